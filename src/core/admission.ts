@@ -1,0 +1,86 @@
+/** The door of a room: every operation on one passes here first. */
+import { PoproomError, secondsUntil } from './errors.ts';
+import type { Parts } from './parts.ts';
+import { macPin, parsePin } from './pin.ts';
+import type { Admission, ClientId, Room, Visit } from './ports.ts';
+import { parseRoomCode } from './room-code.ts';
+
+/** A request to a room, as it came over the wire. */
+export interface Caller {
+  client: ClientId;
+  roomId: string;
+  pin: string | undefined;
+  deviceId: string | undefined;
+}
+
+export async function admit(parts: Parts, caller: Caller): Promise<Room> {
+  const visit = arrive(parts, caller);
+  const admission = await parts.rooms.admit(visit);
+  if (admission.outcome === 'admitted') return admission.room;
+  throw refusal(admission, visit.now);
+}
+
+function arrive({ clock, secret }: Parts, caller: Caller): Visit {
+  const code = parseRoomCode(caller.roomId);
+  const pin = caller.pin === undefined ? undefined : parsePin(caller.pin);
+  return {
+    code,
+    client: caller.client,
+    pinMac: code && pin && macPin(secret, code, pin),
+    deviceId: caller.deviceId === undefined ? undefined : checkDeviceId(caller.deviceId),
+    now: clock(),
+  };
+}
+
+function checkDeviceId(text: string): string {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return text;
+  throw new PoproomError('VALIDATION_FAILED', 'X-Device-Id must be 1 to 64 letters, digits, dashes or underscores.', {
+    details: { field: 'X-Device-Id' },
+  });
+}
+
+type Refusal = Exclude<Admission, { outcome: 'admitted' }>;
+
+function refusal(admission: Refusal, now: number): PoproomError {
+  switch (admission.outcome) {
+    case 'unknown':
+      return roomNotFound();
+    case 'expired':
+      return new PoproomError('ROOM_EXPIRED', 'This room has expired, and everything in it is gone.');
+    case 'pin-required':
+      return new PoproomError('PIN_REQUIRED', 'This room is protected: send its PIN in the header X-Room-Pin.');
+    case 'pin-incorrect':
+      return wrongPin(admission.triesLeft, admission.lockedUntil, now);
+    case 'pin-locked':
+      return lockedOut('PIN_LOCKED', 'Too many wrong PINs were tried on this room', admission.until, now);
+    case 'too-many-misses':
+      return lockedOut('RATE_LIMITED', 'Too many unknown room codes or wrong PINs came from you', admission.until, now);
+  }
+}
+
+export function roomNotFound(): PoproomError {
+  return new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');
+}
+
+function wrongPin(triesLeft: number, lockedUntil: number | undefined, now: number): PoproomError {
+  if (lockedUntil === undefined) {
+    return new PoproomError('PIN_INCORRECT', `This is not the PIN of the room; ${tries(triesLeft)} left.`, {
+      details: { triesLeft },
+    });
+  }
+  const lockedFor = secondsUntil(lockedUntil, now);
+  return new PoproomError('PIN_INCORRECT', `This is not the PIN of the room; try again in ${seconds(lockedFor)}.`, {
+    details: { triesLeft, lockedFor },
+  });
+}
+
+function lockedOut(code: 'PIN_LOCKED' | 'RATE_LIMITED', what: string, until: number, now: number): PoproomError {
+  const retryAfter = secondsUntil(until, now);
+  return new PoproomError(code, `${what}; try again in ${seconds(retryAfter)}.`, {
+    retryAfter,
+    details: { retryAfter },
+  });
+}
+
+const tries = (n: number) => (n === 1 ? '1 try is' : `${n} tries are`);
+const seconds = (n: number) => (n === 1 ? '1 second' : `${n} seconds`);

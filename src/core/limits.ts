@@ -1,0 +1,33 @@
+/** The numbers of the service that are not settings, and the rules made of both. */
+import type { FileQuota, GuardRules, Quota, Tier } from './ports.ts';
+
+const second = 1000;
+const hour = 3600 * second;
+const MiB = 1024 * 1024;
+
+export const rateWindowMs = hour;
+export const shortestLifetimeSeconds = 60;
+export const largestFile = 10 * MiB;
+export const filesPerRoom: FileQuota = { files: 100, bytes: 100 * MiB };
+export const rememberExpiredMs = 24 * hour;
+
+export function guardRules(missesPerClient: number): GuardRules {
+  return {
+    triesBeforeLock: 5,
+    firstLockMs: 30 * second,
+    longestLockMs: hour,
+    wrongPinsPerRoom: 50,
+    missesPerClient,
+    windowMs: hour,
+    rememberExpiredMs,
+    deviceSeenMs: 60 * second,
+    devicesPerRoom: 100,
+  };
+}
+
+export function quotas(limits: Record<Tier, number>): Record<Tier, Quota> {
+  return {
+    free: { tier: 'free', limit: limits.free, windowMs: rateWindowMs },
+    pro: { tier: 'pro', limit: limits.pro, windowMs: rateWindowMs },
+  };
+}

@@ -1,0 +1,208 @@
+/**
+ * The interfaces of all that is outside: stores, files, events, time.
+ *
+ * Every method is one atomic step of its driver (one SQLite transaction, one Redis script), so core holds no locks
+ * and never reads in order to write. Times are milliseconds since the epoch and always come from the caller's clock.
+ */
+import type { Readable } from 'node:stream';
+import type { RoomCode } from './room-code.ts';
+
+export type Clock = () => number;
+
+/** Who a request counts against: `key:ID` or an address. */
+export type ClientId = string;
+
+export interface Room {
+  code: RoomCode;
+  createdAt: number;
+  expiresAt: number;
+  hasPin: boolean;
+  fileCount: number;
+  fileBytes: number;
+}
+
+export interface RoomDraft {
+  /** Random symbols; the code is the prefix whose length `codeLengths` asks for at the present number of rooms. */
+  draw: string;
+  codeLengths: readonly CodeLength[];
+  createdAt: number;
+  expiresAt: number;
+  pinMac: Uint8Array | undefined;
+  /** The maker knows the PIN: strangers' wrong guesses must not lock it out. */
+  creator: ClientId;
+}
+
+/** Codes of this length are long enough for up to so many live rooms. */
+export interface CodeLength {
+  length: number;
+  upTo: number;
+}
+
+/** Someone at the door of a room. */
+export interface Visit {
+  /** Undefined for what cannot be a code at all: it still counts as a miss. */
+  code: RoomCode | undefined;
+  client: ClientId;
+  pinMac: Uint8Array | undefined;
+  deviceId: string | undefined;
+  now: number;
+}
+
+export type Admission =
+  | { outcome: 'admitted'; room: Room }
+  | { outcome: 'unknown' }
+  | { outcome: 'expired' }
+  | { outcome: 'pin-required' }
+  | { outcome: 'pin-incorrect'; triesLeft: number; lockedUntil: number | undefined }
+  | { outcome: 'pin-locked'; until: number }
+  | { outcome: 'too-many-misses'; until: number };
+
+/** The numbers of the guessing guards; drivers count, core decides how much is too much. */
+export interface GuardRules {
+  triesBeforeLock: number;
+  firstLockMs: number;
+  longestLockMs: number;
+  wrongPinsPerRoom: number;
+  /** Unknown codes and wrong PINs of one client over all rooms; 0 switches the guard off. */
+  missesPerClient: number;
+  windowMs: number;
+  /** How long an expired room is told apart from one that never was. */
+  rememberExpiredMs: number;
+  /** How long a request keeps its device attached to the room. */
+  deviceSeenMs: number;
+  devicesPerRoom: number;
+}
+
+export interface Content {
+  content: string;
+  version: number;
+  writtenAt: number;
+}
+
+export interface ContentWrite {
+  content: string;
+  /** Write only if the present version is one of these; undefined writes in any case. */
+  ifVersions: readonly number[] | undefined;
+  now: number;
+}
+
+export type WriteOutcome =
+  | { outcome: 'written'; version: number; seq: number }
+  | { outcome: 'conflict'; current: Content }
+  | { outcome: 'gone' };
+
+export interface StoredFile {
+  id: string;
+  /** The name of the bytes in the blob store: a hash of the id, so that a look at the disk gives no addresses away. */
+  blob: string;
+  name: string;
+  type: string;
+  size: number;
+  uploadedAt: number;
+}
+
+export interface FileQuota {
+  files: number;
+  bytes: number;
+}
+
+export interface RoomStore {
+  /** Makes the room and returns its code, or undefined when the drawn code is taken. */
+  createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
+  /** Counts, checks and, where the visit names a device, attaches it: the one way into a room. */
+  admit(visit: Visit): Promise<Admission>;
+  /** Removes the room and moves its bytes to the trash; returns the seq of this change, undefined if it was gone. */
+  deleteRoom(code: RoomCode, now: number): Promise<number | undefined>;
+  countDevices(code: RoomCode, now: number): Promise<number>;
+
+  readContent(code: RoomCode, now: number): Promise<Content | undefined>;
+  writeContent(code: RoomCode, write: ContentWrite): Promise<WriteOutcome>;
+
+  addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | 'gone'>;
+  listFiles(code: RoomCode, now: number): Promise<StoredFile[]>;
+  /** The file of a live room, whichever it is. */
+  findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
+  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | 'gone'>;
+
+  /** Ends up to `limit` rooms past their time; returns their codes. Their bytes go to the trash. */
+  expireRooms(now: number, limit: number): Promise<RoomCode[]>;
+  /** Blobs that no file names any more. */
+  listTrash(limit: number): Promise<string[]>;
+  clearTrash(blobs: readonly string[]): Promise<void>;
+  /** Which of these blobs belong to a file or wait in the trash. */
+  knownBlobs(blobs: readonly string[]): Promise<Set<string>>;
+  countRooms(now: number): Promise<number>;
+}
+
+export type Tier = 'free' | 'pro';
+
+export interface Quota {
+  tier: Tier;
+  limit: number;
+  windowMs: number;
+}
+
+export interface Allowance {
+  granted: boolean;
+  remaining: number;
+  resetAt: number;
+}
+
+export interface RateCounter {
+  /** Grants exactly `limit` requests a window, however many ask at once. */
+  take(client: ClientId, quota: Quota, now: number): Promise<Allowance>;
+  peek(client: ClientId, quota: Quota, now: number): Promise<Allowance>;
+}
+
+export interface ApiKey {
+  id: string;
+  name: string;
+  tier: Tier;
+  createdAt: number;
+  revokedAt: number | undefined;
+}
+
+export interface KeyStore {
+  /** Undefined when the name is taken by a key that is not revoked. */
+  create(key: { id: string; name: string; tier: Tier; hash: string }, now: number): Promise<ApiKey | undefined>;
+  /** A key that is in force, by the hash of its text. */
+  find(hash: string): Promise<ApiKey | undefined>;
+  list(): Promise<ApiKey[]>;
+  /** By id or name; undefined if no key in force is called so. */
+  revoke(idOrName: string, now: number): Promise<ApiKey | undefined>;
+}
+
+/** What one engine offers. Closing it writes everything that is still in memory. */
+export interface Store {
+  rooms: RoomStore;
+  rates: RateCounter;
+  keys: KeyStore;
+  /** Rejects when the store cannot answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ByteRange {
+  start: number;
+  /** Inclusive. */
+  end: number;
+}
+
+export interface BlobStore {
+  /** Keeps the bytes durably under the name and returns how many they were; over `maxBytes` it refuses at once. */
+  put(blob: string, bytes: Readable, maxBytes: number, signal: AbortSignal): Promise<number>;
+  /** Undefined when there is no such blob. */
+  open(blob: string, range: ByteRange | undefined): Promise<Readable | undefined>;
+  remove(blob: string): Promise<void>;
+  /** Removes the remains of uploads that ended before `moment`, and yields the blobs older than it, in portions. */
+  strays(moment: number): AsyncIterable<string[]>;
+  /** Rejects with STORAGE_FULL when a further file of this size would leave too little room. */
+  checkSpace(bytes: number): Promise<void>;
+  ping(): Promise<void>;
+}
+
+/** Says that a room changed, never how: listeners read the store, so a lost message delays and loses nothing. */
+export interface EventBus {
+  publish(code: RoomCode, seq: number): void;
+  subscribe(code: RoomCode, listener: (seq: number) => void): () => void;
+}

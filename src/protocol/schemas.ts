@@ -1,0 +1,187 @@
+/** The shapes of all bodies: the one source of validation, of types and of the OpenAPI document. */
+import type { FromSchema } from 'json-schema-to-ts';
+
+const timestamp = (description: string) =>
+  ({
+    type: 'string',
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+    description,
+    examples: ['2026-11-15T09:30:00.000Z'],
+  }) as const;
+
+const roomId = {
+  type: 'string',
+  pattern: '^[0-9A-HJKMNP-TV-Z]{6,13}$',
+  description: 'the room code, in its canonical form',
+  examples: ['7KQ2MX'],
+} as const;
+
+const pin = {
+  type: 'string',
+  pattern: '^[0-9]{4}$',
+  description: 'a string of exactly four digits, such as "0427"',
+  examples: ['0427'],
+} as const;
+
+const expiresAt = timestamp('when the room expires');
+const hasPin = { type: 'boolean', description: 'whether the room is protected by a PIN' } as const;
+const success = { const: true } as const;
+const content = { type: 'string', description: 'the shared text', examples: ['Hello'] } as const;
+const fileName = {
+  type: 'string',
+  description: 'the name of the file, cleaned of path parts and control characters',
+  examples: ['photo.jpg'],
+} as const;
+const fileSize = { type: 'integer', minimum: 0, description: 'the size in bytes', examples: [34_567] } as const;
+const fileUrl = {
+  type: 'string',
+  description: 'where the file is served; whoever knows this address may read the file until its room is gone',
+  examples: ['http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg'],
+} as const;
+
+/** Creation's request. The longest lifetime is the server's setting, so it is checked beyond the schema. */
+export const createRoomRequest = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    pin,
+    expiresIn: {
+      type: 'integer',
+      minimum: 60,
+      description: 'a whole number of seconds, 60 or more',
+      examples: [3600],
+    },
+  },
+} as const;
+
+export const roomCreated = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['roomId', 'expiresAt', 'hasPin'],
+  properties: { roomId, expiresAt, hasPin },
+} as const;
+
+export const roomInfo = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['roomId', 'expiresAt', 'hasPin', 'deviceCount'],
+  properties: {
+    roomId,
+    expiresAt,
+    hasPin,
+    deviceCount: { type: 'integer', minimum: 0, description: 'distinct devices now attached', examples: [2] },
+  },
+} as const;
+
+/** A body that carries nothing but, where the header is not used, the PIN. */
+export const pinOnlyRequest = { type: 'object', additionalProperties: false, properties: { pin } } as const;
+
+export const confirmation = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['success', 'message'],
+  properties: {
+    success,
+    message: { type: 'string', description: 'what was done', examples: ['Room 7KQ2MX was deleted.'] },
+  },
+} as const;
+
+export const writeContentRequest = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['content'],
+  properties: { content, pin },
+} as const;
+
+export const contentWritten = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['success', 'content', 'timestamp'],
+  properties: { success, content, timestamp: timestamp('when this text was written') },
+} as const;
+
+export const contentRead = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['content', 'timestamp'],
+  properties: { content, timestamp: timestamp('when this text was written; of a new room, when it was made') },
+} as const;
+
+export const fileUploaded = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['success', 'fileUrl', 'fileName', 'fileSize'],
+  properties: { success, fileUrl, fileName, fileSize },
+} as const;
+
+export const fileList = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['files'],
+  properties: {
+    files: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['fileId', 'fileUrl', 'fileName', 'fileSize', 'contentType', 'uploadedAt'],
+        properties: {
+          fileId: {
+            type: 'string',
+            pattern: '^[0-9a-f]{32}$',
+            description: 'names the file in its address and when it is removed',
+            examples: ['9f86d081884c7d659a2feaa0c55ad015'],
+          },
+          fileUrl,
+          fileName,
+          fileSize,
+          contentType: { type: 'string', description: 'as the uploader declared it', examples: ['image/jpeg'] },
+          uploadedAt: timestamp('when the upload was complete'),
+        },
+      },
+    },
+  },
+} as const;
+
+export const healthReport = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status', 'timestamp', 'uptime'],
+  properties: {
+    status: { enum: ['healthy', 'degraded'], description: '`degraded` when a store does not answer' },
+    timestamp: timestamp('when the report was made'),
+    uptime: { type: 'number', minimum: 0, description: 'seconds since the server started', examples: [86_400.123] },
+  },
+} as const;
+
+export const errorBody = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['success', 'error', 'requestId'],
+  properties: {
+    success: { const: false },
+    error: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'string', description: 'stable, for programs' },
+        message: { type: 'string', description: 'one plain sentence, for people' },
+        details: { type: 'object', description: 'what a program can act on, by code' },
+      },
+    },
+    requestId: { type: 'string', description: 'names this request in the server log' },
+  },
+} as const;
+
+export type CreateRoomRequest = FromSchema<typeof createRoomRequest>;
+export type RoomCreated = FromSchema<typeof roomCreated>;
+export type RoomInfo = FromSchema<typeof roomInfo>;
+export type Confirmation = FromSchema<typeof confirmation>;
+export type WriteContentRequest = FromSchema<typeof writeContentRequest>;
+export type ContentWritten = FromSchema<typeof contentWritten>;
+export type ContentRead = FromSchema<typeof contentRead>;
+export type FileUploaded = FromSchema<typeof fileUploaded>;
+export type FileList = FromSchema<typeof fileList>;
+export type HealthReport = FromSchema<typeof healthReport>;
+export type ErrorBody = FromSchema<typeof errorBody>;

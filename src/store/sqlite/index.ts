@@ -1,0 +1,77 @@
+/**
+ * The embedded engine: rooms, counters and keys in one SQLite file.
+ *
+ * Reads run on this thread, on a connection of their own, and never wait for a write (WAL); writes go through the
+ * writer's thread. Counters are decided in memory. That is exact because one process owns the folder.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
+import { connect } from './connection.ts';
+import { keepCounters } from './counters.ts';
+import { lockFolder } from './folder-lock.ts';
+import { createGuessGuard } from './guess-guard.ts';
+import { createKeyStore } from './key-store.ts';
+import type { Ledger } from './ledger.ts';
+import { createRateCounter } from './rate-counter.ts';
+import { createRoomStore } from './room-store.ts';
+import { migrate } from './schema.ts';
+import { createWriter, type Writer } from './writer.ts';
+
+export interface SqliteOptions {
+  folder: string;
+  rules: GuardRules;
+  now: number;
+}
+
+export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
+  const unlock = lockFolder(makeFolder(folder));
+  const { db, writer } = open(folder);
+  const rates = createRateCounter();
+  const guard = createGuessGuard(rules);
+  const ledgers = [rates.ledger, ...guard.ledgers] as unknown as Ledger<never>[];
+  const counters = keepCounters(db, writer, ledgers, now);
+  const ping = db.prepare('SELECT 1 FROM room_count');
+
+  return {
+    rooms: createRoomStore({ db, writer, rules, guard, dropCounters: counters.dropExpired }),
+    rates,
+    keys: createKeyStore(db, writer),
+    async ping() {
+      ping.get();
+    },
+    async close() {
+      await counters.close();
+      await writer.close();
+      db.close();
+      unlock();
+    },
+  };
+}
+
+/** For the command line, beside a server that runs. */
+export function openSqliteKeys(folder: string): KeyStore & { close(): Promise<void> } {
+  const { db, writer } = open(makeFolder(folder));
+  return {
+    ...createKeyStore(db, writer),
+    async close() {
+      await writer.close();
+      db.close();
+    },
+  };
+}
+
+function makeFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+function open(folder: string): { db: DatabaseSync; writer: Writer } {
+  const path = join(folder, 'poproom.db');
+  const db = connect(path);
+  migrate(db);
+  // From here on this connection only reads: a write on it would make the event loop wait for the disk.
+  db.exec('PRAGMA query_only = ON');
+  return { db, writer: createWriter(path) };
+}

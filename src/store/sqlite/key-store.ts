@@ -1,0 +1,21 @@
+/** API keys on SQLite. They are read anew for each request, so what another process changed holds at once. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { KeyStore } from '../../core/ports.ts';
+import { prepareOnce } from './operations.ts';
+import { keyOf } from './rows.ts';
+import type { Writer } from './writer.ts';
+
+export function createKeyStore(db: DatabaseSync, writer: Writer): KeyStore {
+  const sql = prepareOnce(db);
+  return {
+    create: (key, now) => writer.run('createKey', key, now),
+    async find(hash) {
+      const row = sql('SELECT * FROM api_keys WHERE hash = ? AND revoked_at IS NULL').get(hash);
+      return row && keyOf(row);
+    },
+    async list() {
+      return sql('SELECT * FROM api_keys ORDER BY created_at, id').all().map(keyOf);
+    },
+    revoke: (idOrName, now) => writer.run('revokeKey', idOrName, now),
+  };
+}

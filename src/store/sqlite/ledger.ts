@@ -1,0 +1,70 @@
+/**
+ * Counters that live in memory and are written behind: a read of a room must not become a write to the disk.
+ * A clean stop keeps them exact; a crash forgets at most the last second.
+ */
+import type { CounterRow } from './operations.ts';
+
+export class Ledger<State> {
+  readonly kind: string;
+  /** Oldest first, which is the order of forgetting. */
+  readonly #states = new Map<string, State>();
+  readonly #dirty = new Set<string>();
+  readonly #most: number;
+  readonly #expiresAt: (state: State) => number;
+
+  constructor(kind: string, most: number, expiresAt: (state: State) => number) {
+    this.kind = kind;
+    this.#most = most;
+    this.#expiresAt = expiresAt;
+  }
+
+  get size(): number {
+    return this.#states.size;
+  }
+
+  get(key: string, now: number): State | undefined {
+    const state = this.#states.get(key);
+    return state !== undefined && this.#expiresAt(state) > now ? state : undefined;
+  }
+
+  /** Starts a counter, or starts it anew; when there are too many, the oldest makes way. */
+  start(key: string, state: State): State {
+    this.#states.delete(key);
+    if (this.#states.size >= this.#most) this.forget(this.#states.keys().next().value as string);
+    this.#states.set(key, state);
+    this.#dirty.add(key);
+    return state;
+  }
+
+  /** To be called after changing a state in place. */
+  changed(key: string): void {
+    this.#dirty.add(key);
+  }
+
+  forget(key: string): void {
+    if (this.#states.delete(key)) this.#dirty.add(key);
+  }
+
+  load(key: string, state: State): void {
+    this.#states.set(key, state);
+  }
+
+  /** What changed since the last call, for the disk. */
+  takeDirty(): CounterRow[] {
+    const rows: CounterRow[] = [];
+    for (const key of this.#dirty) {
+      const state = this.#states.get(key);
+      if (state === undefined) rows.push({ kind: this.kind, key, state: null, expiresAt: 0 });
+      else rows.push({ kind: this.kind, key, state: JSON.stringify(state), expiresAt: this.#expiresAt(state) });
+    }
+    this.#dirty.clear();
+    return rows;
+  }
+
+  /** From memory only: the disk is cleared by the same rule when rooms are swept. */
+  dropExpired(now: number): void {
+    for (const [key, state] of this.#states) {
+      if (this.#expiresAt(state) <= now) this.#states.delete(key);
+    }
+  }
+}

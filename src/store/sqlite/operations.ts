@@ -1,0 +1,170 @@
+/** Everything that changes the database, as plain functions that run inside the writer's transaction. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type {
+  ApiKey,
+  Content,
+  ContentWrite,
+  FileQuota,
+  RoomDraft,
+  StoredFile,
+  Tier,
+  WriteOutcome,
+} from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { keyOf } from './rows.ts';
+
+export interface CounterRow {
+  kind: string;
+  key: string;
+  /** JSON; null forgets the counter. */
+  state: string | null;
+  expiresAt: number;
+}
+
+export type Operations = ReturnType<typeof createOperations>;
+
+export function createOperations(db: DatabaseSync) {
+  const sql = prepareOnce(db);
+  const has = (query: string, ...values: (string | number)[]) => sql(query).get(...values) !== undefined;
+
+  const isLive = (code: RoomCode, now: number) =>
+    has('SELECT 1 FROM rooms WHERE code = ? AND expires_at > ?', code, now);
+
+  const nextSeq = (code: RoomCode): number =>
+    Number(sql('UPDATE rooms SET seq = seq + 1 WHERE code = ? RETURNING seq').get(code)?.seq);
+
+  return {
+    createRoom(draft: RoomDraft): RoomCode | undefined {
+      const length = lengthFor(draft.codeLengths, liveRooms(draft.createdAt) + 1);
+      const code = draft.draw.slice(0, length) as RoomCode;
+      if (has('SELECT 1 FROM rooms WHERE code = ? UNION ALL SELECT 1 FROM expired_rooms WHERE code = ?', code, code)) {
+        return undefined;
+      }
+      sql('INSERT INTO rooms (code, created_at, expires_at, pin_mac, written_at) VALUES (?, ?, ?, ?, ?)').run(
+        code,
+        draft.createdAt,
+        draft.expiresAt,
+        draft.pinMac ?? null,
+        draft.createdAt,
+      );
+      return code;
+    },
+
+    deleteRoom(code: RoomCode, now: number): number | undefined {
+      const ended = sql('DELETE FROM rooms WHERE code = ? AND expires_at > ? RETURNING seq').get(code, now);
+      return ended && Number(ended.seq) + 1;
+    },
+
+    writeContent(code: RoomCode, { content, ifVersions, now }: ContentWrite): WriteOutcome {
+      if (ifVersions) {
+        const current = sql(
+          'SELECT content, version, written_at AS writtenAt FROM rooms WHERE code = ? AND expires_at > ?',
+        ).get(code, now);
+        if (!current) return { outcome: 'gone' };
+        if (!ifVersions.includes(Number(current.version))) {
+          return { outcome: 'conflict', current: { ...current } as unknown as Content };
+        }
+      }
+      const written = sql(`
+        UPDATE rooms SET content = ?, written_at = ?, version = version + 1, seq = seq + 1
+        WHERE code = ? AND expires_at > ? RETURNING version, seq
+      `).get(content, now, code, now);
+      if (!written) return { outcome: 'gone' };
+      return { outcome: 'written', version: Number(written.version), seq: Number(written.seq) };
+    },
+
+    addFile(code: RoomCode, file: StoredFile, quota: FileQuota): { seq: number } | 'full' | 'gone' {
+      if (!isLive(code, file.uploadedAt)) return 'gone';
+      const fits = sql(`
+        UPDATE rooms SET file_count = file_count + 1, file_bytes = file_bytes + ?
+        WHERE code = ? AND file_count < ? AND file_bytes + ? <= ? RETURNING 1
+      `).get(file.size, code, quota.files, file.size, quota.bytes);
+      if (!fits) return 'full';
+      sql('INSERT INTO files (id, code, blob, name, type, size, uploaded_at) VALUES (?, ?, ?, ?, ?, ?, ?)').run(
+        file.id,
+        code,
+        file.blob,
+        file.name,
+        file.type,
+        file.size,
+        file.uploadedAt,
+      );
+      return { seq: nextSeq(code) };
+    },
+
+    removeFile(code: RoomCode, fileId: string, now: number): { seq: number } | 'no-file' | 'gone' {
+      if (!isLive(code, now)) return 'gone';
+      const removed = sql('DELETE FROM files WHERE id = ? AND code = ? RETURNING size').get(fileId, code);
+      if (!removed) return 'no-file';
+      sql('UPDATE rooms SET file_count = file_count - 1, file_bytes = file_bytes - ? WHERE code = ?').run(
+        Number(removed.size),
+        code,
+      );
+      return { seq: nextSeq(code) };
+    },
+
+    expireRooms(now: number, limit: number, rememberMs: number): RoomCode[] {
+      const ended = sql('SELECT code, expires_at FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(
+        now,
+        limit,
+      );
+      for (const { code, expires_at: expiredAt } of ended) {
+        sql('DELETE FROM rooms WHERE code = ?').run(code as string);
+        sql('INSERT OR REPLACE INTO expired_rooms VALUES (?, ?)').run(code as string, expiredAt as number);
+      }
+      sql('DELETE FROM expired_rooms WHERE expired_at <= ?').run(now - rememberMs);
+      sql('DELETE FROM counters WHERE expires_at <= ?').run(now);
+      return ended.map(({ code }) => code as RoomCode);
+    },
+
+    clearTrash(blobs: readonly string[]): void {
+      for (const blob of blobs) sql('DELETE FROM trash WHERE blob = ?').run(blob);
+    },
+
+    saveCounters(rows: readonly CounterRow[]): void {
+      for (const { kind, key, state, expiresAt } of rows) {
+        if (state === null) sql('DELETE FROM counters WHERE kind = ? AND key = ?').run(kind, key);
+        else sql('INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)').run(kind, key, state, expiresAt);
+      }
+    },
+
+    createKey(key: { id: string; name: string; tier: Tier; hash: string }, now: number): ApiKey | undefined {
+      if (has('SELECT 1 FROM api_keys WHERE name = ? AND revoked_at IS NULL', key.name)) return undefined;
+      const made = sql(
+        'INSERT INTO api_keys (id, hash, name, tier, created_at) VALUES (?, ?, ?, ?, ?) RETURNING *',
+      ).get(key.id, key.hash, key.name, key.tier, now);
+      return made && keyOf(made);
+    },
+
+    revokeKey(idOrName: string, now: number): ApiKey | undefined {
+      const revoked = sql(
+        'UPDATE api_keys SET revoked_at = ? WHERE (id = ? OR name = ?) AND revoked_at IS NULL RETURNING *',
+      ).get(now, idOrName, idOrName);
+      return revoked && keyOf(revoked);
+    },
+  };
+
+  /** All rooms less those past their time that no sweep has met yet. */
+  function liveRooms(now: number): number {
+    const row = sql(
+      'SELECT total - (SELECT count(*) FROM rooms WHERE expires_at <= ?) AS live FROM room_count',
+    ).get(now);
+    return Number(row?.live);
+  }
+}
+
+function lengthFor(lengths: RoomDraft['codeLengths'], rooms: number): number | undefined {
+  return lengths.find(({ upTo }) => rooms <= upTo)?.length;
+}
+
+/** Statements are prepared on first use and kept: their number is that of the queries in this engine. */
+export function prepareOnce(db: DatabaseSync): (query: string) => StatementSync {
+  const prepared = new Map<string, StatementSync>();
+  return (query) => {
+    const known = prepared.get(query);
+    if (known) return known;
+    const statement = db.prepare(query);
+    prepared.set(query, statement);
+    return statement;
+  };
+}

@@ -1,0 +1,35 @@
+/** Requests per client and window. Synchronous inside, so that a burst is granted exactly the limit. */
+import type { Allowance, ClientId, Quota, RateCounter } from '../../core/ports.ts';
+import { Ledger } from './ledger.ts';
+
+interface Spending {
+  used: number;
+  resetAt: number;
+}
+
+/** About 100 bytes each; a stranger with many addresses can make no more of them than this. */
+const mostClients = 500_000;
+
+export function createRateCounter(): RateCounter & { ledger: Ledger<Spending> } {
+  const ledger = new Ledger<Spending>('rate', mostClients, ({ resetAt }) => resetAt);
+  return {
+    ledger,
+    async take(client: ClientId, quota: Quota, now: number) {
+      const spending = ledger.get(client, now) ?? ledger.start(client, { used: 0, resetAt: now + quota.windowMs });
+      const granted = spending.used < quota.limit;
+      if (granted) {
+        spending.used += 1;
+        ledger.changed(client);
+      }
+      return allowance(spending, quota, granted);
+    },
+    async peek(client: ClientId, quota: Quota, now: number) {
+      const spending = ledger.get(client, now) ?? { used: 0, resetAt: now + quota.windowMs };
+      return allowance(spending, quota, true);
+    },
+  };
+}
+
+function allowance({ used, resetAt }: Spending, quota: Quota, granted: boolean): Allowance {
+  return { granted, remaining: Math.max(0, quota.limit - used), resetAt };
+}

@@ -1,0 +1,134 @@
+/** Rooms on SQLite: reads here, writes through the writer, the door's counters in memory. */
+import { timingSafeEqual } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Admission, Content, GuardRules, RoomStore, Visit } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { createDeviceList } from './device-list.ts';
+import type { GuessGuard } from './guess-guard.ts';
+import { prepareOnce } from './operations.ts';
+import { fileOf, roomOf } from './rows.ts';
+import type { Writer } from './writer.ts';
+
+export interface RoomStoreParts {
+  db: DatabaseSync;
+  writer: Writer;
+  rules: GuardRules;
+  guard: GuessGuard;
+  /** Drops counters that are over from memory. */
+  dropCounters: (now: number) => void;
+}
+
+export function createRoomStore({ db, writer, rules, guard, dropCounters }: RoomStoreParts): RoomStore {
+  const sql = prepareOnce(db);
+  const devices = createDeviceList(rules);
+
+  const roomByCode = sql(
+    'SELECT code, created_at, expires_at, pin_mac, file_count, file_bytes FROM rooms WHERE code = ?',
+  );
+  const expiredByCode = sql('SELECT 1 FROM expired_rooms WHERE code = ? AND expired_at > ?');
+  const contentByCode = sql(
+    'SELECT content, version, written_at AS writtenAt FROM rooms WHERE code = ? AND expires_at > ?',
+  );
+
+  function admit({ code, client, pinMac, deviceId, now }: Visit): Admission {
+    const until = guard.missedOutUntil(client, now);
+    if (until !== undefined) return { outcome: 'too-many-misses', until };
+    const row = code && roomByCode.get(code);
+    if (!row || (row.expires_at as number) <= now) return absent(code, row?.expires_at as number | undefined, client, now);
+
+    const room = roomOf(row);
+    const roomMac = row.pin_mac as Uint8Array | null;
+    if (roomMac) {
+      if (!pinMac) return { outcome: 'pin-required' };
+      const trial = guard.tryPin(room, client, () => timingSafeEqual(roomMac, pinMac), now);
+      if (trial.outcome === 'locked') return { ...trial, outcome: 'pin-locked' };
+      if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect' };
+    }
+    if (deviceId) devices.seen(room.code, deviceId, now);
+    return { outcome: 'admitted', room };
+  }
+
+  function absent(
+    code: RoomCode | undefined,
+    expiredAt: number | undefined,
+    client: string,
+    now: number,
+  ): Admission {
+    const since = now - rules.rememberExpiredMs;
+    const expired = expiredAt === undefined ? code && expiredByCode.get(code, since) : expiredAt > since;
+    if (expired) return { outcome: 'expired' };
+    guard.miss(client, now);
+    return { outcome: 'unknown' };
+  }
+
+  return {
+    async admit(visit) {
+      return admit(visit);
+    },
+
+    async createRoom(draft) {
+      const code = await writer.run('createRoom', draft);
+      if (code && draft.pinMac) guard.trust({ code, expiresAt: draft.expiresAt }, draft.creator, draft.createdAt);
+      return code;
+    },
+
+    async deleteRoom(code, now) {
+      const seq = await writer.run('deleteRoom', code, now);
+      if (seq !== undefined) guard.forgetRoom(code);
+      return seq;
+    },
+
+    async countDevices(code, now) {
+      return devices.count(code, now);
+    },
+
+    async readContent(code, now) {
+      return contentByCode.get(code, now) as unknown as Content | undefined;
+    },
+
+    writeContent: (code, write) => writer.run('writeContent', code, write),
+
+    addFile: (code, file, quota) => writer.run('addFile', code, file, quota),
+
+    async listFiles(code, now) {
+      const rows = sql(`
+        SELECT files.* FROM files JOIN rooms USING (code)
+        WHERE code = ? AND expires_at > ? ORDER BY uploaded_at, files.rowid
+      `).all(code, now);
+      return rows.map(fileOf);
+    },
+
+    async findFile(fileId, now) {
+      const row = sql('SELECT files.* FROM files JOIN rooms USING (code) WHERE id = ? AND expires_at > ?').get(
+        fileId,
+        now,
+      );
+      return row && fileOf(row);
+    },
+
+    removeFile: (code, fileId, now) => writer.run('removeFile', code, fileId, now),
+
+    expireRooms(now, limit) {
+      dropCounters(now);
+      devices.dropAllUnseen(now);
+      return writer.run('expireRooms', now, limit, rules.rememberExpiredMs);
+    },
+
+    async listTrash(limit) {
+      return sql('SELECT blob FROM trash LIMIT ?')
+        .all(limit)
+        .map(({ blob }) => String(blob));
+    },
+
+    clearTrash: (blobs) => writer.run('clearTrash', blobs),
+
+    async knownBlobs(blobs) {
+      const known = sql('SELECT 1 FROM files WHERE blob = ? UNION ALL SELECT 1 FROM trash WHERE blob = ?');
+      return new Set(blobs.filter((blob) => known.get(blob, blob)));
+    },
+
+    async countRooms(now) {
+      return Number(sql('SELECT count(*) AS live FROM rooms WHERE expires_at > ?').get(now)?.live);
+    },
+  };
+}

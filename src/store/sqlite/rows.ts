@@ -1,0 +1,37 @@
+/** From database rows to the records of the ports. */
+import type { ApiKey, Room, StoredFile } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+
+type Row = Record<string, unknown>;
+
+export function roomOf(row: Row): Room {
+  return {
+    code: row.code as RoomCode,
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number,
+    hasPin: row.pin_mac !== null,
+    fileCount: row.file_count as number,
+    fileBytes: row.file_bytes as number,
+  };
+}
+
+export function fileOf(row: Row): StoredFile {
+  return {
+    id: row.id as string,
+    blob: row.blob as string,
+    name: row.name as string,
+    type: row.type as string,
+    size: row.size as number,
+    uploadedAt: row.uploaded_at as number,
+  };
+}
+
+export function keyOf(row: Row): ApiKey {
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    tier: row.tier as ApiKey['tier'],
+    createdAt: row.created_at as number,
+    revokedAt: (row.revoked_at as number | null) ?? undefined,
+  };
+}

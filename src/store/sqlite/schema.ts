@@ -1,0 +1,80 @@
+/** The tables, as a list of steps: a database at step n is brought up to date by the steps after n. */
+import type { DatabaseSync } from 'node:sqlite';
+import { PoproomError } from '../../core/errors.ts';
+
+/** Steps are history: never edit one that was released, append another. */
+const steps: readonly string[] = [
+  `
+  CREATE TABLE rooms (
+    code       TEXT PRIMARY KEY,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    pin_mac    BLOB,
+    seq        INTEGER NOT NULL DEFAULT 0,
+    file_count INTEGER NOT NULL DEFAULT 0,
+    file_bytes INTEGER NOT NULL DEFAULT 0,
+    version    INTEGER NOT NULL DEFAULT 0,
+    written_at INTEGER NOT NULL,
+    content    TEXT NOT NULL DEFAULT ''
+  ) STRICT;
+  CREATE INDEX rooms_by_expiry ON rooms (expires_at);
+
+  -- Counting rows would make every creation as slow as there are rooms.
+  CREATE TABLE room_count (total INTEGER NOT NULL) STRICT;
+  INSERT INTO room_count VALUES (0);
+  CREATE TRIGGER room_made AFTER INSERT ON rooms BEGIN UPDATE room_count SET total = total + 1; END;
+  CREATE TRIGGER room_ended AFTER DELETE ON rooms BEGIN UPDATE room_count SET total = total - 1; END;
+
+  CREATE TABLE expired_rooms (code TEXT PRIMARY KEY, expired_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX expired_rooms_by_time ON expired_rooms (expired_at);
+
+  CREATE TABLE files (
+    id          TEXT PRIMARY KEY,
+    code        TEXT NOT NULL REFERENCES rooms (code) ON DELETE CASCADE,
+    blob        TEXT NOT NULL UNIQUE,
+    name        TEXT NOT NULL,
+    type        TEXT NOT NULL,
+    size        INTEGER NOT NULL,
+    uploaded_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX files_by_room ON files (code);
+
+  -- Whatever way a file's row goes, its bytes are marked for removal in the same transaction.
+  CREATE TABLE trash (blob TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER file_dropped AFTER DELETE ON files BEGIN INSERT OR IGNORE INTO trash VALUES (OLD.blob); END;
+
+  CREATE TABLE api_keys (
+    id         TEXT PRIMARY KEY,
+    hash       TEXT NOT NULL UNIQUE,
+    name       TEXT NOT NULL,
+    tier       TEXT NOT NULL CHECK (tier IN ('free', 'pro')),
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX api_keys_in_force_by_name ON api_keys (name) WHERE revoked_at IS NULL;
+
+  CREATE TABLE counters (
+    kind       TEXT NOT NULL,
+    key        TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX counters_by_expiry ON counters (expires_at);
+  `,
+];
+
+export function migrate(db: DatabaseSync): void {
+  const at = stepOf(db);
+  if (at === steps.length) return;
+  if (at > steps.length) {
+    throw new PoproomError('UNAVAILABLE', 'The database was made by a newer version of Poproom; upgrade the server.');
+  }
+  db.exec('BEGIN IMMEDIATE');
+  for (const step of steps.slice(stepOf(db))) db.exec(step);
+  db.exec(`PRAGMA user_version = ${steps.length}; COMMIT`);
+}
+
+function stepOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
+}

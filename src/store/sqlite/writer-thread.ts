@@ -1,0 +1,52 @@
+/** The thread that owns writing: one transaction for all the operations of a batch, so that they share one fsync. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { connect } from './connection.ts';
+import { createOperations } from './operations.ts';
+import type { Batch, Outcome } from './writer.ts';
+
+const db = connect(workerData as string);
+const operations = createOperations(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
+if (!parentPort) throw new Error('This module runs as a thread of the SQLite store.');
+const port = parentPort;
+
+port.on('message', (batch: Batch | 'close') => {
+  if (batch === 'close') close();
+  else port.postMessage(commit(batch));
+});
+
+function commit(batch: Batch): Outcome[] {
+  try {
+    return inTransaction(() => batch.map(({ name, args }) => ({ value: operations[name]?.(...args) })));
+  } catch {
+    // One of them failed and took the transaction along: each by itself, so that only the faulty one is refused.
+    return batch.map(alone);
+  }
+}
+
+function alone({ name, args }: Batch[number]): Outcome {
+  try {
+    return inTransaction(() => ({ value: operations[name]?.(...args) }));
+  } catch (error) {
+    const { message, errcode } = error as Error & { errcode?: number };
+    return { error: { message, errcode } };
+  }
+}
+
+function inTransaction<T>(work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** The log goes into the database file, so that a copy of that one file is a whole backup. */
+function close(): void {
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
+  port.close();
+}

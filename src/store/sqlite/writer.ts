@@ -1,0 +1,107 @@
+/**
+ * Group commit. Writes go to a thread of their own, because an fsync blocks whoever waits for it; those that arrive
+ * while a batch is being committed make up the next batch. Each is answered after its commit.
+ */
+import { Worker } from 'node:worker_threads';
+import { PoproomError } from '../../core/errors.ts';
+import type { Operations } from './operations.ts';
+
+type Name = keyof Operations;
+export type Batch = { name: Name; args: unknown[] }[];
+export type Outcome = { value: unknown } | { error: { message: string; errcode: number | undefined } };
+
+interface Waiting {
+  name: Name;
+  args: unknown[];
+  resolve: (value: never) => void;
+  reject: (error: Error) => void;
+}
+
+const largestBatch = 256;
+/** More than a disk that works ever has waiting; past it, refusing is kinder than making everyone wait. */
+const longestQueue = 10_000;
+const sqliteFull = 13;
+
+export interface Writer {
+  run<N extends Name>(name: N, ...args: Parameters<Operations[N]>): Promise<ReturnType<Operations[N]>>;
+  close(): Promise<void>;
+}
+
+export function createWriter(path: string): Writer {
+  let thread: Worker | undefined;
+  let queue: Waiting[] = [];
+  let committing: Waiting[] = [];
+  let closed = false;
+
+  /** Started with the first write: a server that only answers reads, or its first health check, does not wait for it. */
+  function start(): Worker {
+    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: path, stdin: false });
+    worker.on('message', settle);
+    worker.on('error', (error) => fail(unavailable(error)));
+    worker.on('exit', () => {
+      if (thread === worker) thread = undefined;
+      fail(unavailable());
+    });
+    return worker;
+  }
+
+  function commitNext(): void {
+    if (committing.length > 0 || queue.length === 0) return;
+    committing = queue.splice(0, largestBatch);
+    thread ??= start();
+    thread.postMessage(committing.map(({ name, args }) => ({ name, args })));
+  }
+
+  function settle(outcomes: Outcome[]): void {
+    const done = committing;
+    committing = [];
+    commitNext();
+    done.forEach(({ resolve, reject }, i) => {
+      const outcome = outcomes[i] as Outcome;
+      if ('value' in outcome) resolve(outcome.value as never);
+      else reject(refused(outcome.error));
+    });
+  }
+
+  function fail(error: Error): void {
+    const lost = [...committing, ...queue];
+    committing = [];
+    queue = [];
+    for (const { reject } of lost) reject(error);
+  }
+
+  return {
+    run(name, ...args) {
+      return new Promise((resolve, reject) => {
+        if (closed || queue.length >= longestQueue) return reject(unavailable());
+        queue.push({ name, args, resolve: resolve as Waiting['resolve'], reject });
+        // Writes of the same turn of the event loop travel together.
+        if (queue.length === 1) setImmediate(commitNext);
+      });
+    },
+
+    async close() {
+      const lastOfAll = queue.length + committing.length > 0 && this.run('clearTrash', []);
+      closed = true;
+      await lastOfAll;
+      if (!thread) return;
+      const worker = thread;
+      await new Promise<void>((resolve) => {
+        worker.once('exit', () => resolve());
+        worker.postMessage('close');
+      });
+    },
+  };
+}
+
+function unavailable(cause?: unknown): PoproomError {
+  return new PoproomError('UNAVAILABLE', 'The database does not take writes at the moment.', { retryAfter: 1, cause });
+}
+
+function refused({ message, errcode }: { message: string; errcode: number | undefined }): PoproomError {
+  const cause = new Error(message);
+  if (errcode === sqliteFull) {
+    return new PoproomError('STORAGE_FULL', 'The server has no room left on its disk.', { cause });
+  }
+  return new PoproomError('UNAVAILABLE', 'The database did not take the write.', { retryAfter: 1, cause });
+}
