@@ -14,8 +14,8 @@ export interface Upload {
   name: string;
   type: string;
   bytes: Readable;
-  /** As announced by the sender, where it was. */
-  size: number | undefined;
+  /** Settles when the request has been received whole; a form may turn out to be malformed after its file. */
+  whole: Promise<void>;
   signal: AbortSignal;
 }
 
@@ -42,18 +42,19 @@ export function createFiles(parts: Parts) {
       return room;
     },
 
-    async upload(room: Room, { name, type, bytes, signal }: Upload): Promise<StoredFile> {
+    async upload(room: Room, { name, type, bytes, whole, signal }: Upload): Promise<StoredFile> {
       const id = randomBytes(16).toString('hex');
       const blob = createHash('sha256').update(id).digest('hex');
       const size = await blobs.put(blob, bytes, largestFile, signal);
-      const file = { id, blob, name: cleanFileName(name), type: cleanType(type), size, uploadedAt: clock() };
       try {
+        await whole;
+        const file = { id, blob, name: cleanFileName(name), type: cleanType(type), size, uploadedAt: clock() };
         await keep(room.code, file);
+        return file;
       } catch (error) {
         await blobs.remove(blob);
         throw error;
       }
-      return file;
     },
 
     async list(caller: Caller): Promise<StoredFile[]> {

@@ -18,5 +18,7 @@ export function parsePin(text: string): Pin {
  * is cut to its length only while the room is made, and six is the part that is there before and after.
  */
 export function macPin(secret: string, codeOrDraw: string, pin: Pin): Uint8Array {
-  return createHmac('sha256', secret).update(`pin\n${codeOrDraw.slice(0, 6)}\n${pin}`).digest();
+  return createHmac('sha256', secret)
+    .update(`pin\n${codeOrDraw.slice(0, 6)}\n${pin}`)
+    .digest();
 }

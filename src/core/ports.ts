@@ -206,3 +206,11 @@ export interface EventBus {
   publish(code: RoomCode, seq: number): void;
   subscribe(code: RoomCode, listener: (seq: number) => void): () => void;
 }
+
+/** Lines for the operator. Fields must not hold a PIN, a key, a text, a file name, a room code or a query. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

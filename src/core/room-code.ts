@@ -29,11 +29,7 @@ export function drawSymbols(): string {
 export function parseRoomCode(text: string): RoomCode | undefined {
   if (canonicalForm.test(text)) return text as RoomCode;
   if (text.length > longestTyped) return undefined;
-  const folded = text
-    .replace(/[\s-]/g, '')
-    .toUpperCase()
-    .replaceAll('O', '0')
-    .replace(/[IL]/g, '1');
+  const folded = text.replace(/[\s-]/g, '').toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1');
   return canonicalForm.test(folded) ? (folded as RoomCode) : undefined;
 }
 

@@ -54,6 +54,7 @@ export async function removeStrays({ rooms, blobs, clock }: Parts): Promise<numb
 }
 
 export interface Sweeper {
+  start(): void;
   /** When the last whole sweep ended; for the readiness check. */
   lastSweptAt(): number;
   stop(): Promise<void>;
@@ -65,12 +66,14 @@ export interface SweepWatch {
   failed: (error: unknown) => void;
 }
 
-/** Sweeps at once and then regularly, never two at a time; strays, which need a walk over all files, once an hour. */
-export function startSweeper(parts: Parts, { everyMs, done, failed }: SweepWatch): Sweeper {
+/** Sweeps when started and then regularly, never two at a time; strays, which need a walk over all files, once an hour. */
+export function createSweeper(parts: Parts, { everyMs, done, failed }: SweepWatch): Sweeper {
   const { clock } = parts;
   let lastSweptAt = clock();
   let straysDueAt = 0;
   let running = Promise.resolve();
+  let idle = true;
+  let timer: NodeJS.Timeout | undefined;
 
   async function sweep(): Promise<void> {
     const now = clock();
@@ -84,7 +87,6 @@ export function startSweeper(parts: Parts, { everyMs, done, failed }: SweepWatch
     if (swept.rooms + swept.blobs + strays > 0) done({ ...swept, strays });
   }
 
-  let idle = true;
   const tick = () => {
     if (!idle) return;
     idle = false;
@@ -94,9 +96,12 @@ export function startSweeper(parts: Parts, { everyMs, done, failed }: SweepWatch
         idle = true;
       });
   };
-  tick();
-  const timer = setInterval(tick, everyMs);
+
   return {
+    start() {
+      tick();
+      timer = setInterval(tick, everyMs);
+    },
     lastSweptAt: () => lastSweptAt,
     async stop() {
       clearInterval(timer);

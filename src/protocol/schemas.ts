@@ -16,7 +16,7 @@ const roomId = {
   examples: ['7KQ2MX'],
 } as const;
 
-const pin = {
+export const pin = {
   type: 'string',
   pattern: '^[0-9]{4}$',
   description: 'a string of exactly four digits, such as "0427"',
@@ -24,9 +24,9 @@ const pin = {
 } as const;
 
 const expiresAt = timestamp('when the room expires');
-const hasPin = { type: 'boolean', description: 'whether the room is protected by a PIN' } as const;
+const hasPin = { type: 'boolean', description: 'whether the room is protected by a PIN', examples: [true] } as const;
 const success = { const: true } as const;
-const content = { type: 'string', description: 'the shared text', examples: ['Hello'] } as const;
+const content = { type: 'string', description: 'a string, the shared text', examples: ['Hello'] } as const;
 const fileName = {
   type: 'string',
   description: 'the name of the file, cleaned of path parts and control characters',
@@ -91,6 +91,7 @@ export const writeContentRequest = {
   additionalProperties: false,
   required: ['content'],
   properties: { content, pin },
+  examples: [{ content: 'Hello' }],
 } as const;
 
 export const contentWritten = {
@@ -107,6 +108,22 @@ export const contentRead = {
   properties: { content, timestamp: timestamp('when this text was written; of a new room, when it was made') },
 } as const;
 
+/** Not validated by this schema but by the reader of forms; here so that the description has it. */
+export const uploadForm = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['file'],
+  properties: {
+    pin: { ...pin, description: 'the PIN, where neither header nor query has it; must stand before the file' },
+    file: {
+      type: 'string',
+      format: 'binary',
+      contentMediaType: 'application/octet-stream',
+      description: 'the file, at most 10,485,760 bytes',
+    },
+  },
+} as const;
+
 export const fileUploaded = {
   type: 'object',
   additionalProperties: false,
@@ -114,33 +131,30 @@ export const fileUploaded = {
   properties: { success, fileUrl, fileName, fileSize },
 } as const;
 
+export const fileEntry = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['fileId', 'fileUrl', 'fileName', 'fileSize', 'contentType', 'uploadedAt'],
+  properties: {
+    fileId: {
+      type: 'string',
+      pattern: '^[0-9a-f]{32}$',
+      description: 'names the file in its address and when it is removed',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015'],
+    },
+    fileUrl,
+    fileName,
+    fileSize,
+    contentType: { type: 'string', description: 'as the uploader declared it', examples: ['image/jpeg'] },
+    uploadedAt: timestamp('when the upload was complete'),
+  },
+} as const;
+
 export const fileList = {
   type: 'object',
   additionalProperties: false,
   required: ['files'],
-  properties: {
-    files: {
-      type: 'array',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['fileId', 'fileUrl', 'fileName', 'fileSize', 'contentType', 'uploadedAt'],
-        properties: {
-          fileId: {
-            type: 'string',
-            pattern: '^[0-9a-f]{32}$',
-            description: 'names the file in its address and when it is removed',
-            examples: ['9f86d081884c7d659a2feaa0c55ad015'],
-          },
-          fileUrl,
-          fileName,
-          fileSize,
-          contentType: { type: 'string', description: 'as the uploader declared it', examples: ['image/jpeg'] },
-          uploadedAt: timestamp('when the upload was complete'),
-        },
-      },
-    },
-  },
+  properties: { files: { type: 'array', items: fileEntry } },
 } as const;
 
 export const healthReport = {
@@ -151,6 +165,38 @@ export const healthReport = {
     status: { enum: ['healthy', 'degraded'], description: '`degraded` when a store does not answer' },
     timestamp: timestamp('when the report was made'),
     uptime: { type: 'number', minimum: 0, description: 'seconds since the server started', examples: [86_400.123] },
+  },
+} as const;
+
+export const probe = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status'],
+  properties: { status: { const: 'ok' } },
+} as const;
+
+export const readiness = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status', 'checks'],
+  properties: {
+    status: { enum: ['ready', 'not ready'] },
+    checks: {
+      type: 'object',
+      description: 'by what was looked at, `ok` or what is wrong',
+      additionalProperties: { type: 'string' },
+      examples: [{ store: 'ok', files: 'ok', disk: 'ok', sweep: 'ok', server: 'ok' }],
+    },
+  },
+} as const;
+
+export const apiDescription = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: {
+    openapi: { type: 'string', description: 'the version of OpenAPI', examples: ['3.1.0'] },
+    info: { type: 'object', examples: [{ title: 'Poproom' }] },
+    paths: { type: 'object', description: 'the endpoints by their paths', examples: [{}] },
   },
 } as const;
 
@@ -165,12 +211,20 @@ export const errorBody = {
       additionalProperties: false,
       required: ['code', 'message'],
       properties: {
-        code: { type: 'string', description: 'stable, for programs' },
-        message: { type: 'string', description: 'one plain sentence, for people' },
+        code: { type: 'string', description: 'stable, for programs', examples: ['ROOM_NOT_FOUND'] },
+        message: {
+          type: 'string',
+          description: 'one plain sentence, for people',
+          examples: ['There is no room with this code.'],
+        },
         details: { type: 'object', description: 'what a program can act on, by code' },
       },
     },
-    requestId: { type: 'string', description: 'names this request in the server log' },
+    requestId: {
+      type: 'string',
+      description: 'names this request in the server log, as the header X-Request-Id does',
+      examples: ['pZ3kVw8q-2s'],
+    },
   },
 } as const;
 
@@ -184,4 +238,5 @@ export type ContentRead = FromSchema<typeof contentRead>;
 export type FileUploaded = FromSchema<typeof fileUploaded>;
 export type FileList = FromSchema<typeof fileList>;
 export type HealthReport = FromSchema<typeof healthReport>;
+export type Readiness = FromSchema<typeof readiness>;
 export type ErrorBody = FromSchema<typeof errorBody>;

@@ -146,9 +146,9 @@ export function createOperations(db: DatabaseSync) {
 
   /** All rooms less those past their time that no sweep has met yet. */
   function liveRooms(now: number): number {
-    const row = sql(
-      'SELECT total - (SELECT count(*) FROM rooms WHERE expires_at <= ?) AS live FROM room_count',
-    ).get(now);
+    const row = sql('SELECT total - (SELECT count(*) FROM rooms WHERE expires_at <= ?) AS live FROM room_count').get(
+      now,
+    );
     return Number(row?.live);
   }
 }

@@ -34,7 +34,8 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     const until = guard.missedOutUntil(client, now);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
     const row = code && roomByCode.get(code);
-    if (!row || (row.expires_at as number) <= now) return absent(code, row?.expires_at as number | undefined, client, now);
+    if (!row || (row.expires_at as number) <= now)
+      return absent(code, row?.expires_at as number | undefined, client, now);
 
     const room = roomOf(row);
     const roomMac = row.pin_mac as Uint8Array | null;
@@ -48,12 +49,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     return { outcome: 'admitted', room };
   }
 
-  function absent(
-    code: RoomCode | undefined,
-    expiredAt: number | undefined,
-    client: string,
-    now: number,
-  ): Admission {
+  function absent(code: RoomCode | undefined, expiredAt: number | undefined, client: string, now: number): Admission {
     const since = now - rules.rememberExpiredMs;
     const expired = expiredAt === undefined ? code && expiredByCode.get(code, since) : expiredAt > since;
     if (expired) return { outcome: 'expired' };

@@ -1,0 +1,54 @@
+/** The `poproom` command. */
+import { ConfigError } from '../config.ts';
+import { PoproomError } from '../core/errors.ts';
+import { UsageError } from './usage-error.ts';
+
+const usage = `poproom: share text and files between devices through short-lived rooms
+
+  poproom serve                          start the server
+  poproom keys create NAME [--tier T]    make an API key (free or pro) and show it, once
+  poproom keys list                      show all keys, without their text
+  poproom keys revoke NAME|ID            make a key invalid, at once
+
+  poproom serve --help                   all settings, with their defaults
+  poproom --version
+`;
+
+export async function main(args: string[]): Promise<void> {
+  try {
+    await run(args);
+  } catch (error) {
+    process.exitCode = 1;
+    console.error(explain(error));
+  }
+}
+
+async function run([command, ...rest]: string[]): Promise<void> {
+  switch (command) {
+    case 'serve':
+      return (await import('./serve.ts')).serve(rest);
+    case 'keys':
+      return (await import('./keys.ts')).keys(rest);
+    case '--version':
+    case '-v':
+      return console.log((await import('../../package.json', { with: { type: 'json' } })).default.version);
+    case undefined:
+    case 'help':
+    case '--help':
+    case '-h':
+      return console.log(usage);
+    default:
+      throw new UsageError(`There is no command "${command}". Try: poproom --help`);
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) {
+    return ['poproom cannot start with these settings:', ...error.problems.map((problem) => `  ${problem}`)].join('\n');
+  }
+  if (error instanceof UsageError || error instanceof PoproomError) return `poproom: ${error.message}`;
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return 'poproom: the port is in use; choose another with PORT=8081';
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return `poproom: no permission (${message})`;
+  return `poproom: ${stack ?? message}`;
+}

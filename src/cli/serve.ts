@@ -1,0 +1,70 @@
+/** `poproom serve`: the server in the foreground, until it is told to stop. */
+import { flushCompileCache } from 'node:module';
+import { networkInterfaces } from 'node:os';
+import { type Config, readConfig, settings } from '../config.ts';
+import { createLog } from '../log.ts';
+import { startServer } from '../server.ts';
+import { UsageError } from './usage-error.ts';
+
+const lastWayOutMs = 30_000;
+
+export async function serve(args: string[]): Promise<void> {
+  if (args.includes('--help') || args.includes('-h')) return console.log(help());
+  if (args.length > 0) throw new UsageError(`"poproom serve" takes no "${args[0]}"; its settings are variables.`);
+
+  const config = readConfig();
+  const log = createLog(config.logLevel);
+  const running = await startServer(config, log);
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+  await log.open();
+  await announce(config, running.port);
+  log.info({ port: running.port, host: config.host, dataDir: config.dataDir }, 'listening');
+  flushCompileCache();
+
+  async function stop(signal: string): Promise<void> {
+    log.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), lastWayOutMs).unref();
+    try {
+      await running.stop();
+      log.info({}, 'stopped');
+    } catch (err) {
+      process.exitCode = 1;
+      log.error({ err }, 'could not stop cleanly');
+    }
+    log.close();
+  }
+}
+
+function help(): string {
+  const rows = Object.values(settings).map(({ name, standard, help }) => {
+    return `  ${name.padEnd(24)} ${(standard ?? '').padEnd(10)} ${help}`;
+  });
+  return ['poproom serve: start the server', '', 'Settings, as environment variables:', '', ...rows, ''].join('\n');
+}
+
+/** For a person at a terminal; anything else reads the log. */
+async function announce(config: Config, port: number): Promise<void> {
+  if (!process.stdout.isTTY) return;
+  const own = config.publicUrl ?? `http://localhost:${port}`;
+  const near = lanAddresses(config.host).map((address) => `http://${address}:${port}`);
+  const rows = [
+    ['open', own],
+    ...near.map((url) => ['from other devices', url]),
+    ['rooms', `${config.store} in ${config.dataDir}`],
+    ['files', `${config.files} in ${config.dataDir}/files`],
+    ['read the API', `${own}/docs`],
+  ];
+  console.log(`\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n`);
+  const scan = config.publicUrl ?? near[0];
+  if (scan) console.log(indent((await import('uqr')).renderUnicodeCompact(scan, { border: 1 })));
+}
+
+function lanAddresses(host: string): string[] {
+  if (host !== '0.0.0.0' && host !== '::') return [];
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ family, internal }) => family === 'IPv4' && !internal)
+    .map(({ address }) => address);
+}
+
+const indent = (text: string) => text.replaceAll(/^/gm, '  ');

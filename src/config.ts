@@ -1,0 +1,160 @@
+/** The settings: the only reader of the environment. One table, from which `--help` is written too. */
+import { BlockList, isIP } from 'node:net';
+
+interface Setting<T> {
+  name: string;
+  /** As one would write it; undefined where nothing set has a meaning of its own. */
+  standard: string | undefined;
+  help: string;
+  /** Throws a sentence that continues "NAME …". */
+  read: (text: string | undefined) => T;
+}
+
+function setting<T>(name: string, standard: string, help: string, read: (text: string) => T): Setting<T> {
+  return { name, standard, help, read: (text) => read(text || standard) };
+}
+
+function optional<T>(name: string, help: string, read: (text: string) => T): Setting<T | undefined> {
+  return { name, standard: undefined, help, read: (text) => (text ? read(text) : undefined) };
+}
+
+export const settings = {
+  port: setting('PORT', '8080', 'port to listen on', wholeNumber(0, 65_535)),
+  host: setting('POPROOM_HOST', '0.0.0.0', 'address to listen on', String),
+  dataDir: setting('POPROOM_DATA_DIR', './data', 'folder of the database, the files and the secret', String),
+  store: setting('POPROOM_STORE', 'sqlite:', 'where rooms are kept', oneOf('sqlite:')),
+  files: setting('POPROOM_FILES', 'disk:', 'where files are kept', oneOf('disk:')),
+  secret: optional('POPROOM_SECRET', 'key of the PIN hashes; made and kept in the data folder when unset', longText),
+  publicUrl: optional(
+    'POPROOM_PUBLIC_URL',
+    'address that links are made of; when unset, the request’s own',
+    webAddress,
+  ),
+  filesUrl: optional('POPROOM_FILES_URL', 'address of the files; when unset, /files under the public one', webAddress),
+  roomTtl: setting('POPROOM_ROOM_TTL', '24h', 'lifetime of a room', duration),
+  roomMaxTtl: setting('POPROOM_ROOM_MAX_TTL', '7d', 'longest lifetime that may be asked for', duration),
+  contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'largest text of a room, up to 64MiB', size(1, 64 * 1024 ** 2)),
+  minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'room that uploads leave on the disk', size(0)),
+  freeLimit: setting('POPROOM_FREE_LIMIT', '100', 'requests an hour without a key; 0 for no limit', wholeNumber(0)),
+  proLimit: setting('POPROOM_PRO_LIMIT', '1000', 'requests an hour of a pro key; 0 for no limit', wholeNumber(0)),
+  missLimit: setting(
+    'POPROOM_MISS_LIMIT',
+    '20',
+    'unknown codes and wrong PINs an hour of one client; 0 for no limit',
+    wholeNumber(0),
+  ),
+  requireApiKey: setting('POPROOM_REQUIRE_API_KEY', 'false', 'refuse requests without a key', yesOrNo),
+  trustedProxies: setting(
+    'POPROOM_TRUSTED_PROXIES',
+    '',
+    'proxies whose X-Forwarded-For holds, as CIDRs',
+    addressRanges,
+  ),
+  metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
+  logLevel: setting('POPROOM_LOG_LEVEL', 'info', 'debug, info, warn, error or silent', logLevel),
+};
+
+export type Config = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['read']> };
+
+/** Every bad variable at once: fixing them one start at a time is no fun. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  const problems: string[] = [];
+  const entries = Object.entries(settings).map(([key, { name, read }]) => {
+    try {
+      return [key, read(env[name]?.trim())] as const;
+    } catch (error) {
+      problems.push(`${name} ${(error as Error).message}`);
+      return [key, undefined] as const;
+    }
+  });
+  const config = Object.fromEntries(entries) as Config;
+  if (config.roomTtl > config.roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL');
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
+  return (text: string): number => {
+    const n = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (n >= least && n <= most) return n;
+    const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `from ${least} to ${most}`;
+    throw new Error(`must be a whole number ${range}, not "${text}"`);
+  };
+}
+
+const secondsPer: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** In seconds. */
+function duration(text: string): number {
+  const [, number, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
+  const seconds = Number(number) * (secondsPer[unit] ?? Number.NaN);
+  if (seconds >= 60) return seconds;
+  throw new Error(`must be a time of at least 60 seconds such as 3600, 90m, 24h or 7d, not "${text}"`);
+}
+
+const bytesPer: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
+function size(least: number, most = Number.MAX_SAFE_INTEGER) {
+  return (text: string): number => {
+    const [, number, unit = ''] = /^(\d{1,15})((?:[KMG]iB)?)$/.exec(text) ?? [];
+    const bytes = Number(number) * (bytesPer[unit] ?? Number.NaN);
+    if (bytes >= least && bytes <= most) return bytes;
+    throw new Error(`must be a size such as 1048576, 512KiB or 1MiB, not "${text}"`);
+  };
+}
+
+function oneOf(...choices: string[]) {
+  return (text: string): string => {
+    if (choices.includes(text)) return text;
+    throw new Error(`must be ${choices.join(' or ')}, not "${text}"`);
+  };
+}
+
+function yesOrNo(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new Error(`must be true or false, not "${text}"`);
+}
+
+/** The value stays out of the message: it is a secret. */
+function longText(text: string): string {
+  if (text.length >= 16) return text;
+  throw new Error('must have at least 16 characters');
+}
+
+function webAddress(text: string): string {
+  const url = URL.parse(text);
+  const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
+  if (plain) return url.href.replace(/\/+$/, '');
+  throw new Error(`must be a web address such as https://pop.example.org, not "${text}"`);
+}
+
+function addressRanges(text: string): BlockList {
+  const ranges = new BlockList();
+  for (const part of text.split(/[\s,]+/).filter(Boolean)) addRange(ranges, part);
+  return ranges;
+}
+
+function addRange(ranges: BlockList, text: string): void {
+  const [address = '', prefix] = text.split('/');
+  const version = isIP(address);
+  const bits = version === 6 ? 128 : 32;
+  const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
+  if (version === 0 || !(length <= bits)) {
+    throw new Error(`must list addresses or ranges such as 10.0.0.0/8, not "${text}"`);
+  }
+  ranges.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+function logLevel(text: string): string {
+  return oneOf('debug', 'info', 'warn', 'error', 'silent')(text);
+}

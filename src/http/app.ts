@@ -1,0 +1,117 @@
+/** The way of a request: through the gate, to its endpoint, and back as a response. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PoproomError } from '../core/errors.ts';
+import type { Log } from '../core/ports.ts';
+import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
+import { corsHeaders, preflight } from './cors.ts';
+import { errorReply, statusOf } from './error-reply.ts';
+import type { Entry, Gate } from './gate.ts';
+import type { Handler, Handlers } from './handler.ts';
+import type { Reply } from './reply.ts';
+import { pathOf, queryOf, type Request } from './request.ts';
+import { createRouter, type Match } from './router.ts';
+import { send } from './send.ts';
+
+export interface AppParts {
+  gate: Gate;
+  handlers: Handlers;
+  log: Log;
+  nextRequestId: () => string;
+  isStopping: () => boolean;
+  /** Told of every response, for the figures. */
+  observe: (seen: Observation) => void;
+}
+
+export interface Observation {
+  method: string;
+  /** The pattern, never the path: a path holds a room's code or a file's address. */
+  route: string;
+  status: number;
+  seconds: number;
+}
+
+/** `awaitsContinue`: the client holds its body back until it is told to send it. */
+export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => Promise<void>;
+
+type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
+
+export function createApp({ gate, handlers, log, nextRequestId, isStopping, observe }: AppParts): App {
+  const match = createRouter(
+    Object.entries(endpoints).map(([name, endpoint]) => ({
+      method: endpoint.method,
+      path: endpoint.path,
+      target: { endpoint: endpoint as Endpoint, handle: handlers[name as EndpointName] },
+    })),
+  );
+
+  return async (raw, response, awaitsContinue) => {
+    const startedAt = performance.now();
+    const id = nextRequestId();
+    const url = raw.url ?? '';
+    const path = pathOf(url);
+    const method = raw.method ?? '';
+    const found = match(method, path);
+    const common: Record<string, string> = { ...fixedHeaders, 'X-Request-Id': id };
+    if (isStopping()) common.Connection = 'close';
+
+    let heldBack = awaitsContinue;
+    const letBodyCome = () => {
+      if (heldBack) response.writeContinue();
+      heldBack = false;
+    };
+
+    let reply: Reply;
+    try {
+      const pass = await gate.pass(raw, entryOf(found, path));
+      Object.assign(common, pass.headers);
+      const params = found.kind === 'found' ? found.params : {};
+      reply = await answer(
+        found,
+        { id, raw, params, query: queryOf(url), client: pass.client, letBodyCome },
+        pass.refusal,
+      );
+    } catch (error) {
+      reply = errorReply(error, id);
+      if (reply.status >= 500) log.error({ requestId: id, err: causeOf(error) }, 'request failed');
+    }
+
+    await send({ raw, response, bodyHeldBack: () => heldBack }, reply, common);
+    const seconds = (performance.now() - startedAt) / 1000;
+    const route = found.kind === 'nothing' ? 'none' : found.path;
+    log.info({ requestId: id, method, route, status: reply.status, ms: Math.round(seconds * 1e4) / 10 }, 'request');
+    observe({ method, route, status: reply.status, seconds });
+  };
+}
+
+const fixedHeaders = { ...corsHeaders, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+
+/** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
+function entryOf(found: Found, path: string): Entry {
+  if (found.kind !== 'found') return { counted: path === '/api' || path.startsWith('/api/'), keyless: false };
+  const { counted, keyless = false } = found.target.endpoint;
+  return { counted, keyless };
+}
+
+/** A preflight is never refused: the browser would hide the reason from the page that could tell it. */
+async function answer(found: Found, request: Request, refusal: PoproomError | undefined): Promise<Reply> {
+  if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS') return preflight(found.allow);
+  if (refusal) throw refusal;
+  if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
+    throw new PoproomError('VALIDATION_FAILED', 'The request has no Host header.', { details: { field: 'Host' } });
+  }
+  if (found.kind === 'found') return found.target.handle(request);
+  if (found.kind === 'nothing') throw new PoproomError('NOT_FOUND', 'There is nothing at this path.');
+  throw methodNotAllowed(request.raw.method, found.allow);
+}
+
+export function methodNotAllowed(method: string | undefined, allow: string[]): PoproomError {
+  return new PoproomError('METHOD_NOT_ALLOWED', `This path does not take ${method}, only ${allow.join(', ')}.`, {
+    details: { allow },
+  });
+}
+
+/** What an operator needs to see: the cause behind a deliberate refusal, or the unforeseen error itself. */
+function causeOf(error: unknown): unknown {
+  const deliberate = error instanceof PoproomError && statusOf[error.code] >= 500;
+  return deliberate ? (error.cause ?? error) : error;
+}

@@ -1,0 +1,65 @@
+/** Reads JSON bodies: bounded, in UTF-8, and of the shape that their schema says. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { PoproomError } from '../core/errors.ts';
+import { hasBody, type Request, refuseCompressed } from './request.ts';
+import { validatorOf } from './validator.ts';
+
+/** No body at all reads as an empty object: what is required is then named as missing. */
+export async function readJson<T>(request: Request, schema: object, maxBytes: number): Promise<T> {
+  const { raw } = request;
+  const body = hasBody(raw) ? await readText(request, maxBytes) : '{}';
+  const value = parse(body);
+  const validate = await validatorOf(schema);
+  const problem = validate(value);
+  if (problem) throw problem;
+  return value as T;
+}
+
+async function readText(request: Request, maxBytes: number): Promise<string> {
+  refuseCompressed(request.raw);
+  refuseUnlessJson(request.raw);
+  const announced = Number(request.raw.headers['content-length'] ?? 0);
+  if (announced > maxBytes) throw bodyTooLarge(maxBytes);
+  request.letBodyCome();
+  const bytes = await collect(request.raw, maxBytes);
+  if (!isUtf8(bytes)) throw new PoproomError('INVALID_JSON', 'The body is not valid UTF-8.');
+  return bytes.toString('utf8');
+}
+
+function collect(raw: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    raw.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) return void chunks.push(chunk);
+      raw.removeAllListeners('data');
+      reject(bodyTooLarge(maxBytes));
+    });
+    raw.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    raw.once('close', () => reject(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.')));
+    raw.once('error', reject);
+  });
+}
+
+function refuseUnlessJson(raw: IncomingMessage): void {
+  const [type = '', ...parameters] = (raw.headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
+    .find(Boolean);
+  if (type.trim() === 'application/json' && (charset === undefined || /^utf-?8$/.test(charset))) return;
+  throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, with Content-Type: application/json.');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new PoproomError('INVALID_JSON', 'The body is not well-formed JSON.');
+  }
+}
+
+function bodyTooLarge(maxBytes: number): PoproomError {
+  return new PoproomError('CONTENT_TOO_LARGE', `The body is over the ${maxBytes} bytes that this request may have.`);
+}

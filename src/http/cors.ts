@@ -1,0 +1,23 @@
+/** Pages of any origin may use the API, without credentials: there are none. */
+import type { Reply } from './reply.ts';
+
+export const corsHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers':
+    'ETag, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
+    'X-Request-Id, Content-Disposition, Content-Range',
+};
+
+export function preflight(allow: string[]): Reply {
+  return {
+    status: 204,
+    headers: {
+      Allow: allow.join(', '),
+      'Access-Control-Allow-Methods': allow.join(', '),
+      'Access-Control-Allow-Headers':
+        'Authorization, Content-Type, If-Match, If-None-Match, Range, X-API-Key, X-Device-Id, X-File-Name, X-Room-Pin',
+      'Access-Control-Max-Age': '86400',
+      'Cache-Control': 'no-store',
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** Receives a form with one file, as a stream. The file counts only once the whole form was well-formed. */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { PoproomError } from '../core/errors.ts';
+
+export interface FormFile {
+  name: string;
+  type: string;
+  bytes: Readable;
+  /** The PIN, where a field before the file had it. */
+  pin: string | undefined;
+  /** Settles when the form has ended: it may still turn out to be cut off, or to hold a second file. */
+  whole: Promise<void>;
+}
+
+const limits = { parts: 10, fields: 5, fieldSize: 1024, fieldNameSize: 100, headerPairs: 20, headerSize: 16 * 1024 };
+
+/** Hands the file on when its part begins, and answers what became of it. */
+export async function receiveForm<T>(raw: IncomingMessage, receive: (file: FormFile) => Promise<T>): Promise<T> {
+  const { Busboy } = await import('@fastify/busboy');
+  const parser = openParser(() => new Busboy({ headers: raw.headers as { 'content-type': string }, limits }));
+
+  let pin: string | undefined;
+  let received: Promise<T> | undefined;
+  let file: Readable | undefined;
+  const { promise: whole, resolve: end, reject: refuse } = Promise.withResolvers<void>();
+  whole.catch(() => undefined);
+
+  parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) => {
+    if (name !== 'pin' || cut)
+      refuse(malformed(`The form may have the fields "pin" and "file", not "${short(name)}".`));
+    else pin ??= value;
+  });
+  parser.on('file', (field: string, bytes: Readable, name: string | undefined, _encoding: string, type: string) => {
+    bytes.on('error', () => refuse(malformed('The form is malformed or cut off.')));
+    if (field !== 'file') refuse(malformed(`The file must be in the part "file", not "${short(field)}".`));
+    else if (file) refuse(malformed('The form must have one file, not several.'));
+    else {
+      file = bytes;
+      received = receive({ name: name ?? '', type, bytes, pin, whole });
+      received.catch(refuse);
+      return;
+    }
+    bytes.resume();
+  });
+  parser.on('partsLimit', () => refuse(malformed('The form has too many parts.')));
+  parser.on('fieldsLimit', () => refuse(malformed('The form has too many fields.')));
+  parser.on('error', () => refuse(malformed('The form is malformed or cut off.')));
+  parser.on('finish', () => end());
+  raw.once('close', () => {
+    if (!raw.complete) refuse(malformed('The request ended before its body did.'));
+  });
+  raw.pipe(parser);
+
+  try {
+    await whole;
+    if (!received) throw malformed('The form has no part "file" with a file in it.');
+    return await received;
+  } finally {
+    raw.unpipe(parser);
+    file?.destroy();
+    // Whatever was begun is undone before the refusal is sent.
+    await received?.catch(() => undefined);
+  }
+}
+
+function openParser<P>(make: () => P): P {
+  try {
+    return make();
+  } catch {
+    throw malformed('The form has no boundary in its Content-Type.');
+  }
+}
+
+function malformed(message: string): PoproomError {
+  return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'file' } });
+}
+
+/** A name that a stranger chose. */
+const short = (name: string | undefined) => String(name).slice(0, 60);

@@ -1,0 +1,104 @@
+/** What every request passes first: who it is, whether its key holds, whether its limit allows it. */
+import type { IncomingMessage } from 'node:http';
+import type { BlockList } from 'node:net';
+import { hashApiKey, looksLikeApiKey } from '../core/api-key.ts';
+import { PoproomError, secondsUntil } from '../core/errors.ts';
+import type { Allowance, ClientId, Clock, KeyStore, Quota, RateCounter, Tier } from '../core/ports.ts';
+import { clientAddress, clientOf } from './client-address.ts';
+import { header } from './request.ts';
+
+export interface GateParts {
+  keys: KeyStore;
+  rates: RateCounter;
+  clock: Clock;
+  quotas: Record<Tier, Quota>;
+  trustedProxies: BlockList;
+  requireApiKey: boolean;
+}
+
+/** What the path of a request asks of the gate. */
+export interface Entry {
+  counted: boolean;
+  /** Whether it is open even where everyone needs a key. */
+  keyless: boolean;
+}
+
+export interface Pass {
+  client: ClientId;
+  headers: Record<string, string>;
+  /** Why the request goes no further, if it does not; the headers stand in any case. */
+  refusal: PoproomError | undefined;
+}
+
+export interface Gate {
+  pass(raw: IncomingMessage, entry: Entry): Promise<Pass>;
+  /** The rate headers of an address, for what is too malformed to be a request. */
+  headersFor(address: string | undefined): Promise<Record<string, string>>;
+}
+
+export function createGate(parts: GateParts): Gate {
+  const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = parts;
+
+  async function identify(raw: IncomingMessage, entry: Entry): Promise<Omit<Pass, 'headers'> & { tier: Tier }> {
+    const address = clientAddress(raw, trustedProxies);
+    const text = keyOf(raw);
+    if (text === undefined) {
+      const refusal = requireApiKey && entry.counted && !entry.keyless ? keyRequired() : undefined;
+      return { client: address, tier: 'free', refusal };
+    }
+    const key = looksLikeApiKey(text) ? await keys.find(hashApiKey(text)) : undefined;
+    if (key) return { client: `key:${key.id}`, tier: key.tier, refusal: undefined };
+    return { client: address, tier: 'free', refusal: entry.counted ? invalidKey() : undefined };
+  }
+
+  return {
+    async pass(raw, entry) {
+      const { client, tier, refusal } = await identify(raw, entry);
+      const quota = quotas[tier];
+      if (quota.limit === 0) return { client, headers: {}, refusal };
+      const now = clock();
+      const allowance = await (entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now));
+      const headers = rateHeaders(quota, allowance, now);
+      return { client, headers, refusal: allowance.granted ? refusal : overLimit(quota, allowance, now) };
+    },
+
+    async headersFor(address) {
+      if (quotas.free.limit === 0) return {};
+      const now = clock();
+      return rateHeaders(quotas.free, await rates.peek(clientOf(address), quotas.free, now), now);
+    },
+  };
+}
+
+function rateHeaders({ tier, limit, windowMs }: Quota, { remaining, resetAt }: Allowance, now: number) {
+  return {
+    'RateLimit-Policy': `"${tier}";q=${limit};w=${windowMs / 1000}`,
+    RateLimit: `"${tier}";r=${remaining};t=${secondsUntil(resetAt, now)}`,
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)),
+  };
+}
+
+function keyOf(raw: IncomingMessage): string | undefined {
+  const bearer = /^Bearer +(.*)$/i.exec(raw.headers.authorization ?? '')?.[1];
+  return bearer?.trim() ?? header(raw, 'x-api-key')?.trim();
+}
+
+function keyRequired(): PoproomError {
+  return new PoproomError('API_KEY_REQUIRED', 'This server asks for an API key: send it as Authorization: Bearer KEY.');
+}
+
+function invalidKey(): PoproomError {
+  return new PoproomError('INVALID_API_KEY', 'This API key is unknown or was revoked.');
+}
+
+function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: number): PoproomError {
+  const retryAfter = secondsUntil(resetAt, now);
+  const minutes = Math.ceil(retryAfter / 60);
+  return new PoproomError(
+    'RATE_LIMITED',
+    `The ${limit} requests an hour of the ${tier} tier are used up; try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
+    { retryAfter, details: { retryAfter, limit } },
+  );
+}

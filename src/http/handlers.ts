@@ -1,0 +1,27 @@
+/** The handler of each endpoint. */
+import type { Handlers, Service } from './handler.ts';
+import { readContent, writeContent } from './routes/content.ts';
+import { listFiles, removeFile, uploadFile } from './routes/files.ts';
+import { docs, health, live, metrics, openapi, ready } from './routes/operations.ts';
+import { createRoom, deleteRoom, getRoom } from './routes/room.ts';
+import { serveFile } from './routes/serve-file.ts';
+
+export function createHandlers(service: Service): Handlers {
+  return {
+    createRoom: createRoom(service),
+    getRoom: getRoom(service),
+    deleteRoom: deleteRoom(service),
+    writeContent: writeContent(service),
+    readContent: readContent(service),
+    uploadFile: uploadFile(service),
+    listFiles: listFiles(service),
+    removeFile: removeFile(service),
+    health: health(service),
+    openapi: openapi(),
+    serveFile: serveFile(service),
+    docs: docs(),
+    live: live(),
+    ready: ready(service),
+    metrics: metrics(service),
+  };
+}

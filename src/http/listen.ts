@@ -1,0 +1,56 @@
+/** The HTTP server itself: its bounds, and answers to what is not HTTP. */
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { PoproomError } from '../core/errors.ts';
+import type { App } from './app.ts';
+import { errorReply } from './error-reply.ts';
+
+// Imported as a module, node:http would load its WebSocket client too, which takes longer than the rest of the start.
+const { createServer } = process.getBuiltinModule('node:http');
+
+export interface ListenParts {
+  app: App;
+  nextRequestId: () => string;
+  /** The rate headers of the peer, for requests that never become one. */
+  headersFor: (address: string | undefined) => Promise<Record<string, string>>;
+}
+
+export function createHttpServer({ app, nextRequestId, headersFor }: ListenParts): Server {
+  const server = createServer({
+    // A missing Host is refused by the app, in our own shape.
+    requireHostHeader: false,
+    headersTimeout: 15_000,
+    requestTimeout: 5 * 60_000,
+    keepAliveTimeout: 65_000,
+    connectionsCheckingInterval: 5_000,
+    maxHeaderSize: 16 * 1024,
+  });
+  server.on('request', (raw, response) => void app(raw, response, false));
+  server.on('checkContinue', (raw, response) => void app(raw, response, true));
+  server.on('checkExpectation', (raw, response) => void app(raw, response, false));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    void refuse(error, socket, nextRequestId(), headersFor);
+  });
+  return server;
+}
+
+type HeadersFor = ListenParts['headersFor'];
+
+async function refuse(error: NodeJS.ErrnoException, socket: Duplex, id: string, headersFor: HeadersFor): Promise<void> {
+  const gone = error.code === 'ECONNRESET' || !socket.writable;
+  if (gone) return void socket.destroy();
+  const { status, headers, body } = errorReply(new PoproomError('VALIDATION_FAILED', reasonOf(error.code)), id);
+  const all = { ...headers, ...(await headersFor((socket as { remoteAddress?: string }).remoteAddress)) };
+  const lines = Object.entries({ ...all, 'X-Request-Id': id, Connection: 'close' }).map(([k, v]) => `${k}: ${v}\r\n`);
+  const text = String(body);
+  socket.end(
+    `HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
+}
+
+function reasonOf(code: string | undefined): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The headers of the request are over 16 KiB.';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request took too long to arrive.';
+  if (code === 'HPE_INVALID_METHOD') return 'The request has a method that HTTP does not know.';
+  return 'The request is not well-formed HTTP.';
+}

@@ -1,0 +1,39 @@
+/** Figures for Prometheus, loaded only when asked for. */
+import type { Observation } from './app.ts';
+
+export interface Metrics {
+  observe(seen: Observation): void;
+  text(): Promise<string>;
+}
+
+export async function createMetrics(countRooms: () => Promise<number>): Promise<Metrics> {
+  const { collectDefaultMetrics, Gauge, Histogram, Registry } = await import('prom-client');
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'poproom_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its response.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'poproom_rooms',
+    help: 'Rooms that have not expired.',
+    registers: [registry],
+    async collect() {
+      this.set(await countRooms());
+    },
+  });
+  return {
+    observe({ method, route, status, seconds }) {
+      requests.labels(knownMethod(method), route, String(status)).observe(seconds);
+    },
+    text: () => registry.metrics(),
+  };
+}
+
+/** Labels live for ever: strangers must not be able to make new ones. */
+function knownMethod(method: string): string {
+  return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'].includes(method) ? method : 'other';
+}

@@ -1,0 +1,66 @@
+/** How the service is: for people and their monitors (health), supervisors (live) and load balancers (ready). */
+import type { BlobStore, Clock, Store } from '../core/ports.ts';
+
+export interface ProbeParts {
+  store: Store;
+  blobs: BlobStore;
+  clock: Clock;
+  lastSweptAt: () => number;
+  sweepEveryMs: number;
+  isStopping: () => boolean;
+}
+
+export type Probes = ReturnType<typeof createProbes>;
+
+export function createProbes({ store, blobs, clock, lastSweptAt, sweepEveryMs, isStopping }: ProbeParts) {
+  const startedAt = clock();
+  const stores = { store: () => store.ping(), files: () => blobs.ping() };
+
+  return {
+    async health() {
+      const healthy = Object.values(await run(stores)).every(isOk);
+      const now = clock();
+      return { healthy, now, uptime: (now - startedAt) / 1000 };
+    },
+
+    async ready() {
+      const checks = await run({
+        ...stores,
+        disk: () => blobs.checkSpace(0),
+        sweep: async () => fail(clock() - lastSweptAt() > 4 * sweepEveryMs, 'late'),
+        server: async () => fail(isStopping(), 'stopping'),
+      });
+      return { ready: Object.values(checks).every(isOk), checks };
+    },
+  };
+}
+
+const isOk = (verdict: string) => verdict === 'ok';
+
+function fail(condition: boolean, why: string): void {
+  if (condition) throw new Error(why);
+}
+
+/** A store that hangs is a store that does not answer. */
+const patienceMs = 2000;
+
+async function run(checks: Record<string, () => Promise<void>>): Promise<Record<string, string>> {
+  const verdicts = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await verdict(check)] as const),
+  );
+  return Object.fromEntries(verdicts);
+}
+
+async function verdict(check: () => Promise<void>): Promise<string> {
+  const { promise: late, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => resolve('no answer'), patienceMs);
+  const answer = check().then(
+    () => 'ok',
+    (error: Error) => (error.message === 'late' || error.message === 'stopping' ? error.message : 'failing'),
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

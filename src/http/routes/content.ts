@@ -1,0 +1,39 @@
+/** The one text of a room. */
+import {
+  type ContentRead,
+  type ContentWritten,
+  type WriteContentRequest,
+  writeContentRequest,
+} from '../../protocol/schemas.ts';
+import { readJson } from '../body.ts';
+import type { Handler, Service } from '../handler.ts';
+import { json } from '../reply.ts';
+import { callerOf, header } from '../request.ts';
+import { timestamp } from '../timestamp.ts';
+import { isNamedBy, parseIfMatch, versionTag } from '../versions.ts';
+import { smallBody } from './room.ts';
+
+/** A text may be sent all in `\u0000` escapes, six bytes for one. */
+const longestEscape = 6;
+
+export const writeContent =
+  ({ rooms, largestContent }: Service): Handler =>
+  async (request) => {
+    const maxBytes = longestEscape * largestContent + smallBody;
+    const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
+    const { content, pin } = await readJson<WriteContentRequest>(request, writeContentRequest, maxBytes);
+    const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
+    const body = { success: true, content, timestamp: timestamp(written.writtenAt) } satisfies ContentWritten;
+    return json(200, body, { ETag: versionTag(written.version) });
+  };
+
+export const readContent =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const { content, version, writtenAt } = await rooms.readContent(callerOf(request));
+    const headers = { ETag: versionTag(version) };
+    if (isNamedBy(request.raw.headers['if-none-match'], headers.ETag)) {
+      return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
+    }
+    return json(200, { content, timestamp: timestamp(writtenAt) } satisfies ContentRead, headers);
+  };

@@ -1,0 +1,98 @@
+/** The files of a room: upload, list, remove. */
+import { PoproomError } from '../../core/errors.ts';
+import { fileTooLarge } from '../../core/files.ts';
+import { largestFile } from '../../core/limits.ts';
+import type { StoredFile } from '../../core/ports.ts';
+import { type Confirmation, type FileList, type FileUploaded, pinOnlyRequest } from '../../protocol/schemas.ts';
+import { readJson } from '../body.ts';
+import { receiveForm } from '../form.ts';
+import type { Handler, Service } from '../handler.ts';
+import { fileLinks } from '../links.ts';
+import { json } from '../reply.ts';
+import { announcedLength, callerOf, header, type Request, refuseCompressed } from '../request.ts';
+import { timestamp } from '../timestamp.ts';
+import { smallBody } from './room.ts';
+
+/** Boundaries, part headers and the PIN around the file. */
+const formOverhead = 64 * 1024;
+
+export const uploadFile = (service: Service): Handler => {
+  return async (request) => {
+    const linkTo = fileLinks(request, service.links);
+    refuseCompressed(request.raw);
+    const type = header(request.raw, 'content-type');
+    if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Say what is sent, with a Content-Type header.');
+    const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
+    const file = await (isForm ? uploadForm(service, request) : uploadBare(service, request, type));
+    const body = { success: true, fileUrl: linkTo(file), fileName: file.name, fileSize: file.size } as const;
+    return json(201, body satisfies FileUploaded);
+  };
+};
+
+async function uploadForm({ files }: Service, request: Request): Promise<StoredFile> {
+  if ((announcedLength(request.raw) ?? 0) > largestFile + formOverhead) throw fileTooLarge();
+  request.letBodyCome();
+  const signal = signalOf(request);
+  return receiveForm(request.raw, async ({ pin, ...file }) => {
+    const room = await files.prepareUpload(callerOf(request, pin), undefined);
+    return files.upload(room, { ...file, signal });
+  });
+}
+
+async function uploadBare({ files }: Service, request: Request, type: string): Promise<StoredFile> {
+  const name = bareName(request);
+  const room = await files.prepareUpload(callerOf(request), announcedLength(request.raw));
+  request.letBodyCome();
+  return files.upload(room, { name, type, bytes: request.raw, whole: Promise.resolve(), signal: signalOf(request) });
+}
+
+function bareName({ raw, query }: Request): string {
+  const name = decodeHeader(header(raw, 'x-file-name')) ?? query.get('fileName');
+  if (name) return name;
+  throw badName('Name the file, percent-encoded in the header X-File-Name, or send it as a form.');
+}
+
+function decodeHeader(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    if (/^[\x20-\x7e]*$/.test(text)) return decodeURIComponent(text);
+  } catch {}
+  throw badName('X-File-Name must be percent-encoded UTF-8.');
+}
+
+function badName(message: string): PoproomError {
+  return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'X-File-Name' } });
+}
+
+/** Ends the work on an upload whose sender has left. */
+function signalOf({ raw }: Request): AbortSignal {
+  const aborter = new AbortController();
+  raw.once('close', () => {
+    if (!raw.complete) aborter.abort(new PoproomError('VALIDATION_FAILED', 'The sender left before the end.'));
+  });
+  return aborter.signal;
+}
+
+export const listFiles =
+  ({ files, links }: Service): Handler =>
+  async (request) => {
+    const linkTo = fileLinks(request, links);
+    const found = await files.list(callerOf(request));
+    const list = found.map((file) => ({
+      fileId: file.id,
+      fileUrl: linkTo(file),
+      fileName: file.name,
+      fileSize: file.size,
+      contentType: file.type,
+      uploadedAt: timestamp(file.uploadedAt),
+    }));
+    return json(200, { files: list } satisfies FileList);
+  };
+
+export const removeFile =
+  ({ files }: Service): Handler =>
+  async (request) => {
+    const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
+    await files.remove(callerOf(request, pin), request.params.fileId ?? '');
+    return json(200, { success: true, message: 'The file was removed.' } satisfies Confirmation);
+  };

@@ -1,0 +1,54 @@
+/** Health, probes, figures and the description of the API. */
+import { readFile } from 'node:fs/promises';
+import { PoproomError } from '../../core/errors.ts';
+import type { HealthReport, Readiness } from '../../protocol/schemas.ts';
+import type { Handler, Service } from '../handler.ts';
+import { json } from '../reply.ts';
+import { timestamp } from '../timestamp.ts';
+
+export const health =
+  ({ probes }: Service): Handler =>
+  async () => {
+    const { healthy, now, uptime } = await probes.health();
+    const status = healthy ? 'healthy' : 'degraded';
+    return json(healthy ? 200 : 503, { status, timestamp: timestamp(now), uptime } satisfies HealthReport);
+  };
+
+export const live = (): Handler => async () => json(200, { status: 'ok' });
+
+export const ready =
+  ({ probes }: Service): Handler =>
+  async () => {
+    const { ready, checks } = await probes.ready();
+    return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks } satisfies Readiness);
+  };
+
+export const metrics =
+  ({ metrics }: Service): Handler =>
+  async () => {
+    if (!metrics) throw new PoproomError('NOT_FOUND', 'Figures are served only with POPROOM_METRICS=true.');
+    const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' };
+    return { status: 200, headers, body: await metrics() };
+  };
+
+const document = new URL('../../../openapi.json', import.meta.url);
+
+export const openapi = (): Handler => async () => ({
+  status: 200,
+  headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' },
+  body: await readFile(document),
+});
+
+export const docs = (): Handler => async () => {
+  const { docsPage } = await import('../docs-page.ts');
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy':
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+      'Cache-Control': 'no-cache',
+    },
+    body: docsPage(JSON.parse(await readFile(document, 'utf8'))),
+  };
+};

@@ -1,0 +1,40 @@
+/** Rooms themselves: create, look at, delete. */
+import {
+  type Confirmation,
+  type CreateRoomRequest,
+  createRoomRequest,
+  pinOnlyRequest,
+  type RoomCreated,
+  type RoomInfo,
+} from '../../protocol/schemas.ts';
+import { readJson } from '../body.ts';
+import type { Handler, Service } from '../handler.ts';
+import { json } from '../reply.ts';
+import { callerOf } from '../request.ts';
+import { timestamp } from '../timestamp.ts';
+
+/** Bodies that hold no text need no more. */
+export const smallBody = 16 * 1024;
+
+export const createRoom =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const { pin, expiresIn } = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
+    const { code, expiresAt, hasPin } = await rooms.create({ client: request.client, pin, expiresIn });
+    return json(201, { roomId: code, expiresAt: timestamp(expiresAt), hasPin } satisfies RoomCreated);
+  };
+
+export const getRoom =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const { code, expiresAt, hasPin, deviceCount } = await rooms.info(callerOf(request));
+    return json(200, { roomId: code, expiresAt: timestamp(expiresAt), hasPin, deviceCount } satisfies RoomInfo);
+  };
+
+export const deleteRoom =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
+    const code = await rooms.remove(callerOf(request, pin));
+    return json(200, { success: true, message: `Room ${code} was deleted.` } satisfies Confirmation);
+  };

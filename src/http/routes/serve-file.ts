@@ -1,0 +1,62 @@
+/** Hands out the bytes of files, in a way that no file can act on the service's origin. */
+import { create as contentDisposition } from 'content-disposition';
+import parseRange from 'range-parser';
+import { PoproomError } from '../../core/errors.ts';
+import type { ByteRange, StoredFile } from '../../core/ports.ts';
+import { errorBody } from '../error-reply.ts';
+import type { Handler, Service } from '../handler.ts';
+import { json, type Reply } from '../reply.ts';
+import { header, type Request } from '../request.ts';
+import { isNamedBy } from '../versions.ts';
+
+export const serveFile =
+  ({ files }: Service): Handler =>
+  async (request) => {
+    const file = await files.find(request.params.fileId ?? '');
+    const headers = fileHeaders(file);
+    if (isNamedBy(header(request.raw, 'if-none-match'), tagOf(file))) return { status: 304, headers };
+    const range = wantedRange(request, file);
+    if (range === 'outside') return outside(file, request.id);
+    const body = request.raw.method === 'HEAD' ? {} : { body: await files.read(file, range) };
+    if (!range) return { status: 200, headers: { ...headers, 'Content-Length': String(file.size) }, ...body };
+    const { start, end } = range;
+    headers['Content-Range'] = `bytes ${start}-${end}/${file.size}`;
+    return { status: 206, headers: { ...headers, 'Content-Length': String(end - start + 1) }, ...body };
+  };
+
+/** Shown by browsers themselves, without scripts; SVG and HTML are not among them. */
+const shown = /^(image\/(png|jpeg|gif|webp|avif|bmp|x-icon)|audio\/[^/]+|video\/[^/]+|application\/pdf|text\/plain)$/;
+
+function fileHeaders(file: StoredFile): Record<string, string> {
+  const inline = shown.test(file.type);
+  const type = inline ? file.type : 'application/octet-stream';
+  return {
+    'Content-Type': type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
+    'Content-Disposition': contentDisposition(file.name, { type: inline ? 'inline' : 'attachment' }),
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'Cache-Control': 'private, no-cache',
+    'Accept-Ranges': 'bytes',
+    ETag: tagOf(file),
+  };
+}
+
+/** Files never change, so a name that is theirs alone is a version. */
+const tagOf = ({ blob }: StoredFile) => `"${blob.slice(0, 32)}"`;
+
+/** Several ranges at once, and what is malformed, are answered with the whole, as HTTP allows. */
+function wantedRange({ raw }: Request, file: StoredFile): ByteRange | 'outside' | undefined {
+  const asked = raw.headers.range;
+  const condition = header(raw, 'if-range');
+  if (!asked || file.size === 0 || (condition && condition !== tagOf(file))) return undefined;
+  const ranges = parseRange(file.size, asked);
+  if (ranges === -1) return 'outside';
+  return ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1 ? undefined : ranges[0];
+}
+
+function outside(file: StoredFile, requestId: string): Reply {
+  const error = new PoproomError('VALIDATION_FAILED', `The file has only ${file.size} bytes.`, {
+    details: { field: 'Range' },
+  });
+  return json(416, errorBody(error, requestId), { 'Content-Range': `bytes */${file.size}` });
+}

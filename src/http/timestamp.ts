@@ -1,0 +1,2 @@
+/** Moments as clients see them. */
+export const timestamp = (moment: number): string => new Date(moment).toISOString();

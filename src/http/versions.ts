@@ -1,0 +1,25 @@
+/** Entity tags of texts and files. */
+import { PoproomError } from '../core/errors.ts';
+
+export const versionTag = (version: number) => `"${version}"`;
+
+/** The versions that an If-Match names; undefined when there is none, or it takes any. */
+export function parseIfMatch(value: string | undefined): number[] | undefined {
+  if (value === undefined || value.trim() === '*') return undefined;
+  return parseTags(value).map((tag) => (/^\d{1,15}$/.test(tag) ? Number(tag) : Number.NaN));
+}
+
+/** Whether an If-None-Match names this tag. One that is malformed names nothing. */
+export function isNamedBy(value: string | undefined, tag: string): boolean {
+  if (value === undefined) return false;
+  if (value.trim() === '*') return true;
+  return value.split(',').some((part) => part.trim().replace(/^W\//, '') === tag);
+}
+
+function parseTags(value: string): string[] {
+  const tags = value.split(',').map((part) => /^(?:W\/)?"([^"]*)"$/.exec(part.trim())?.[1]);
+  if (tags.every((tag) => tag !== undefined)) return tags;
+  throw new PoproomError('VALIDATION_FAILED', 'If-Match must be a version in quotes, such as "7".', {
+    details: { field: 'If-Match' },
+  });
+}

@@ -1,0 +1,365 @@
+/** Every path of the service: the router is built from this table, and so is the OpenAPI document. */
+import type { ErrorCode } from './error-codes.ts';
+import * as schemas from './schemas.ts';
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  description: string;
+  required?: true;
+  /** What a value must look like, where anything else is refused. */
+  pattern?: string;
+  example: string;
+}
+
+export interface Success {
+  status: number;
+  description: string;
+  /** JSON, unless `mediaType` says otherwise; neither for a response without a body. */
+  schema?: object;
+  mediaType?: string;
+  headers?: readonly string[];
+  /** For the description, where the one that the schema gives would mislead. */
+  example?: unknown;
+}
+
+/** The chapters of the description, in their order. */
+export const tags = {
+  Rooms: 'Make a room, look at it, delete it.',
+  Text: 'The one text that the devices of a room share.',
+  Files: 'Put files into a room, list them, fetch them, remove them.',
+  Service: 'How the server is, and what it offers.',
+} as const;
+
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  tag: keyof typeof tags;
+  summary: string;
+  description: string;
+  parameters?: readonly Parameter[];
+  /** A JSON body by its schema, or the two forms of an upload. */
+  body?: { schema: object; required: boolean } | 'file';
+  successes: readonly Success[];
+  errors: readonly ErrorCode[];
+  /** Whether the request goes into the client's rate limit. */
+  counted: boolean;
+  /** Open even where the server asks everyone for an API key. */
+  keyless?: true;
+}
+
+const roomId: Parameter = {
+  name: 'roomId',
+  in: 'path',
+  required: true,
+  description: 'The room code, in any case, with or without dashes.',
+  example: '7KQ2MX',
+};
+const fileId: Parameter = {
+  name: 'fileId',
+  in: 'path',
+  required: true,
+  description: 'The id of the file.',
+  pattern: '^[0-9a-f]{32}$',
+  example: '9f86d081884c7d659a2feaa0c55ad015',
+};
+const pinHeader: Parameter = {
+  name: 'X-Room-Pin',
+  in: 'header',
+  description: 'The PIN of a protected room. The recommended way: it stays out of logs.',
+  pattern: schemas.pin.pattern,
+  example: '0427',
+};
+const pinQuery: Parameter = {
+  name: 'pin',
+  in: 'query',
+  description: 'The PIN of a protected room, for clients that cannot set headers.',
+  pattern: schemas.pin.pattern,
+  example: '0427',
+};
+const device: Parameter = {
+  name: 'X-Device-Id',
+  in: 'header',
+  description: 'Names the device, 1 to 64 of `A-Za-z0-9_-`; it then counts as attached for 60 seconds.',
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  example: 'my-phone',
+};
+const roomAccess = [roomId, pinHeader, pinQuery, device] as const;
+
+/** Those that several endpoints take, by the names that the description gives them. */
+export const sharedParameters: Record<string, Parameter> = { roomId, fileId, pinHeader, pinQuery, deviceId: device };
+
+const anyRequest = ['RATE_LIMITED', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'INTERNAL', 'UNAVAILABLE'] as const;
+const anyRoom = [
+  ...anyRequest,
+  'VALIDATION_FAILED',
+  'PIN_REQUIRED',
+  'PIN_INCORRECT',
+  'PIN_LOCKED',
+  'ROOM_NOT_FOUND',
+  'ROOM_EXPIRED',
+] as const;
+const anyBody = ['VALIDATION_FAILED', 'INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+
+export const endpoints = {
+  createRoom: {
+    method: 'POST',
+    path: '/api/rooms',
+    tag: 'Rooms',
+    summary: 'Create a room',
+    description:
+      'Makes a room, with a PIN and a lifetime if asked; the body may be left out. A room lives 24 hours, or the ' +
+      '`expiresIn` seconds that were asked for: 60 to 604,800 (7 days), where the operator has not set another bound.',
+    body: { schema: schemas.createRoomRequest, required: false },
+    successes: [{ status: 201, description: 'The room was made.', schema: schemas.roomCreated }],
+    errors: [...anyRequest, ...anyBody, 'STORAGE_FULL'],
+    counted: true,
+  },
+  getRoom: {
+    method: 'GET',
+    path: '/api/rooms/:roomId',
+    tag: 'Rooms',
+    summary: 'Get room information',
+    description: 'When the room expires, whether it has a PIN, and how many devices are attached.',
+    parameters: roomAccess,
+    successes: [{ status: 200, description: 'The room.', schema: schemas.roomInfo }],
+    errors: anyRoom,
+    counted: true,
+  },
+  deleteRoom: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId',
+    tag: 'Rooms',
+    summary: 'Delete a room',
+    description: 'Removes the room with its text and its files, at once and for good.',
+    parameters: roomAccess,
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [{ status: 200, description: 'The room was deleted.', schema: schemas.confirmation }],
+    errors: [...anyRoom, ...anyBody],
+    counted: true,
+  },
+  writeContent: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/content',
+    tag: 'Text',
+    summary: 'Update room content',
+    description:
+      'Replaces the text of the room, by at most 1 MiB of UTF-8. When this is answered, the text is on the disk. Each ' +
+      'write makes the next version, which `ETag` names.',
+    parameters: [
+      ...roomAccess,
+      {
+        name: 'If-Match',
+        in: 'header',
+        description:
+          'The version that this text is based on; if another was written meanwhile, nothing is overwritten.',
+        example: '"6"',
+      },
+    ],
+    body: { schema: schemas.writeContentRequest, required: true },
+    successes: [
+      { status: 200, description: 'The text was stored.', schema: schemas.contentWritten, headers: ['ETag'] },
+    ],
+    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'STORAGE_FULL'],
+    counted: true,
+  },
+  readContent: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/content',
+    tag: 'Text',
+    summary: 'Get room content',
+    description: 'The current text. Before the first write it is empty.',
+    parameters: [
+      ...roomAccess,
+      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
+    ],
+    successes: [
+      { status: 200, description: 'The text.', schema: schemas.contentRead, headers: ['ETag'] },
+      { status: 304, description: 'You have the current version.', headers: ['ETag'] },
+    ],
+    errors: anyRoom,
+    counted: true,
+  },
+  uploadFile: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/upload',
+    tag: 'Files',
+    summary: 'Upload a file to a room',
+    description:
+      'One file of at most 10 MiB: as a form with the part `file` (and, before it, the PIN as `pin` where it is not in ' +
+      'a header), or as the bare bytes with `Content-Type` and a name.',
+    parameters: [
+      ...roomAccess,
+      {
+        name: 'X-File-Name',
+        in: 'header',
+        description: 'The name of a bare file, as percent-encoded UTF-8.',
+        example: 'caf%C3%A9.txt',
+      },
+      {
+        name: 'fileName',
+        in: 'query',
+        description: 'The name of a bare file, instead of the header.',
+        example: 'a.txt',
+      },
+    ],
+    body: 'file',
+    successes: [{ status: 201, description: 'The file was stored.', schema: schemas.fileUploaded }],
+    errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    counted: true,
+  },
+  listFiles: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/files',
+    tag: 'Files',
+    summary: 'List the files of a room',
+    description: 'Oldest first.',
+    parameters: roomAccess,
+    successes: [{ status: 200, description: 'The files.', schema: schemas.fileList }],
+    errors: anyRoom,
+    counted: true,
+  },
+  removeFile: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId/files/:fileId',
+    tag: 'Files',
+    summary: 'Remove a file from a room',
+    description: 'Its address is dead from then on.',
+    parameters: [...roomAccess, fileId],
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [
+      {
+        status: 200,
+        description: 'The file was removed.',
+        schema: schemas.confirmation,
+        example: { success: true, message: 'The file was removed.' },
+      },
+    ],
+    errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND'],
+    counted: true,
+  },
+  health: {
+    method: 'GET',
+    path: '/api/health',
+    tag: 'Service',
+    summary: 'Check service health',
+    description: 'Whether the service and its stores answer. Counts like every request under /api; probes use /readyz.',
+    successes: [
+      { status: 200, description: 'All is well.', schema: schemas.healthReport },
+      {
+        status: 503,
+        description: 'A store does not answer: `status` is `degraded`.',
+        schema: schemas.healthReport,
+        example: { status: 'degraded', timestamp: '2026-11-15T09:30:00.000Z', uptime: 86_400.123 },
+      },
+    ],
+    errors: ['RATE_LIMITED', 'INVALID_API_KEY', 'INTERNAL'],
+    counted: true,
+    keyless: true,
+  },
+  openapi: {
+    method: 'GET',
+    path: '/api/openapi.json',
+    tag: 'Service',
+    summary: 'This description',
+    description: 'The OpenAPI document of the service.',
+    successes: [{ status: 200, description: 'The document.', schema: schemas.apiDescription }],
+    errors: ['RATE_LIMITED', 'INVALID_API_KEY', 'INTERNAL'],
+    counted: true,
+    keyless: true,
+  },
+  serveFile: {
+    method: 'GET',
+    path: '/files/:fileId/:name',
+    tag: 'Files',
+    summary: 'Download a file',
+    description:
+      'The address is the right to read; it is what `fileUrl` says. Images, audio, video, PDF and plain text open in ' +
+      'the browser, everything else is an attachment.',
+    parameters: [
+      fileId,
+      { name: 'name', in: 'path', required: true, description: 'For people only.', example: 'photo.jpg' },
+      { name: 'Range', in: 'header', description: 'One range of bytes.', example: 'bytes=0-1023' },
+      { name: 'If-Range', in: 'header', description: 'Ask for the part only of this version.', example: '"9f86d081"' },
+      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"9f86d081"' },
+    ],
+    successes: [
+      { status: 200, description: 'The bytes.', mediaType: '*/*', headers: ['ETag', 'Content-Disposition'] },
+      { status: 206, description: 'A part of them.', mediaType: '*/*', headers: ['ETag', 'Content-Range'] },
+      { status: 304, description: 'You have the current version.', headers: ['ETag'] },
+      {
+        status: 416,
+        description: 'The file has no such range; the code is `VALIDATION_FAILED`.',
+        schema: schemas.errorBody,
+        headers: ['Content-Range'],
+        example: {
+          success: false,
+          error: { code: 'VALIDATION_FAILED', message: 'The file has only 34567 bytes.', details: { field: 'Range' } },
+          requestId: 'pZ3kVw8q-2s',
+        },
+      },
+    ],
+    errors: ['FILE_NOT_FOUND', 'INTERNAL', 'UNAVAILABLE'],
+    counted: false,
+  },
+  docs: {
+    method: 'GET',
+    path: '/docs',
+    tag: 'Service',
+    summary: 'Read this description',
+    description: 'The same as a page.',
+    successes: [{ status: 200, description: 'The page.', mediaType: 'text/html', example: '<!doctype html>…' }],
+    errors: ['INTERNAL'],
+    counted: false,
+  },
+  live: {
+    method: 'GET',
+    path: '/livez',
+    tag: 'Service',
+    summary: 'Does the process run?',
+    description: 'For a supervisor: restart the server when this does not answer.',
+    successes: [{ status: 200, description: 'It does.', schema: schemas.probe }],
+    errors: ['INTERNAL'],
+    counted: false,
+  },
+  ready: {
+    method: 'GET',
+    path: '/readyz',
+    tag: 'Service',
+    summary: 'Can it serve?',
+    description: 'For a load balancer: the stores answer, the disk has room, the sweep is not late.',
+    successes: [
+      { status: 200, description: 'It can.', schema: schemas.readiness },
+      {
+        status: 503,
+        description: 'It cannot; `checks` says why.',
+        schema: schemas.readiness,
+        example: {
+          status: 'not ready',
+          checks: { store: 'ok', files: 'ok', disk: 'failing', sweep: 'ok', server: 'ok' },
+        },
+      },
+    ],
+    errors: ['INTERNAL'],
+    counted: false,
+  },
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    tag: 'Service',
+    summary: 'Figures for Prometheus',
+    description: 'Only with `POPROOM_METRICS=true`.',
+    successes: [
+      {
+        status: 200,
+        description: 'The figures.',
+        mediaType: 'text/plain',
+        example: 'poproom_http_requests_total{method="GET",route="/api/rooms/:roomId",status="200"} 42\n',
+      },
+    ],
+    errors: ['NOT_FOUND', 'INTERNAL'],
+    counted: false,
+  },
+} as const satisfies Record<string, Endpoint>;
+
+export type EndpointName = keyof typeof endpoints;

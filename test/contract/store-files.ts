@@ -1,0 +1,153 @@
+/** The files of a room, and how much it holds. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { FileQuota, RoomStore } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { file, makeRoom, type OpenStore, quota, second, sharedStore, start, visit } from './store-under-test.ts';
+
+export function fileTests(open: OpenStore): void {
+  describe('files', () => recordTests(open));
+  describe('the quota of a room', () => quotaTests(open));
+}
+
+function recordTests(open: OpenStore): void {
+  const store = sharedStore(open);
+
+  it('[API-8] lists the files of a room, oldest first, as they were added', async () => {
+    const code = await makeRoom(store.rooms);
+    const late = file({ name: 'late.txt', uploadedAt: start + 2 * second });
+    const early = file({ name: '', type: 'application/octet-stream', size: 0, uploadedAt: start });
+    const between = file({ name: 'ünï 👍🏽 "quoted".pdf', size: 10 * 1024 * 1024, uploadedAt: start + second });
+    for (const added of [late, early, between]) await store.rooms.addFile(code, added, quota);
+    assert.deepEqual(await store.rooms.listFiles(code, start + 3 * second), [early, between, late]);
+  });
+
+  it('[API-8] lists files of the same moment in the order they were added', async () => {
+    const code = await makeRoom(store.rooms);
+    const files = Array.from({ length: 10 }, (_, n) => file({ name: `${n}` }));
+    for (const added of files) await store.rooms.addFile(code, added, quota);
+    assert.deepEqual(await store.rooms.listFiles(code, start), files);
+  });
+
+  it('lists nothing for a room without files', async () => {
+    assert.deepEqual(await store.rooms.listFiles(await makeRoom(store.rooms), start), []);
+  });
+
+  it('[FILE-1] finds a file by its id alone', async () => {
+    const code = await makeRoom(store.rooms);
+    const [one, other] = [file(), file()];
+    await store.rooms.addFile(code, one, quota);
+    await store.rooms.addFile(code, other, quota);
+    assert.deepEqual(await store.rooms.findFile(one.id, start), one);
+    assert.deepEqual(await store.rooms.findFile(other.id, start), other);
+    assert.equal(await store.rooms.findFile(file().id, start), undefined);
+  });
+
+  it('[FILE-1] [API-3] finds no file of a room that was deleted', async () => {
+    const code = await makeRoom(store.rooms);
+    const added = file();
+    await store.rooms.addFile(code, added, quota);
+    await store.rooms.deleteRoom(code, start);
+    assert.equal(await store.rooms.findFile(added.id, start), undefined);
+  });
+
+  it('[FILE-1] finds no file of a room from the moment it expires', async () => {
+    const code = await makeRoom(store.rooms, { expiresAt: start + second });
+    const added = file();
+    await store.rooms.addFile(code, added, quota);
+    assert.deepEqual(await store.rooms.findFile(added.id, start + second - 1), added);
+    assert.equal(await store.rooms.findFile(added.id, start + second), undefined);
+  });
+
+  it('[API-8] removes one file and no other', async () => {
+    const code = await makeRoom(store.rooms);
+    const [removed, stays] = [file(), file()];
+    await store.rooms.addFile(code, removed, quota);
+    await store.rooms.addFile(code, stays, quota);
+    assert.deepEqual(await store.rooms.removeFile(code, removed.id, start), { seq: 3 });
+    assert.equal(await store.rooms.findFile(removed.id, start), undefined);
+    assert.deepEqual(await store.rooms.listFiles(code, start), [stays]);
+    assert.equal(await store.rooms.removeFile(code, removed.id, start), 'no-file');
+  });
+
+  it('removes a file once when 10 ask for it at once', async () => {
+    const code = await makeRoom(store.rooms);
+    const added = file();
+    await store.rooms.addFile(code, added, quota);
+    const removals = await Promise.all(Array.from({ length: 10 }, () => store.rooms.removeFile(code, added.id, start)));
+    assert.equal(removals.filter((removal) => removal === 'no-file').length, 9);
+    assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
+  });
+
+  it('removes no file of another room', async () => {
+    const [code, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    const added = file();
+    await store.rooms.addFile(code, added, quota);
+    assert.equal(await store.rooms.removeFile(other, added.id, start), 'no-file');
+    assert.deepEqual(await store.rooms.findFile(added.id, start), added);
+    assert.deepEqual(await holding(store.rooms, other), { files: 0, bytes: 0 });
+  });
+}
+
+function quotaTests(open: OpenStore): void {
+  const store = sharedStore(open);
+  const add = (code: RoomCode, size: number, limit: FileQuota) => store.rooms.addFile(code, file({ size }), limit);
+
+  it('[UP-3] takes as many files as the quota says and no more, empty ones included', async () => {
+    const code = await makeRoom(store.rooms);
+    const limit = { files: 3, bytes: 1000 };
+    for (let n = 0; n < 3; n++) assert.deepEqual(await add(code, 0, limit), { seq: n + 1 });
+    assert.equal(await add(code, 0, limit), 'full');
+    assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 0 });
+  });
+
+  it('[UP-3] takes as many bytes as the quota says and no more', async () => {
+    const code = await makeRoom(store.rooms);
+    const limit = { files: 100, bytes: 1000 };
+    assert.deepEqual(await add(code, 600, limit), { seq: 1 });
+    assert.equal(await add(code, 401, limit), 'full');
+    assert.deepEqual(await add(code, 400, limit), { seq: 2 });
+    assert.equal(await add(code, 1, limit), 'full');
+    assert.deepEqual(await add(code, 0, limit), { seq: 3 });
+    assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 1000 });
+  });
+
+  it('[UP-3] keeps nothing of a file that was refused', async () => {
+    const code = await makeRoom(store.rooms);
+    const refused = file({ size: 1001 });
+    assert.equal(await store.rooms.addFile(code, refused, { files: 100, bytes: 1000 }), 'full');
+    assert.equal(await store.rooms.findFile(refused.id, start), undefined);
+    assert.deepEqual(await store.rooms.knownBlobs([refused.blob]), new Set());
+  });
+
+  it('[UP-3] has room again when a file is removed', async () => {
+    const code = await makeRoom(store.rooms);
+    const limit = { files: 1, bytes: 1000 };
+    const first = file({ size: 1000 });
+    await store.rooms.addFile(code, first, limit);
+    await store.rooms.removeFile(code, first.id, start);
+    assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
+    assert.deepEqual(await add(code, 1000, limit), { seq: 3 });
+  });
+
+  it('[UP-3] never passes the number of files, however many come at once', async () => {
+    const code = await makeRoom(store.rooms);
+    const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 1, { files: 10, bytes: 1000 })));
+    assert.equal(added.filter((outcome) => outcome === 'full').length, 40);
+    assert.deepEqual(await holding(store.rooms, code), { files: 10, bytes: 10 });
+    assert.equal((await store.rooms.listFiles(code, start)).length, 10);
+  });
+
+  it('[UP-3] never passes the number of bytes, however many come at once', async () => {
+    const code = await makeRoom(store.rooms);
+    const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 300, { files: 100, bytes: 1000 })));
+    assert.equal(added.filter((outcome) => outcome === 'full').length, 47);
+    assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 900 });
+  });
+}
+
+async function holding(rooms: RoomStore, code: RoomCode): Promise<FileQuota> {
+  const admission = await rooms.admit(visit(code));
+  assert.ok(admission.outcome === 'admitted');
+  return { files: admission.room.fileCount, bytes: admission.room.fileBytes };
+}

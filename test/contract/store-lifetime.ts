@@ -1,0 +1,142 @@
+/** The end of rooms: by time, by the sweep, by hand. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RoomStore } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import {
+  day,
+  file,
+  hour,
+  mac,
+  makeRoom,
+  manyMisses,
+  type OpenStore,
+  ownStore,
+  quota,
+  sharedStore,
+  start,
+  unknownCode,
+  visit,
+  write,
+} from './store-under-test.ts';
+
+export function lifetimeTests(open: OpenStore): void {
+  describe('the end of a room', () => endTests(open));
+  describe('the sweep', () => sweepTests(open));
+}
+
+function endTests(open: OpenStore): void {
+  const store = sharedStore(open, manyMisses);
+  const outcomeAt = async (code: RoomCode, now: number) => (await store.rooms.admit(visit(code, { now }))).outcome;
+
+  it('[LIFE-2] refuses a room from the moment it expires', async () => {
+    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    assert.equal(await outcomeAt(code, start + hour - 1), 'admitted');
+    assert.equal(await outcomeAt(code, start + hour), 'expired');
+    assert.equal(await outcomeAt(code, start + hour + day - 1), 'expired');
+  });
+
+  it('[LIFE-2] says that it has expired, not that a PIN is missing or wrong', async () => {
+    const code = await makeRoom(store.rooms, { expiresAt: start + hour, pinMac: mac('0427') });
+    for (const pinMac of [undefined, mac('0000'), mac('0427')]) {
+      const admission = await store.rooms.admit(visit(code, { pinMac, now: start + hour }));
+      assert.deepEqual(admission, { outcome: 'expired' });
+    }
+  });
+
+  it('[LIFE-2] is done with an expired room in every operation', async () => {
+    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const kept = file();
+    await store.rooms.addFile(code, kept, quota);
+    await assertGone(store.rooms, code, kept.id, start + hour);
+    await store.rooms.expireRooms(start + hour, 100);
+    await assertGone(store.rooms, code, kept.id, start + hour);
+  });
+
+  it('[LIFE-3] knows an expired room no more after 24 hours', async () => {
+    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    assert.equal(await outcomeAt(code, start + hour + day), 'unknown');
+  });
+
+  it('[LIFE-2] [LIFE-3] says the same when a sweep has run in between', async () => {
+    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    await store.rooms.expireRooms(start + hour, 100);
+    assert.equal(await outcomeAt(code, start + hour), 'expired');
+    assert.equal(await outcomeAt(code, start + hour + day - 1), 'expired');
+    assert.equal(await outcomeAt(code, start + hour + day), 'unknown');
+    await store.rooms.expireRooms(start + hour + day, 100);
+    assert.equal(await outcomeAt(code, start + hour + day), 'unknown');
+  });
+
+  it('[LIFE-4] [API-3] knows a deleted room no more, and nothing that was in it', async () => {
+    const code = await makeRoom(store.rooms);
+    const kept = file();
+    await store.rooms.writeContent(code, write('secret'));
+    await store.rooms.addFile(code, kept, quota);
+    assert.equal(typeof (await store.rooms.deleteRoom(code, start)), 'number');
+    assert.equal(await outcomeAt(code, start), 'unknown');
+    await assertGone(store.rooms, code, kept.id, start);
+  });
+
+  it('is done with a room that never was in every operation', async () => {
+    await assertGone(store.rooms, unknownCode(), file().id, start);
+  });
+
+  it('deletes a room once when 10 ask for it at once', async () => {
+    const code = await makeRoom(store.rooms);
+    const seqs = await Promise.all(Array.from({ length: 10 }, () => store.rooms.deleteRoom(code, start)));
+    assert.deepEqual(
+      seqs.filter((seq) => seq !== undefined),
+      [1],
+    );
+  });
+}
+
+async function assertGone(rooms: RoomStore, code: RoomCode, fileId: string, now: number): Promise<void> {
+  assert.equal(await rooms.readContent(code, now), undefined);
+  assert.deepEqual(await rooms.writeContent(code, write('late', undefined, now)), { outcome: 'gone' });
+  assert.deepEqual(await rooms.writeContent(code, write('late', [0, 1], now)), { outcome: 'gone' });
+  assert.equal(await rooms.addFile(code, file({ uploadedAt: now }), quota), 'gone');
+  assert.deepEqual(await rooms.listFiles(code, now), []);
+  assert.equal(await rooms.findFile(fileId, now), undefined);
+  assert.equal(await rooms.removeFile(code, fileId, now), 'gone');
+  assert.equal(await rooms.deleteRoom(code, now), undefined);
+}
+
+function sweepTests(open: OpenStore): void {
+  it('[LIFE-5] ends as many expired rooms at a time as it is told to, and no others', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const expired = new Set<RoomCode>();
+    for (let n = 0; n < 5; n++) expired.add(await makeRoom(rooms, { expiresAt: start + hour - n }));
+    const live = await makeRoom(rooms, { expiresAt: start + hour + 1 });
+
+    const portions: RoomCode[][] = [];
+    for (let n = 0; n < 4; n++) portions.push(await rooms.expireRooms(start + hour, 2));
+    assert.deepEqual(
+      portions.map(({ length }) => length),
+      [2, 2, 1, 0],
+    );
+    assert.deepEqual(new Set(portions.flat()), expired);
+    assert.equal((await rooms.admit(visit(live, { now: start + hour }))).outcome, 'admitted');
+  });
+
+  it('[LIFE-5] moves the bytes of the rooms it ends to the trash, and only theirs', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const [first, second, stays] = [file(), file(), file()];
+    const expired = await makeRoom(rooms, { expiresAt: start + hour });
+    await rooms.addFile(expired, first, quota);
+    await rooms.addFile(expired, second, quota);
+    await rooms.addFile(await makeRoom(rooms), stays, quota);
+
+    assert.deepEqual(await rooms.expireRooms(start + hour, 100), [expired]);
+    assert.deepEqual((await rooms.listTrash(100)).sort(), [first.blob, second.blob].sort());
+  });
+
+  it('[LIFE-5] ends each room once when two sweeps run at once', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    for (let n = 0; n < 10; n++) await makeRoom(rooms, { expiresAt: start + hour });
+    const sweeps = await Promise.all([rooms.expireRooms(start + hour, 7), rooms.expireRooms(start + hour, 7)]);
+    assert.equal(sweeps.flat().length, 10);
+    assert.equal(new Set(sweeps.flat()).size, 10);
+  });
+}

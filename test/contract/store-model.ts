@@ -1,0 +1,206 @@
+/** Random sequences of operations, against a model that is too simple to be wrong. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Content, RoomStore, StoredFile } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import {
+  day,
+  draft,
+  file,
+  hour,
+  manyMisses,
+  type OpenStore,
+  ownStore,
+  start,
+  visit,
+  write,
+} from './store-under-test.ts';
+
+const lifetime = 2 * hour;
+const quota = { files: 3, bytes: 1000 };
+
+interface ModelRoom {
+  expiresAt: number;
+  seq: number;
+  text: Content;
+  files: StoredFile[];
+}
+
+interface Model {
+  now: number;
+  /** Deleted ones are not in it; expired ones stay. */
+  rooms: Map<RoomCode, ModelRoom>;
+  /** Every file that was ever taken. */
+  everTaken: StoredFile[];
+}
+
+/** Some codes of its own for each run, few enough that operations meet. */
+interface Real {
+  rooms: RoomStore;
+  codes: RoomCode[];
+}
+
+export function modelTests(open: OpenStore): void {
+  describe('any sequence of operations', () => {
+    it('has the outcome that a simple model of rooms foresees', async (t) => {
+      const { rooms } = (await ownStore(t, open, manyMisses)).store;
+      const agrees = fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (sequence) => {
+        await fc.asyncModelRun(() => begin(rooms), sequence);
+      });
+      await fc.assert(agrees, { seed: 20261115, numRuns: 40 });
+    });
+  });
+}
+
+function begin(rooms: RoomStore): { model: Model; real: Real } {
+  const codes = Array.from({ length: 3 }, () => draft().draw.slice(0, 8) as RoomCode);
+  return { model: { now: start, rooms: new Map(), everTaken: [] }, real: { rooms, codes } };
+}
+
+type Step = (model: Model, real: Real, code: RoomCode) => Promise<void>;
+type Command = fc.AsyncCommand<Model, Real>;
+
+/** A step on one of the rooms, after which everything that can be seen is compared. */
+function command(name: string, room: number, step: Step): Command {
+  return {
+    check: () => true,
+    async run(model: Model, real: Real) {
+      await step(model, real, real.codes[room] as RoomCode);
+      for (const code of real.codes) await compare(model, real, code);
+      await compareFiles(model, real);
+    },
+    toString: () => `${name} on room ${room}`,
+  };
+}
+
+const anyRoom = fc.nat({ max: 2 });
+const anyText = fc.string({ unit: 'binary', maxLength: 20 });
+
+const commands: fc.Arbitrary<Command>[] = [
+  anyRoom.map((room) => command('create', room, create)),
+  fc.tuple(anyRoom, anyText).map(([room, text]) => command(`write ${JSON.stringify(text)}`, room, writing(text))),
+  fc
+    .tuple(anyRoom, anyText, fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 }))
+    .map(([room, text, versions]) => command(`write if ${versions}`, room, writing(text, versions))),
+  anyRoom.map((room) => command('delete', room, remove)),
+  fc.tuple(anyRoom, fc.nat({ max: 600 })).map(([room, size]) => command(`add ${size} bytes`, room, adding(size))),
+  fc.tuple(anyRoom, fc.nat({ max: 3 })).map(([room, nth]) => command(`remove file ${nth}`, room, removing(nth))),
+  fc
+    .oneof(fc.nat({ max: hour }), fc.constantFrom(lifetime, day))
+    .map((ms) => command(`let ${ms} ms pass`, 0, passing(ms))),
+  fc.nat({ max: 2 }).map((limit) => command(`sweep ${limit}`, 0, sweeping(limit))),
+];
+
+async function create(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+  const known = model.rooms.get(code);
+  // Whether a forgotten code is free depends on when the last sweep ran; both are right.
+  if (known && known.expiresAt + day <= model.now) return;
+  const expiresAt = model.now + lifetime;
+  const made = await rooms.createRoom(draft({ draw: `${code}00000`, createdAt: model.now, expiresAt }));
+  assert.equal(made, known ? undefined : code);
+  const text = { content: '', version: 0, writtenAt: model.now };
+  if (!known) model.rooms.set(code, { expiresAt, seq: 0, text, files: [] });
+}
+
+function writing(content: string, ifVersions?: number[]): Step {
+  return async (model, { rooms }, code) => {
+    const room = live(model, code);
+    const outcome = await rooms.writeContent(code, write(content, ifVersions, model.now));
+    if (!room) return assert.deepEqual(outcome, { outcome: 'gone' });
+    if (ifVersions && !ifVersions.includes(room.text.version)) {
+      return assert.deepEqual(outcome, { outcome: 'conflict', current: room.text });
+    }
+    room.seq += 1;
+    room.text = { content, version: room.text.version + 1, writtenAt: model.now };
+    assert.deepEqual(outcome, { outcome: 'written', version: room.text.version, seq: room.seq });
+  };
+}
+
+async function remove(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+  const room = live(model, code);
+  assert.equal(await rooms.deleteRoom(code, model.now), room && room.seq + 1);
+  if (room) model.rooms.delete(code);
+}
+
+function adding(size: number): Step {
+  return async (model, { rooms }, code) => {
+    const room = live(model, code);
+    const added = file({ size, uploadedAt: model.now });
+    const outcome = await rooms.addFile(code, added, quota);
+    if (!room) return assert.equal(outcome, 'gone');
+    if (room.files.length >= quota.files || bytesIn(room) + size > quota.bytes) return assert.equal(outcome, 'full');
+    room.seq += 1;
+    room.files.push(added);
+    model.everTaken.push(added);
+    assert.deepEqual(outcome, { seq: room.seq });
+  };
+}
+
+function removing(nth: number): Step {
+  return async (model, { rooms }, code) => {
+    const room = live(model, code);
+    const { id } = room?.files[nth] ?? file();
+    const outcome = await rooms.removeFile(code, id, model.now);
+    if (!room) return assert.equal(outcome, 'gone');
+    if (!room.files[nth]) return assert.equal(outcome, 'no-file');
+    room.seq += 1;
+    room.files.splice(nth, 1);
+    assert.deepEqual(outcome, { seq: room.seq });
+  };
+}
+
+function passing(ms: number): Step {
+  return async (model) => {
+    model.now += ms;
+  };
+}
+
+function sweeping(limit: number): Step {
+  return async (model, { rooms }) => {
+    await rooms.expireRooms(model.now, limit);
+  };
+}
+
+async function compare(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+  const room = live(model, code);
+  assert.deepEqual(await seen(rooms, code, model.now), foreseen(model, code));
+  assert.deepEqual(spread(await rooms.readContent(code, model.now)), room?.text);
+  assert.deepEqual(await rooms.listFiles(code, model.now), room?.files ?? []);
+}
+
+async function seen(rooms: RoomStore, code: RoomCode, now: number) {
+  const admission = await rooms.admit(visit(code, { now }));
+  if (admission.outcome !== 'admitted') return admission.outcome;
+  return { files: admission.room.fileCount, bytes: admission.room.fileBytes, expiresAt: admission.room.expiresAt };
+}
+
+function foreseen(model: Model, code: RoomCode) {
+  const room = model.rooms.get(code);
+  if (!room || room.expiresAt + day <= model.now) return 'unknown';
+  if (room.expiresAt <= model.now) return 'expired';
+  return { files: room.files.length, bytes: bytesIn(room), expiresAt: room.expiresAt };
+}
+
+/** A file is found while it is in a live room; its bytes are known for ever, as nobody empties the trash here. */
+async function compareFiles(model: Model, { rooms, codes }: Real): Promise<void> {
+  const present = new Set(codes.flatMap((code) => live(model, code)?.files ?? []));
+  for (const taken of model.everTaken) {
+    assert.deepEqual(await rooms.findFile(taken.id, model.now), present.has(taken) ? taken : undefined);
+  }
+  const blobs = model.everTaken.map(({ blob }) => blob);
+  assert.deepEqual(await rooms.knownBlobs(blobs), new Set(blobs));
+}
+
+function live(model: Model, code: RoomCode): ModelRoom | undefined {
+  const room = model.rooms.get(code);
+  return room && room.expiresAt > model.now ? room : undefined;
+}
+
+function bytesIn({ files }: ModelRoom): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
+function spread(content: Content | undefined): Content | undefined {
+  return content && { ...content };
+}

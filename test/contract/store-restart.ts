@@ -1,0 +1,185 @@
+/** A clean restart loses nothing. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { drawApiKey } from '../../src/core/api-key.ts';
+import type { Quota } from '../../src/core/ports.ts';
+import {
+  draft,
+  file,
+  hour,
+  mac,
+  makeRoom,
+  manyMisses,
+  newClient,
+  type OpenStore,
+  ownStore,
+  quota,
+  second,
+  start,
+  visit,
+  write,
+} from './store-under-test.ts';
+
+const three: Quota = { tier: 'free', limit: 3, windowMs: hour };
+const [right, wrong] = [mac('0427'), mac('9999')];
+
+export function restartTests(open: OpenStore): void {
+  describe('rooms after a restart', () => roomTests(open));
+  describe('counters after a restart', () => counterTests(open));
+}
+
+function roomTests(open: OpenStore): void {
+  it('[LIFE-6] keeps rooms, their PINs, texts and files', async (t) => {
+    const under = await ownStore(t, open);
+    const code = await makeRoom(under.store.rooms, { pinMac: right });
+    const files = [file({ size: 1 }), file({ size: 2, uploadedAt: start + 1 })] as const;
+    await under.store.rooms.writeContent(code, write('kept\u0000👍'));
+    for (const added of files) await under.store.rooms.addFile(code, added, quota);
+    const before = await under.store.rooms.admit(visit(code, { pinMac: right }));
+
+    const { rooms } = await under.reopen(start + second);
+    assert.deepEqual(await rooms.admit(visit(code)), { outcome: 'pin-required' });
+    assert.deepEqual(await rooms.admit(visit(code, { pinMac: right })), before);
+    assert.deepEqual(
+      { ...(await rooms.readContent(code, start)) },
+      { content: 'kept\u0000👍', version: 1, writtenAt: start },
+    );
+    assert.deepEqual(await rooms.listFiles(code, start), files);
+    assert.deepEqual(await rooms.writeContent(code, write('next')), { outcome: 'written', version: 2, seq: 4 });
+  });
+
+  it('[LIFE-6] keeps writes that were under way when it was closed', async (t) => {
+    const under = await ownStore(t, open);
+    const code = await makeRoom(under.store.rooms);
+    const writes = Array.from({ length: 500 }, (_, n) => under.store.rooms.writeContent(code, write(`text ${n}`)));
+    const { rooms } = await under.reopen(start);
+    const written = await Promise.all(writes);
+    assert.ok(written.every(({ outcome }) => outcome === 'written'));
+    assert.equal((await rooms.readContent(code, start))?.version, 500);
+  });
+
+  it('[LIFE-2] [LIFE-3] [LIFE-4] keeps deleted rooms deleted and expired ones expired', async (t) => {
+    const under = await ownStore(t, open);
+    const deleted = await makeRoom(under.store.rooms);
+    const swept = draft({ expiresAt: start + hour });
+    const code = await makeRoom(under.store.rooms, swept);
+    await under.store.rooms.deleteRoom(deleted, start);
+    await under.store.rooms.expireRooms(start + hour, 100);
+
+    const { rooms } = await under.reopen(start + hour);
+    const outcomeAt = async (room: typeof code, now: number) => (await rooms.admit(visit(room, { now }))).outcome;
+    assert.equal(await outcomeAt(deleted, start + hour), 'unknown');
+    assert.equal(await outcomeAt(code, start + hour), 'expired');
+    assert.equal(await outcomeAt(code, start + 25 * hour), 'unknown');
+    assert.equal(await rooms.createRoom({ ...draft(), draw: swept.draw, createdAt: start + hour }), undefined);
+  });
+
+  it('[LIFE-6] keeps the trash', async (t) => {
+    const under = await ownStore(t, open);
+    const added = file();
+    const code = await makeRoom(under.store.rooms);
+    await under.store.rooms.addFile(code, added, quota);
+    await under.store.rooms.deleteRoom(code, start);
+    const { rooms } = await under.reopen(start);
+    assert.deepEqual(await rooms.listTrash(100), [added.blob]);
+    assert.deepEqual(await rooms.knownBlobs([added.blob]), new Set([added.blob]));
+  });
+
+  it('[CODE-2] keeps the number of live rooms', async (t) => {
+    const under = await ownStore(t, open);
+    const codeLengths = [
+      { length: 6, upTo: 2 },
+      { length: 7, upTo: 100 },
+    ];
+    for (let n = 0; n < 2; n++) await makeRoom(under.store.rooms, { codeLengths });
+    const { rooms } = await under.reopen(start);
+    assert.equal(await rooms.countRooms(start), 2);
+    assert.equal((await makeRoom(rooms, { codeLengths })).length, 7);
+  });
+
+  it('[LIFE-6] keeps API keys, in force and revoked', async (t) => {
+    const under = await ownStore(t, open);
+    const [inForce, revoked] = [drawApiKey(), drawApiKey()];
+    await under.store.keys.create({ ...inForce, name: 'in force', tier: 'pro' }, start);
+    await under.store.keys.create({ ...revoked, name: 'revoked', tier: 'free' }, start);
+    await under.store.keys.revoke('revoked', start);
+    const before = await under.store.keys.list();
+    const { keys } = await under.reopen(start);
+    assert.deepEqual(await keys.list(), before);
+    assert.equal((await keys.find(inForce.hash))?.tier, 'pro');
+    assert.equal(await keys.find(revoked.hash), undefined);
+  });
+
+  it('answers while it is open, and says so when it is not', async (t) => {
+    const under = await ownStore(t, open);
+    const closed = under.store;
+    await closed.ping();
+    const { ping } = await under.reopen(start);
+    await ping();
+    await assert.rejects(closed.ping());
+    await assert.rejects(closed.rooms.createRoom(draft()));
+  });
+}
+
+function counterTests(open: OpenStore): void {
+  it('[RATE-6] keeps what each client has spent, to the request', async (t) => {
+    const under = await ownStore(t, open);
+    const [spent, half] = [newClient(), newClient()];
+    for (let n = 0; n < 5; n++) await under.store.rates.take(spent, three, start);
+    await under.store.rates.take(half, three, start + second);
+
+    const { rates } = await under.reopen(start + 2 * second);
+    const resetAt = start + hour;
+    assert.deepEqual(await rates.take(spent, three, resetAt - 1), { granted: false, remaining: 0, resetAt });
+    assert.equal((await rates.take(spent, three, resetAt)).granted, true);
+    const { granted, remaining } = await rates.take(half, three, start + 2 * second);
+    assert.deepEqual({ granted, remaining }, { granted: true, remaining: 1 });
+  });
+
+  it('[GUESS-5] keeps the misses of each client', async (t) => {
+    const under = await ownStore(t, open);
+    const client = newClient();
+    for (let n = 0; n < 19; n++) await under.store.rooms.admit(visit(undefined, { client }));
+    const { rooms } = await under.reopen(start + second);
+    const look = (now: number) => rooms.admit(visit(undefined, { client, now }));
+    assert.deepEqual(await look(start + second), { outcome: 'unknown' });
+    assert.deepEqual(await look(start + second), { outcome: 'too-many-misses', until: start + hour });
+    assert.deepEqual(await look(start + hour), { outcome: 'unknown' });
+  });
+
+  it('[GUESS-5] keeps wrong PINs and locks of each client', async (t) => {
+    const under = await ownStore(t, open, manyMisses);
+    const code = await makeRoom(under.store.rooms, { pinMac: right });
+    const [locked, counted, cleared] = [newClient(), newClient(), newClient()];
+    const guess = (client: string) => under.store.rooms.admit(visit(code, { client, pinMac: wrong }));
+    for (let n = 0; n < 5; n++) await guess(locked);
+    for (let n = 0; n < 3; n++) await guess(counted);
+    for (let n = 0; n < 3; n++) await guess(cleared);
+    await under.store.rooms.admit(visit(code, { client: cleared, pinMac: right }));
+
+    const { rooms } = await under.reopen(start + second);
+    const guessAgain = (client: string, now: number) => rooms.admit(visit(code, { client, pinMac: wrong, now }));
+    const end = start + 30 * second;
+    assert.deepEqual(await guessAgain(locked, end - 1), { outcome: 'pin-locked', until: end });
+    const doubled = { outcome: 'pin-incorrect', triesLeft: 0, lockedUntil: end + 60 * second };
+    assert.deepEqual(await guessAgain(locked, end), doubled);
+    const fourth = { outcome: 'pin-incorrect', triesLeft: 1, lockedUntil: undefined };
+    assert.deepEqual(await guessAgain(counted, end), fourth);
+    assert.deepEqual(await guessAgain(cleared, end), { ...fourth, triesLeft: 4 });
+  });
+
+  it('[GUESS-5] [GUESS-3] keeps the wrong PINs of a room, and who knows the right one', async (t) => {
+    const under = await ownStore(t, open, manyMisses);
+    const [maker, friend] = [newClient(), newClient()];
+    const code = await makeRoom(under.store.rooms, { pinMac: right, creator: maker });
+    await under.store.rooms.admit(visit(code, { client: friend, pinMac: right }));
+    for (let n = 0; n < 49; n++) await under.store.rooms.admit(visit(code, { pinMac: wrong }));
+
+    const { rooms } = await under.reopen(start + second);
+    const enter = (client: string) => rooms.admit(visit(code, { client, pinMac: right, now: start + second }));
+    await rooms.admit(visit(code, { pinMac: wrong, now: start + second }));
+    assert.deepEqual(await enter(newClient()), { outcome: 'pin-locked', until: start + hour });
+    assert.equal((await enter(maker)).outcome, 'admitted');
+    assert.equal((await enter(friend)).outcome, 'admitted');
+  });
+}

@@ -1,0 +1,243 @@
+/** Making rooms, entering them, and the devices inside. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { guardRules } from '../../src/core/limits.ts';
+import type { RoomStore, Visit } from '../../src/core/ports.ts';
+import { codeLengths, drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
+import {
+  day,
+  draft,
+  file,
+  hour,
+  mac,
+  makeRoom,
+  type OpenStore,
+  ownStore,
+  quota,
+  second,
+  sharedStore,
+  start,
+  unknownCode,
+  visit,
+  write,
+} from './store-under-test.ts';
+
+export function roomTests(open: OpenStore): void {
+  describe('making rooms', () => creationTests(open));
+  describe('code lengths', () => lengthTests(open));
+  describe('entering rooms', () => entryTests(open));
+  describe('devices', () => deviceTests(open));
+}
+
+function creationTests(open: OpenStore): void {
+  const store = sharedStore(open);
+
+  it('[CODE-1] takes the code from the symbols that were drawn', async () => {
+    const draw = drawSymbols();
+    assert.equal(await store.rooms.createRoom(draft({ draw })), draw.slice(0, 8));
+  });
+
+  it('[CODE-4] refuses a code that is in use, and leaves the room that has it as it is', async () => {
+    const first = draft({ pinMac: mac('1111') });
+    const code = await makeRoom(store.rooms, first);
+    await store.rooms.writeContent(code, write('mine'));
+    assert.equal(await store.rooms.createRoom(draft({ draw: first.draw })), undefined);
+    assert.equal((await store.rooms.readContent(code, start))?.content, 'mine');
+    assert.deepEqual(await store.rooms.admit(visit(code)), { outcome: 'pin-required' });
+  });
+
+  it('[CODE-4] gives a code to one only of 20 that drew it at once', async () => {
+    const draw = drawSymbols();
+    const codes = await Promise.all(Array.from({ length: 20 }, () => store.rooms.createRoom(draft({ draw }))));
+    assert.deepEqual(
+      codes.filter((code) => code !== undefined),
+      [draw.slice(0, 8)],
+    );
+  });
+
+  it('[CODE-4] refuses the code of an expired room, swept or not, as long as it is remembered', async () => {
+    const expired = draft({ expiresAt: start + hour });
+    await makeRoom(store.rooms, expired);
+    const again = { ...draft(), draw: expired.draw, createdAt: start + 2 * hour };
+    assert.equal(await store.rooms.createRoom(again), undefined);
+    await store.rooms.expireRooms(start + 2 * hour, 100);
+    assert.equal(await store.rooms.createRoom(again), undefined);
+  });
+
+  it('[CODE-4] frees the code of an expired room when it is no longer remembered', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const expired = draft({ expiresAt: start + hour });
+    const code = await makeRoom(rooms, expired);
+    await rooms.expireRooms(start + 2 * hour, 100);
+    const later = start + hour + day;
+    await rooms.expireRooms(later, 100);
+    const again = { ...draft(), draw: expired.draw, createdAt: later, expiresAt: later + hour };
+    assert.equal(await rooms.createRoom(again), code);
+    assert.equal((await rooms.admit(visit(code, { now: later }))).outcome, 'admitted');
+  });
+}
+
+function lengthTests(open: OpenStore): void {
+  const smallTable = [
+    { length: 6, upTo: 2 },
+    { length: 7, upTo: 4 },
+    { length: 8, upTo: 1000 },
+  ];
+
+  async function lengthOfNext(rooms: RoomStore, over: Parameters<typeof draft>[0] = {}): Promise<number> {
+    return (await makeRoom(rooms, { codeLengths: smallTable, ...over })).length;
+  }
+
+  it('[CODE-2] takes the next length when one more room would be too many for the present one', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const lengths: number[] = [];
+    for (let made = 0; made < 6; made++) lengths.push(await lengthOfNext(rooms));
+    assert.deepEqual(lengths, [6, 6, 7, 7, 8, 8]);
+  });
+
+  it('[CODE-2] counts rooms that are made at once', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const lengths = await Promise.all(Array.from({ length: 6 }, () => lengthOfNext(rooms)));
+    assert.deepEqual(lengths.sort(), [6, 6, 7, 7, 8, 8]);
+  });
+
+  it('[CODE-2] goes back to shorter codes when rooms are deleted or expire, swept or not', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const deleted = await makeRoom(rooms, { codeLengths: smallTable });
+    await lengthOfNext(rooms, { expiresAt: start + hour });
+    assert.equal(await lengthOfNext(rooms), 7);
+    await rooms.deleteRoom(deleted, start);
+    assert.equal(await lengthOfNext(rooms, { createdAt: start + hour }), 6);
+    await rooms.expireRooms(start + hour, 100);
+    assert.equal(await lengthOfNext(rooms, { createdAt: start + hour }), 7);
+  });
+
+  it('[CODE-2] gives six symbols to six rooms and seven to the seventh', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const lengths: number[] = [];
+    for (let made = 0; made < 7; made++) lengths.push((await makeRoom(rooms, { codeLengths })).length);
+    assert.deepEqual(lengths, [6, 6, 6, 6, 6, 6, 7]);
+  });
+
+  it('counts the live rooms', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    assert.equal(await rooms.countRooms(start), 0);
+    await makeRoom(rooms, { expiresAt: start + hour });
+    const deleted = await makeRoom(rooms);
+    await makeRoom(rooms);
+    assert.equal(await rooms.countRooms(start), 3);
+    await rooms.deleteRoom(deleted, start);
+    assert.equal(await rooms.countRooms(start), 2);
+    assert.equal(await rooms.countRooms(start + hour), 1);
+    await rooms.expireRooms(start + hour, 100);
+    assert.equal(await rooms.countRooms(start + hour), 1);
+  });
+}
+
+function entryTests(open: OpenStore): void {
+  const store = sharedStore(open);
+
+  it('[API-2] admits to a room and tells when it was made, when it ends and what it holds', async () => {
+    const code = await makeRoom(store.rooms);
+    await store.rooms.addFile(code, file({ size: 7 }), quota);
+    await store.rooms.addFile(code, file({ size: 5 }), quota);
+    assert.deepEqual(await store.rooms.admit(visit(code)), {
+      outcome: 'admitted',
+      room: { code, createdAt: start, expiresAt: start + day, hasPin: false, fileCount: 2, fileBytes: 12 },
+    });
+  });
+
+  it('[CODE-5] knows no room by a code that none has, nor by what cannot be a code', async () => {
+    assert.deepEqual(await store.rooms.admit(visit(unknownCode())), { outcome: 'unknown' });
+    assert.deepEqual(await store.rooms.admit(visit(undefined)), { outcome: 'unknown' });
+  });
+
+  it('[PIN-2] asks for the PIN of a protected room, refuses a wrong one and admits with the right one', async () => {
+    const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
+    assert.deepEqual(await store.rooms.admit(visit(code)), { outcome: 'pin-required' });
+    assert.deepEqual(await store.rooms.admit(visit(code, { pinMac: mac('0428') })), {
+      outcome: 'pin-incorrect',
+      triesLeft: 4,
+      lockedUntil: undefined,
+    });
+    const admission = await store.rooms.admit(visit(code, { pinMac: mac('0427') }));
+    assert.ok(admission.outcome === 'admitted' && admission.room.hasPin);
+  });
+
+  it('[PIN-6] tells nothing of the PIN to those it admits', async () => {
+    const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
+    const admission = await store.rooms.admit(visit(code, { pinMac: mac('0427') }));
+    assert.deepEqual(admission, {
+      outcome: 'admitted',
+      room: { code, createdAt: start, expiresAt: start + day, hasPin: true, fileCount: 0, fileBytes: 0 },
+    });
+  });
+
+  it('[PIN-4] ignores a PIN at a room that has none', async () => {
+    const code = await makeRoom(store.rooms);
+    const client = 'pin-for-nothing';
+    for (let tries = 0; tries < 30; tries++) {
+      const admission = await store.rooms.admit(visit(code, { client, pinMac: mac('0427') }));
+      assert.equal(admission.outcome, 'admitted');
+    }
+  });
+}
+
+function deviceTests(open: OpenStore): void {
+  const store = sharedStore(open, { ...guardRules(0), devicesPerRoom: 5 });
+  const enter = (code: RoomCode, over: Partial<Visit>) => store.rooms.admit(visit(code, over));
+
+  it('[DEV-1] counts each device once, however often it is seen', async () => {
+    const code = await makeRoom(store.rooms);
+    assert.equal(await store.rooms.countDevices(code, start), 0);
+    for (const deviceId of ['phone', 'laptop', 'phone', 'phone']) await enter(code, { deviceId });
+    await enter(code, {});
+    assert.equal(await store.rooms.countDevices(code, start), 2);
+  });
+
+  it('[DEV-1] counts the devices of each room by themselves', async () => {
+    const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    await enter(one, { deviceId: 'phone' });
+    await enter(other, { deviceId: 'phone' });
+    await enter(other, { deviceId: 'laptop' });
+    assert.equal(await store.rooms.countDevices(one, start), 1);
+    assert.equal(await store.rooms.countDevices(other, start), 2);
+  });
+
+  it('[DEV-1] forgets a device 60 seconds after it was last seen', async () => {
+    const code = await makeRoom(store.rooms);
+    await enter(code, { deviceId: 'phone' });
+    await enter(code, { deviceId: 'laptop' });
+    await enter(code, { deviceId: 'phone', now: start + 30 * second });
+    assert.equal(await store.rooms.countDevices(code, start + 60 * second - 1), 2);
+    assert.equal(await store.rooms.countDevices(code, start + 60 * second + 1), 1);
+    assert.equal(await store.rooms.countDevices(code, start + 90 * second - 1), 1);
+    assert.equal(await store.rooms.countDevices(code, start + 90 * second + 1), 0);
+  });
+
+  it('[DEV-1] counts a device again when it comes back', async () => {
+    const code = await makeRoom(store.rooms);
+    await enter(code, { deviceId: 'phone' });
+    assert.equal(await store.rooms.countDevices(code, start + 61 * second), 0);
+    await enter(code, { deviceId: 'phone', now: start + 61 * second });
+    assert.equal(await store.rooms.countDevices(code, start + 61 * second), 1);
+  });
+
+  it('[DEV-1] counts no device that was not let in', async () => {
+    const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
+    await enter(code, { deviceId: 'asked' });
+    await enter(code, { deviceId: 'wrong', pinMac: mac('0000') });
+    assert.equal(await store.rooms.countDevices(code, start), 0);
+    await enter(code, { deviceId: 'right', pinMac: mac('0427') });
+    assert.equal(await store.rooms.countDevices(code, start), 1);
+  });
+
+  it('keeps the latest so many devices of a room, so that made-up names cannot fill the memory', async () => {
+    const code = await makeRoom(store.rooms);
+    for (let n = 0; n < 50; n++) await enter(code, { deviceId: `device-${n}`, now: start + n });
+    assert.equal(await store.rooms.countDevices(code, start + 50), 5);
+    await enter(code, { deviceId: 'device-49', now: start + 50 });
+    assert.equal(await store.rooms.countDevices(code, start + 50), 5);
+    assert.equal(await store.rooms.countDevices(code, start + 45 + 60 * second), 4);
+  });
+}

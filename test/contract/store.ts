@@ -1,0 +1,34 @@
+/** The contract of stores: whatever engine keeps the rooms, it passes all of this. */
+import { describe } from 'node:test';
+import { contentTests } from './store-content.ts';
+import { fileTests } from './store-files.ts';
+import { guardTests } from './store-guard.ts';
+import { keyTests } from './store-keys.ts';
+import { lifetimeTests } from './store-lifetime.ts';
+import { modelTests } from './store-model.ts';
+import { rateTests } from './store-rates.ts';
+import { restartTests } from './store-restart.ts';
+import { roomTests } from './store-rooms.ts';
+import { trashTests } from './store-trash.ts';
+import type { OpenStore } from './store-under-test.ts';
+
+export type { OpenStore, StoreUnderTest } from './store-under-test.ts';
+
+export function storeContract(name: string, open: OpenStore): void {
+  describe(`${name}: the contract of stores`, () => {
+    for (const register of suites) register(open);
+  });
+}
+
+const suites = [
+  roomTests,
+  lifetimeTests,
+  guardTests,
+  contentTests,
+  fileTests,
+  trashTests,
+  rateTests,
+  keyTests,
+  restartTests,
+  modelTests,
+];

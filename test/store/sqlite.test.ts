@@ -1,0 +1,344 @@
+/** The embedded engine: the contract of stores, and what is particular to SQLite. */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it, type TestContext } from 'node:test';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { drawApiKey } from '../../src/core/api-key.ts';
+import { guardRules } from '../../src/core/limits.ts';
+import type { Store } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { connect } from '../../src/store/sqlite/connection.ts';
+import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { migrate } from '../../src/store/sqlite/schema.ts';
+import { createWriter } from '../../src/store/sqlite/writer.ts';
+import { type OpenStore, storeContract } from '../contract/store.ts';
+import { file, hour, makeRoom, newClient, quota, start, visit, write } from '../contract/store-under-test.ts';
+
+const engine = fileURLToPath(new URL('../../src/store/sqlite/index.ts', import.meta.url));
+
+const inAFolder: OpenStore = async ({ rules, now }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-sqlite-'));
+  let store = openSqliteStore({ folder, rules, now });
+  return {
+    store,
+    async reopen(later) {
+      await store.close();
+      store = openSqliteStore({ folder, rules, now: later });
+      return store;
+    },
+    async dispose() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+};
+
+storeContract('sqlite', inAFolder);
+
+describe('sqlite: one server a folder', () => {
+  it('[RUN-6] refuses a second server on the folder, and says why', async (t) => {
+    const folder = await temporaryFolder(t);
+    await openStore(t, folder);
+    assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }), {
+      code: 'UNAVAILABLE',
+      message: `Another Poproom server is running on the folder ${folder}.`,
+    });
+  });
+
+  it('[RUN-6] refuses one of another process, also after one of its own was refused', async (t) => {
+    const folder = await temporaryFolder(t);
+    await openStore(t, folder);
+    assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }));
+    await assert.rejects(openInAnotherProcess(folder), /Another Poproom server is running/);
+  });
+
+  it('[RUN-6] gives the folder free when it is closed', async (t) => {
+    const folder = await temporaryFolder(t);
+    await openSqliteStore({ folder, rules: guardRules(20), now: start }).close();
+    await openInAnotherProcess(folder);
+    await openStore(t, folder);
+  });
+
+  it('[KEY-4] lets the command line make and revoke keys beside it, which holds at once', async (t) => {
+    const folder = await temporaryFolder(t);
+    const server = await openStore(t, folder);
+    const commandLine = openSqliteKeys(folder);
+    t.after(() => commandLine.close());
+    const key = drawApiKey();
+    const made = await commandLine.create({ ...key, name: 'laptop', tier: 'pro' }, start);
+    assert.deepEqual(await server.keys.find(key.hash), made);
+    await commandLine.revoke('laptop', start);
+    assert.equal(await server.keys.find(key.hash), undefined);
+  });
+
+  it('[KEY-4] lets both write at once', async (t) => {
+    const folder = await temporaryFolder(t);
+    const server = await openStore(t, folder);
+    const commandLine = openSqliteKeys(folder);
+    t.after(() => commandLine.close());
+    const code = await makeRoom(server.rooms);
+    const makeKey = (n: number) => commandLine.create({ ...drawApiKey(), name: `key ${n}`, tier: 'free' }, start);
+    for (let n = 0; n < 20; n++) await Promise.all([makeKey(n), server.rooms.writeContent(code, write(`text ${n}`))]);
+    assert.equal((await server.keys.list()).length, 20);
+    assert.equal((await server.rooms.readContent(code, start))?.version, 20);
+  });
+
+  it('keeps what it writes from other users of the machine', async (t) => {
+    const folder = join(await temporaryFolder(t), 'data');
+    await openStore(t, folder);
+    assert.equal((await stat(folder)).mode & 0o777, 0o700);
+  });
+});
+
+describe('sqlite: writing', () => {
+  it('commits writes that arrive during a commit together in the next one', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const before = await commitsIn(folder);
+    const release = holdWriteLock(t, folder);
+    const writes = [store.rooms.writeContent(code, write('under way'))];
+    for (let n = 0; n < 200; n++) {
+      await setImmediate();
+      writes.push(store.rooms.writeContent(code, write(`waits ${n}`)));
+    }
+    release();
+    await Promise.all(writes);
+    assert.equal((await commitsIn(folder)) - before, 2);
+  });
+
+  it('answers reads while another process holds the write lock, and writes when it has let go', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const release = holdWriteLock(t, folder);
+    let written = false;
+    const writing = store.rooms.writeContent(code, write('waits')).then(() => {
+      written = true;
+    });
+    await readEverything(store, code);
+    assert.equal(written, false, 'the write should still wait');
+    release();
+    await writing;
+    assert.equal((await store.rooms.readContent(code, start))?.content, 'waits');
+  });
+
+  it('refuses the one write of a batch that fails, and takes the others', async (t) => {
+    const { store, code } = await storeWithRoom(t);
+    const taken = file();
+    const [first, again, text] = await Promise.allSettled([
+      store.rooms.addFile(code, taken, quota),
+      store.rooms.addFile(code, { ...taken, size: 7 }, quota),
+      store.rooms.writeContent(code, write('not taken along')),
+    ]);
+    assert.deepEqual(first, { status: 'fulfilled', value: { seq: 1 } });
+    assert.ok(again.status === 'rejected' && again.reason.code === 'UNAVAILABLE');
+    assert.deepEqual(text, { status: 'fulfilled', value: { outcome: 'written', version: 1, seq: 2 } });
+    const admission = await store.rooms.admit(visit(code));
+    assert.ok(admission.outcome === 'admitted');
+    assert.deepEqual([admission.room.fileCount, admission.room.fileBytes], [1, taken.size]);
+  });
+
+  it('refuses writes while its thread cannot open the database, and takes them when it can', async (t) => {
+    const folder = join(await temporaryFolder(t), 'data');
+    const writer = createWriter(join(folder, 'poproom.db'));
+    t.after(() => writer.close());
+    await assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
+    await openSqliteKeys(folder).close();
+    await writer.run('clearTrash', []);
+  });
+
+  it('[RUN-7] refuses a write rather than let more than 10,000 wait', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const release = holdWriteLock(t, folder);
+    const underWay = store.rooms.writeContent(code, write('under way'));
+    await setImmediate();
+    const waiting = Array.from({ length: 10_000 }, () => store.rooms.writeContent(code, write('waits')));
+    await assert.rejects(store.rooms.writeContent(code, write('too late')), { code: 'UNAVAILABLE', retryAfter: 1 });
+    release();
+    await Promise.all([underWay, ...waiting]);
+    assert.equal((await store.rooms.readContent(code, start))?.version, 10_001);
+  });
+
+  it('[TEXT-6] waits for the disk with each commit', async (t) => {
+    const db = connect(join(await temporaryFolder(t), 'poproom.db'));
+    t.after(() => db.close());
+    const full = 2;
+    assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, full);
+  });
+});
+
+describe('sqlite: crashes and stops', () => {
+  it('[LIFE-6] keeps every write that was answered before the process was killed', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { code, answered } = await killWhileWriting(folder);
+    const store = await openStore(t, folder);
+    const read = await store.rooms.readContent(code, start);
+    assert.ok(read && read.version >= answered, `version ${read?.version} of ${answered} answered writes`);
+    assert.equal(read.content, `text ${read.version}`);
+  });
+
+  it('[RATE-6] [GUESS-5] writes its counters within about a second, so that a crash forgets no more', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = await openStore(t, folder);
+    const kinds = reader(t, folder).prepare('SELECT kind FROM counters ORDER BY kind');
+    await store.rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start);
+    await store.rooms.admit(visit(undefined));
+    await until(() => kinds.all().length >= 2, 3000);
+    assert.deepEqual(
+      kinds.all().map(({ kind }) => kind),
+      ['miss', 'rate'],
+    );
+  });
+
+  it('[RUN-4] leaves one file with everything in it when it is closed', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
+    await makeRoom(store.rooms);
+    await store.close();
+    assert.equal(existsSync(join(folder, 'poproom.db-wal')), false);
+    const rooms = reader(t, folder).prepare('SELECT count(*) AS rooms FROM rooms').get()?.rooms;
+    assert.equal(rooms, 1);
+  });
+});
+
+describe('sqlite: the schema', () => {
+  it('is made in an empty database, and left alone in one that is up to date', () => {
+    const db = new DatabaseSync(':memory:');
+    const schema = () => db.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
+    migrate(db);
+    const made = schema();
+    assert.ok(made.some(({ name }) => name === 'rooms'));
+    db.exec("INSERT INTO trash VALUES ('kept')");
+    migrate(db);
+    assert.deepEqual(schema(), made);
+    assert.equal(db.prepare('SELECT count(*) AS kept FROM trash').get()?.kept, 1);
+    db.close();
+  });
+
+  it('[RUN-1] is refused when a newer version made it, and stays as it is', async (t) => {
+    const folder = await temporaryFolder(t);
+    makeNewer(folder, 1000);
+    const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
+    assert.throws(open, { code: 'UNAVAILABLE', message: /newer version of Poproom/ });
+    assert.throws(() => openSqliteKeys(folder), { code: 'UNAVAILABLE', message: /newer version of Poproom/ });
+    assert.equal(reader(t, folder).prepare('PRAGMA user_version').get()?.user_version, 1000);
+  });
+
+  it('[RUN-6] gives the folder free when it is refused', async (t) => {
+    const folder = await temporaryFolder(t);
+    makeNewer(folder, 1000);
+    assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }));
+    makeNewer(folder, 0);
+    await openStore(t, folder);
+  });
+});
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-sqlite-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function openStore(t: TestContext, folder: string): Promise<Store> {
+  const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
+  t.after(() => store.close());
+  return store;
+}
+
+async function storeWithRoom(t: TestContext): Promise<{ store: Store; folder: string; code: RoomCode }> {
+  const folder = await temporaryFolder(t);
+  const store = await openStore(t, folder);
+  return { store, folder, code: await makeRoom(store.rooms) };
+}
+
+function reader(t: TestContext, folder: string): DatabaseSync {
+  const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
+  t.after(() => db.close());
+  return db;
+}
+
+function makeNewer(folder: string, version: number): void {
+  const db = new DatabaseSync(join(folder, 'poproom.db'));
+  db.exec(`PRAGMA user_version = ${version}`);
+  db.close();
+}
+
+/** As another process would that is in the middle of a write. */
+function holdWriteLock(t: TestContext, folder: string): () => void {
+  const db = new DatabaseSync(join(folder, 'poproom.db'));
+  t.after(() => db.close());
+  db.exec('BEGIN IMMEDIATE');
+  return () => db.exec('ROLLBACK');
+}
+
+async function readEverything({ rooms, keys, rates, ping }: Store, code: RoomCode): Promise<void> {
+  assert.equal((await rooms.admit(visit(code))).outcome, 'admitted');
+  assert.equal((await rooms.readContent(code, start))?.content, '');
+  assert.deepEqual(await rooms.listFiles(code, start), []);
+  assert.equal(await rooms.findFile(file().id, start), undefined);
+  assert.equal(await rooms.countRooms(start), 1);
+  assert.equal(await keys.find(drawApiKey().hash), undefined);
+  assert.ok((await rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start)).granted);
+  await ping();
+}
+
+/** Commits in the write-ahead log: the last frame of each bears the size of the database, the others 0. */
+async function commitsIn(folder: string): Promise<number> {
+  const log = await readFile(join(folder, 'poproom.db-wal'));
+  const frame = 24 + log.readUInt32BE(8);
+  let commits = 0;
+  for (let at = 32; at + frame <= log.length; at += frame) {
+    const isOfThisRound = log.subarray(at + 8, at + 16).equals(log.subarray(16, 24));
+    if (isOfThisRound && log.readUInt32BE(at + 4) > 0) commits += 1;
+  }
+  return commits;
+}
+
+async function until(condition: () => boolean, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!condition()) {
+    assert.ok(performance.now() < deadline, `it did not come about within ${withinMs} ms`);
+    await setTimeout(10);
+  }
+}
+
+const anotherProcess = (script: string, folder: string) =>
+  [process.execPath, ['--input-type=module', '--eval', script, engine, folder]] as const;
+
+function openInAnotherProcess(folder: string) {
+  const script = `
+    const { openSqliteStore } = await import(process.argv[1]);
+    await openSqliteStore({ folder: process.argv[2], rules: {}, now: 0 }).close();
+  `;
+  return promisify(execFile)(...anotherProcess(script, folder));
+}
+
+/** Another process writes as fast as it can and says what was answered, until it is killed in the middle. */
+async function killWhileWriting(folder: string): Promise<{ code: RoomCode; answered: number }> {
+  const script = `
+    const { openSqliteStore } = await import(process.argv[1]);
+    const { rooms } = openSqliteStore({ folder: process.argv[2], rules: {}, now: ${start} });
+    const draft = { draw: 'KEPT00', codeLengths: [{ length: 6, upTo: 9 }], creator: 'a' };
+    const code = await rooms.createRoom({ ...draft, createdAt: ${start}, expiresAt: ${start + hour} });
+    for (let n = 1; ; n++) {
+      await rooms.writeContent(code, { content: 'text ' + n, now: ${start} });
+      console.log(n);
+    }
+  `;
+  const child = spawn(...anotherProcess(script, folder), { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  let answered = 0;
+  for await (const line of createInterface(child.stdout)) {
+    answered = Number(line);
+    if (answered === 100) child.kill('SIGKILL');
+  }
+  await exited;
+  assert.ok(answered >= 100);
+  return { code: 'KEPT00' as RoomCode, answered };
+}
