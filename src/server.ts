@@ -30,6 +30,8 @@ export interface Running {
 
 const sweepEveryMs = 30_000;
 const finishWithinMs = 25_000;
+/** What a start can do without waits until the first requests are through. */
+const settleInMs = 300;
 
 export async function startServer(config: Config, log: Log, clock: Clock = Date.now): Promise<Running> {
   const secret = config.secret ?? keepSecret(config.dataDir);
@@ -76,8 +78,15 @@ export async function startServer(config: Config, log: Log, clock: Clock = Date.
   });
   const server = createHttpServer({ app, nextRequestId, headersFor: gate.headersFor });
 
+  let afterwards: NodeJS.Timeout | undefined;
+  function settleIn(): void {
+    sweeper.start();
+    void prepareBodies();
+  }
+
   async function stop(): Promise<void> {
     stopping = true;
+    clearTimeout(afterwards);
     await close(server);
     await sweeper.stop();
     await store.close();
@@ -85,8 +94,7 @@ export async function startServer(config: Config, log: Log, clock: Clock = Date.
 
   try {
     const port = await listen(server, config);
-    sweeper.start();
-    void prepareBodies();
+    afterwards = setTimeout(settleIn, settleInMs);
     return { port, stop };
   } catch (error) {
     await stop();

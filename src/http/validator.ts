@@ -18,8 +18,9 @@ export async function validatorOf(schema: object): Promise<Validator> {
 }
 
 async function load(): Promise<Ajv> {
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  return new Ajv2020({ strict: true, verbose: true });
+  const { Ajv } = await import('ajv');
+  // Our own schemas need no check against the schema of schemas, which would be most of the work.
+  return new Ajv({ verbose: true, meta: false, validateSchema: false });
 }
 
 function toValidator(check: ValidateFunction): Validator {

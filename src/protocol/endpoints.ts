@@ -354,7 +354,7 @@ export const endpoints = {
         status: 200,
         description: 'The figures.',
         mediaType: 'text/plain',
-        example: 'poproom_http_requests_total{method="GET",route="/api/rooms/:roomId",status="200"} 42\n',
+        example: '# HELP poproom_rooms Rooms that have not expired.\n# TYPE poproom_rooms gauge\npoproom_rooms 42\n',
       },
     ],
     errors: ['NOT_FOUND', 'INTERNAL'],

@@ -1,0 +1,84 @@
+/** The part of OpenAPI 3.1 that our description uses. */
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; summary: string; description: string; license: object };
+  servers: { url: string; description: string }[];
+  security: Record<string, string[]>[];
+  tags: { name: string; description: string }[];
+  /** By path, then by method in lower case. */
+  paths: Record<string, Record<string, Operation>>;
+  components: Components;
+}
+
+export interface Components {
+  schemas: Record<string, object>;
+  responses: Record<string, Response>;
+  parameters: Record<string, Parameter>;
+  examples: Record<string, Example>;
+  headers: Record<string, Header>;
+  securitySchemes: Record<string, object>;
+}
+
+export interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  security?: Record<string, string[]>[];
+  parameters?: OrRef<Parameter>[];
+  requestBody?: RequestBody;
+  responses: Record<string, OrRef<Response>>;
+}
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description: string;
+  schema: object;
+  example: string;
+}
+
+export interface RequestBody {
+  description?: string;
+  required: boolean;
+  content: Record<string, MediaType>;
+}
+
+export interface Response {
+  description: string;
+  headers: Record<string, OrRef<Header>>;
+  content?: Record<string, MediaType>;
+}
+
+export interface MediaType {
+  schema: object;
+  example?: unknown;
+  examples?: Record<string, OrRef<Example>>;
+}
+
+export interface Example {
+  summary: string;
+  value: unknown;
+  'x-status': number;
+}
+
+export interface Header {
+  description: string;
+  schema: object;
+  example: unknown;
+}
+
+export interface Ref {
+  $ref: string;
+}
+
+export type OrRef<T> = T | Ref;
+
+/** What a reference within the document stands for; anything else stands for itself. */
+export function follow<T extends object>(document: OpenApiDocument, value: OrRef<T>): T {
+  if (!('$ref' in value)) return value;
+  const path = value.$ref.slice(2).split('/');
+  return path.reduce((at: unknown, key) => (at as Record<string, unknown>)[key], document) as T;
+}

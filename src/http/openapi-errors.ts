@@ -1,0 +1,63 @@
+/** The errors in the OpenAPI document: one example for each code, one response for each set of codes that share a status. */
+import { type Endpoint, endpoints } from '../protocol/endpoints.ts';
+import { type ErrorCode, errorCodes } from '../protocol/error-codes.ts';
+import { errorBody } from '../protocol/schemas.ts';
+import { errorExamples } from './error-examples.ts';
+import { statusOf } from './error-reply.ts';
+import type { Example, Ref, Response } from './openapi-document.ts';
+import { headersOf } from './openapi-headers.ts';
+import { exampleOf, refer } from './openapi-schemas.ts';
+
+const codes = Object.keys(errorCodes) as ErrorCode[];
+
+/** Met on paths and methods that no operation describes. */
+const outsideOperations: ErrorCode[][] = [['NOT_FOUND'], ['METHOD_NOT_ALLOWED']];
+
+export function errorExampleComponents(): Record<string, Example> {
+  const requestId = exampleOf(errorBody.properties.requestId);
+  return Object.fromEntries(
+    codes.map((code) => {
+      const value = { success: false, error: { code, ...errorExamples[code] }, requestId };
+      return [code, { summary: errorCodes[code], value, 'x-status': statusOf[code] }];
+    }),
+  );
+}
+
+export function errorResponseComponents(): Record<string, Response> {
+  const sets = [...Object.values(endpoints).flatMap((endpoint) => codesByStatus(endpoint)), ...outsideOperations];
+  return Object.fromEntries(sets.map((set) => [nameOf(set), responseOf(set)]));
+}
+
+/** References by status, to the responses above. */
+export function errorResponses(endpoint: Endpoint): Record<string, Ref> {
+  const sets = codesByStatus(endpoint);
+  return Object.fromEntries(
+    sets.map((set) => [String(statusOf[set[0] as ErrorCode]), { $ref: `#/components/responses/${nameOf(set)}` }]),
+  );
+}
+
+function codesByStatus({ errors }: Endpoint): ErrorCode[][] {
+  const inOrder = codes.filter((code) => errors.includes(code));
+  return Object.values(Object.groupBy(inOrder, (code) => statusOf[code])).filter((set) => set !== undefined);
+}
+
+/** `PinIncorrect`, or `RateLimitedOrPinLocked` where the status stands for both. */
+function nameOf(set: readonly ErrorCode[]): string {
+  return set.map((code) => code.toLowerCase().replace(/(?:^|_)(.)/g, (_, first) => first.toUpperCase())).join('Or');
+}
+
+function responseOf(set: ErrorCode[]): Response {
+  const possible = { properties: { error: { properties: { code: { enum: set } } } } };
+  return {
+    description: set.map((code) => `\`${code}\`: ${errorCodes[code]}`).join(' '),
+    headers: headersOf(ownHeaders[statusOf[set[0] as ErrorCode]] ?? []),
+    content: {
+      'application/json': {
+        schema: { allOf: [refer(errorBody), possible] },
+        examples: Object.fromEntries(set.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  };
+}
+
+const ownHeaders: Record<number, readonly string[]> = { 405: ['Allow'], 429: ['Retry-After'], 503: ['Retry-After'] };

@@ -1,0 +1,59 @@
+/** The schemas of the protocol as components of the OpenAPI document, and examples made of them. */
+import * as schemas from '../protocol/schemas.ts';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+interface Schema {
+  readonly examples?: readonly Json[];
+  readonly const?: Json;
+  readonly enum?: readonly Json[];
+  readonly items?: Schema;
+  readonly properties?: Record<string, Schema>;
+}
+
+const names = new Map<unknown, string>(Object.entries(schemas).map(([name, schema]) => [schema, pascal(name)]));
+
+/** What we send may grow fields, so it is described as open; what we take is not. */
+export function schemaComponents(): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [pascal(name), isTaken(name) ? inner(schema) : open(inner(schema))]),
+  );
+}
+
+/** A reference to a schema of the protocol; its parts become references wherever they are schemas of their own. */
+export function refer(schema: object): object {
+  const name = names.get(schema);
+  return name ? { $ref: `#/components/schemas/${name}` } : inner(schema);
+}
+
+/** A value that the schema allows, put together from the examples of its parts; undefined where they give none. */
+export function exampleOf(schema: Schema): Json | undefined {
+  if (schema.examples) return schema.examples[0];
+  if ('const' in schema) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  if (schema.items) return [exampleOf(schema.items)].filter((item) => item !== undefined);
+  if (!schema.properties) return undefined;
+  const parts = Object.entries(schema.properties).map(([name, part]) => [name, exampleOf(part)] as const);
+  return Object.fromEntries(parts.filter((part): part is [string, Json] => part[1] !== undefined));
+}
+
+function inner(schema: object): object {
+  return mapValues(schema, (value) => refer(value));
+}
+
+function open(schema: object): object {
+  const { additionalProperties, ...rest } = schema as { additionalProperties?: unknown };
+  return mapValues(additionalProperties === false ? rest : schema, open);
+}
+
+function mapValues(value: object, change: (value: object) => object): object {
+  const changed = (item: unknown) => (typeof item === 'object' && item !== null ? change(item) : item);
+  if (Array.isArray(value)) return value.map(changed);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, changed(item)]));
+}
+
+const isTaken = (name: string) => name.endsWith('Request') || name === 'uploadForm';
+
+function pascal(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

@@ -1,0 +1,101 @@
+/** The OpenAPI document, built from the table of endpoints, the schemas and the error codes. */
+import packageJson from '../../package.json' with { type: 'json' };
+import { type Endpoint, endpoints, type Parameter, type Success, sharedParameters, tags } from '../protocol/endpoints.ts';
+import { uploadForm } from '../protocol/schemas.ts';
+import type * as document from './openapi-document.ts';
+import { errorExampleComponents, errorResponseComponents, errorResponses } from './openapi-errors.ts';
+import { guide } from './openapi-guide.ts';
+import { headers, headersOf } from './openapi-headers.ts';
+import { exampleOf, refer, schemaComponents } from './openapi-schemas.ts';
+
+export function openapiDocument(): document.OpenApiDocument {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Poproom',
+      version: packageJson.version,
+      summary: 'One text and some files, shared between devices through short-lived rooms.',
+      description: guide,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The server that this document came from.' }],
+    security: [{}, { bearer: [] }, { apiKey: [] }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths: paths(),
+    components: {
+      schemas: schemaComponents(),
+      responses: errorResponseComponents(),
+      parameters: Object.fromEntries(Object.entries(sharedParameters).map(([name, it]) => [name, parameter(it)])),
+      examples: errorExampleComponents(),
+      headers,
+      securitySchemes,
+    },
+  };
+}
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'An API key, `pop_` and 32 letters or digits. Optional.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key, in a header of its own.' },
+};
+
+function paths(): document.OpenApiDocument['paths'] {
+  const all: document.OpenApiDocument['paths'] = {};
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
+    all[path] = { ...all[path], [endpoint.method.toLowerCase()]: operation(name, endpoint) };
+  }
+  return all;
+}
+
+function operation(operationId: string, endpoint: Endpoint): document.Operation {
+  const { tag, summary, description, parameters, body, successes, counted } = endpoint;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description,
+    ...(!counted && { security: [] }),
+    ...(parameters && { parameters: parameters.map(parameterOrRef) }),
+    ...(body && { requestBody: body === 'file' ? fileBody : jsonBody(body) }),
+    responses: {
+      ...Object.fromEntries(successes.map((success) => [String(success.status), response(success)])),
+      ...errorResponses(endpoint),
+    },
+  };
+}
+
+function parameterOrRef(it: Parameter): document.OrRef<document.Parameter> {
+  const shared = Object.entries(sharedParameters).find(([, candidate]) => candidate === it);
+  return shared ? { $ref: `#/components/parameters/${shared[0]}` } : parameter(it);
+}
+
+function parameter({ name, in: where, required = false, description, pattern, example }: Parameter): document.Parameter {
+  const schema = { type: 'string', ...(pattern && { pattern }) };
+  return { name, in: where, required, description, schema, example };
+}
+
+function jsonBody({ schema, required }: { schema: object; required: boolean }): document.RequestBody {
+  return { required, content: { 'application/json': { schema: refer(schema), example: exampleOf(schema) } } };
+}
+
+const bytes = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
+
+const fileBody: document.RequestBody = {
+  description: 'A form with one file, or the bare bytes of the file with their own `Content-Type`.',
+  required: true,
+  content: {
+    'multipart/form-data': { schema: refer(uploadForm), example: { pin: '0427', file: '(the bytes)' } },
+    '*/*': { schema: bytes, example: '(the bytes)' },
+  },
+};
+
+function response({ description, headers = [], ...rest }: Success): document.Response {
+  const content = contentOf(rest);
+  return { description, headers: headersOf(headers), ...(content && { content }) };
+}
+
+function contentOf({ schema, mediaType, example }: Omit<Success, 'description' | 'headers'>) {
+  if (schema) return { 'application/json': { schema: refer(schema), example: example ?? exampleOf(schema) } };
+  if (mediaType === undefined) return undefined;
+  return { [mediaType]: { schema: mediaType === '*/*' ? bytes : { type: 'string' }, example: example ?? '(the bytes)' } };
+}

@@ -1,0 +1,50 @@
+/** Rooms from the outside: made, looked at, deleted. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startTestServer } from '../support/server.ts';
+
+const day = 24 * 3600_000;
+
+describe('rooms', () => {
+  it('[API-1] makes a room without a body, with an empty one and with a PIN', async (t) => {
+    const { api, clock } = await startTestServer(t);
+    const plain = await api.post('/api/rooms');
+    assert.equal(plain.status, 201);
+    assert.deepEqual(Object.keys(plain.json).sort(), ['expiresAt', 'hasPin', 'roomId']);
+    assert.equal(plain.json.hasPin, false);
+    assert.equal(plain.json.expiresAt, new Date(clock.now + day).toISOString());
+    assert.equal((await api.post('/api/rooms', { json: {} })).json.hasPin, false);
+    assert.equal((await api.post('/api/rooms', { json: { pin: '0427' } })).json.hasPin, true);
+  });
+
+  it('[API-2] [DEV-1] tells about a room and its devices', async (t) => {
+    const { api, clock } = await startTestServer(t);
+    const code = await api.room();
+    const at = (id?: string) => api.get(`/api/rooms/${code}`, id ? { headers: { 'x-device-id': id } } : {});
+    assert.equal((await at()).json.deviceCount, 0);
+    await at('phone');
+    await at('phone');
+    assert.equal((await at('laptop')).json.deviceCount, 2);
+    clock.advance(59_999);
+    assert.equal((await at('laptop')).json.deviceCount, 2);
+    clock.advance(2);
+    const { status, json } = await at();
+    assert.equal(status, 200);
+    assert.deepEqual(json, { roomId: code, expiresAt: json.expiresAt, hasPin: false, deviceCount: 1 });
+  });
+
+  it('[API-3] [LIFE-4] deletes a room with its text and its files', async (t) => {
+    const { api } = await startTestServer(t);
+    const code = await api.room();
+    const { fileUrl } = (await api.upload(code, 'a.txt', 'hello')).json;
+    const deleted = await api.delete(`/api/rooms/${code}`);
+    assert.equal(deleted.status, 200);
+    assert.equal(deleted.json.success, true);
+    assert.match(deleted.json.message, /deleted/);
+    for (const path of ['', '/content', '/files']) {
+      assert.equal((await api.get(`/api/rooms/${code}${path}`)).code, 'ROOM_NOT_FOUND');
+    }
+    assert.equal((await api.get(fileUrl)).code, 'FILE_NOT_FOUND');
+    assert.equal((await api.delete(`/api/rooms/${code}`)).code, 'ROOM_NOT_FOUND');
+  });
+});

@@ -1,0 +1,80 @@
+/** A real server on a free port, in a folder of its own, with a clock that tests can turn. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import type { Log } from '../../src/core/ports.ts';
+import { type Running, startServer } from '../../src/server.ts';
+import { createApi } from './api.ts';
+
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  readonly folder: string;
+  /** What the server logged so far, as text. */
+  readonly logged: () => string;
+  /** The one way of time in the server. */
+  readonly clock: { now: number; advance(ms: number): void };
+  readonly api: ReturnType<typeof createApi>;
+  /** A clean stop and a new start on the same folder, with settings added. */
+  restart(env?: Record<string, string>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const quietDefaults = {
+  PORT: '0',
+  POPROOM_HOST: '127.0.0.1',
+  POPROOM_TRUSTED_PROXIES: '127.0.0.1',
+  POPROOM_MIN_FREE_DISK: '0',
+};
+
+export async function startTestServer(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
+  const clock = {
+    now: Date.UTC(2026, 10, 15, 9, 30),
+    advance(ms: number) {
+      this.now += ms;
+    },
+  };
+  const lines: string[] = [];
+  const log = collect(lines);
+  let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...env };
+  let running: Running = await startServer(readConfig(settings), log, () => clock.now);
+  const url = () => `http://127.0.0.1:${running.port}`;
+
+  const server: TestServer = {
+    get url() {
+      return url();
+    },
+    get port() {
+      return running.port;
+    },
+    folder,
+    clock,
+    logged: () => lines.join('\n'),
+    api: createApi(url),
+    async restart(more = {}) {
+      await running.stop();
+      settings = { ...settings, ...more };
+      running = await startServer(readConfig(settings), log, () => clock.now);
+    },
+    stop: () => running.stop(),
+  };
+  t.after(async () => {
+    await running.stop().catch(() => undefined);
+    await rm(folder, { recursive: true, force: true });
+  });
+  return server;
+}
+
+function collect(lines: string[]): Log {
+  const write = (level: string) => (fields: object, message: string) => {
+    lines.push(JSON.stringify({ level, message, ...fields }, errorsAsText));
+  };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+function errorsAsText(_key: string, value: unknown): unknown {
+  return value instanceof Error ? `${value.stack}\n${String(value.cause ?? '')}` : value;
+}
