@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-// Plain JavaScript, because it must run before Node's cache of compiled (and type-stripped) modules is switched on.
+// A file of its own, because Node's cache of compiled code must be switched on before the code is loaded.
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/poproom', import.meta.url)));
-const { main } = await import('../src/cli/main.ts');
-await main(process.argv.slice(2));
+await import('../dist/main.js');

@@ -10,6 +10,8 @@ export interface OpenLog extends Log {
 type Level = keyof Log;
 
 const mostEarlyLines = 1000;
+/** A write for each line would cost more than the rest of a small request. */
+const batchBytes = 4096;
 
 export function createLog(level: string): OpenLog {
   const early: [Level, object, string][] = [];
@@ -28,7 +30,7 @@ export function createLog(level: string): OpenLog {
     error: write('error'),
     async open() {
       const { pino } = await import('pino');
-      const stream = process.stdout.isTTY ? await prettyStream() : pino.destination({ fd: 1, sync: false });
+      const stream = process.stdout.isTTY ? await prettyStream() : pino.destination({ fd: 1, sync: false, minLength: batchBytes, periodicFlush: 250 });
       flush = () => 'flushSync' in stream && stream.flushSync();
       sink = pino({ level, base: null }, stream);
       for (const [of, fields, message] of early.splice(0)) sink[of](fields, message);

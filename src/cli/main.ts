@@ -14,13 +14,11 @@ const usage = `poproom: share text and files between devices through short-lived
   poproom --version
 `;
 
-export async function main(args: string[]): Promise<void> {
-  try {
-    await run(args);
-  } catch (error) {
-    process.exitCode = 1;
-    console.error(explain(error));
-  }
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = 1;
+  console.error(explain(error));
 }
 
 async function run([command, ...rest]: string[]): Promise<void> {

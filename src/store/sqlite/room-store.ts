@@ -6,6 +6,7 @@ import type { RoomCode } from '../../core/room-code.ts';
 import { createDeviceList } from './device-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
 import { prepareOnce } from './operations.ts';
+import { type CachedRoom, RoomCache } from './room-cache.ts';
 import { fileOf, roomOf } from './rows.ts';
 import type { Writer } from './writer.ts';
 
@@ -21,6 +22,7 @@ export interface RoomStoreParts {
 export function createRoomStore({ db, writer, rules, guard, dropCounters }: RoomStoreParts): RoomStore {
   const sql = prepareOnce(db);
   const devices = createDeviceList(rules);
+  const cache = new RoomCache();
 
   const roomByCode = sql(
     'SELECT code, created_at, expires_at, pin_mac, file_count, file_bytes FROM rooms WHERE code = ?',
@@ -30,15 +32,29 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     'SELECT content, version, written_at AS writtenAt FROM rooms WHERE code = ? AND expires_at > ?',
   );
 
+  function find(code: RoomCode): CachedRoom | undefined {
+    const cached = cache.get(code);
+    if (cached) return cached;
+    const row = roomByCode.get(code);
+    return row && cache.put(code, { room: roomOf(row), pinMac: row.pin_mac as Uint8Array | null, content: undefined });
+  }
+
+  /** Waits for a change; whatever came of it, the room is read anew afterwards. */
+  async function changing<T>(code: RoomCode, change: Promise<T>): Promise<T> {
+    try {
+      return await change;
+    } finally {
+      cache.drop(code);
+    }
+  }
+
   function admit({ code, client, pinMac, deviceId, now }: Visit): Admission {
     const until = guard.missedOutUntil(client, now);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
-    const row = code && roomByCode.get(code);
-    if (!row || (row.expires_at as number) <= now)
-      return absent(code, row?.expires_at as number | undefined, client, now);
+    const found = code && find(code);
+    if (!found || found.room.expiresAt <= now) return absent(code, found?.room.expiresAt, client, now);
 
-    const room = roomOf(row);
-    const roomMac = row.pin_mac as Uint8Array | null;
+    const { room, pinMac: roomMac } = found;
     if (roomMac) {
       if (!pinMac) return { outcome: 'pin-required' };
       const trial = guard.tryPin(room, client, () => timingSafeEqual(roomMac, pinMac), now);
@@ -69,7 +85,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     },
 
     async deleteRoom(code, now) {
-      const seq = await writer.run('deleteRoom', code, now);
+      const seq = await changing(code, writer.run('deleteRoom', code, now));
       if (seq !== undefined) guard.forgetRoom(code);
       return seq;
     },
@@ -79,12 +95,16 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     },
 
     async readContent(code, now) {
-      return contentByCode.get(code, now) as unknown as Content | undefined;
+      const cached = cache.get(code);
+      if (cached?.content) return cached.room.expiresAt > now ? cached.content : undefined;
+      const content = contentByCode.get(code, now) as unknown as Content | undefined;
+      if (content) cache.addContent(code, content);
+      return content;
     },
 
-    writeContent: (code, write) => writer.run('writeContent', code, write),
+    writeContent: (code, write) => changing(code, writer.run('writeContent', code, write)),
 
-    addFile: (code, file, quota) => writer.run('addFile', code, file, quota),
+    addFile: (code, file, quota) => changing(code, writer.run('addFile', code, file, quota)),
 
     async listFiles(code, now) {
       const rows = sql(`
@@ -102,12 +122,14 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       return row && fileOf(row);
     },
 
-    removeFile: (code, fileId, now) => writer.run('removeFile', code, fileId, now),
+    removeFile: (code, fileId, now) => changing(code, writer.run('removeFile', code, fileId, now)),
 
-    expireRooms(now, limit) {
+    async expireRooms(now, limit) {
       dropCounters(now);
       devices.dropAllUnseen(now);
-      return writer.run('expireRooms', now, limit, rules.rememberExpiredMs);
+      const codes = await writer.run('expireRooms', now, limit, rules.rememberExpiredMs);
+      for (const code of codes) cache.drop(code);
+      return codes;
     },
 
     async listTrash(limit) {

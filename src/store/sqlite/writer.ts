@@ -17,6 +17,9 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
+/** Beside this module, as source or as built. */
+const threadModule = new URL(`./writer-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
 const largestBatch = 256;
 /** More than a disk that works ever has waiting; past it, refusing is kinder than making everyone wait. */
 const longestQueue = 10_000;
@@ -35,7 +38,7 @@ export function createWriter(path: string): Writer {
 
   /** Started with the first write: a server that only answers reads, or its first health check, does not wait for it. */
   function start(): Worker {
-    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: path, stdin: false });
+    const worker = new Worker(threadModule, { workerData: path });
     worker.on('message', settle);
     worker.on('error', (error) => fail(unavailable(error)));
     worker.on('exit', () => {

@@ -1,0 +1,80 @@
+/** Requests a second and CPU a request, by wrk: a load generator that is cheaper than what it measures. */
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { clientCore, cpuOf, median, runOn } from './processes.ts';
+
+export interface Target {
+  name: string;
+  process: ChildProcess;
+  port: number;
+  paths: string[];
+  /** Sent with POST where there is one. */
+  body?: string;
+}
+
+export interface Figures {
+  name: string;
+  perSecond: number;
+  cpuMicros: number;
+}
+
+const rounds = 5;
+const seconds = 3;
+const connections = 64;
+
+/** In turns, so that a busy moment of the machine hits both. */
+export function compare(targets: Target[]): Figures[] {
+  const runs = targets.map((target) => ({
+    target,
+    script: scriptFor(target),
+    perSecond: [] as number[],
+    cpu: [] as number[],
+  }));
+  for (const { target, script } of runs) load(target, script, 1);
+  for (let round = 0; round < rounds; round++) {
+    for (const run of runs) {
+      const before = cpuOf(run.target.process);
+      const { requests, perSecond } = load(run.target, run.script, seconds);
+      run.perSecond.push(perSecond);
+      run.cpu.push((cpuOf(run.target.process) - before) / requests);
+    }
+  }
+  return runs.map(({ target, perSecond, cpu }) => ({
+    name: target.name,
+    perSecond: median(perSecond),
+    cpuMicros: median(cpu),
+  }));
+}
+
+function load({ port }: Target, script: string, duration: number): { requests: number; perSecond: number } {
+  const url = `http://127.0.0.1:${port}`;
+  const output = runOn(clientCore, ['wrk', '-t1', `-c${connections}`, `-d${duration}s`, '-s', script, url]);
+  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`The load met errors:\n${output}`);
+  return {
+    requests: Number(/(\d+) requests in/.exec(output)?.[1]),
+    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
+  };
+}
+
+function scriptFor({ paths, body }: Target): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'poproom-bench-')), 'requests.lua');
+  const method = body === undefined ? 'GET' : 'POST';
+  const headers = body === undefined ? '{}' : '{["Content-Type"] = "application/json"}';
+  const lua = `
+    local requests = {}
+    local next = 0
+    function init()
+      for _, path in ipairs({${paths.map((path) => JSON.stringify(path)).join(', ')}}) do
+        table.insert(requests, wrk.format("${method}", path, ${headers}, ${body === undefined ? 'nil' : `[==[${body}]==]`}))
+      end
+    end
+    function request()
+      next = next % #requests + 1
+      return requests[next]
+    end
+  `;
+  writeFileSync(file, lua);
+  return file;
+}

@@ -1,0 +1,53 @@
+/** Servers and load generators as processes, each on a core of its own where there are two. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { availableParallelism } from 'node:os';
+
+const pinned = availableParallelism() > 1;
+
+export const serverCore = 0;
+export const clientCore = 1;
+
+export function startOn(core: number, command: string[], env: Record<string, string> = {}): ChildProcess {
+  const [program = '', ...args] = pinned ? ['taskset', '-c', String(core), ...command] : command;
+  return spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } });
+}
+
+export function runOn(core: number, command: string[]): string {
+  const [program = '', ...args] = pinned ? ['taskset', '-c', String(core), ...command] : command;
+  return execFileSync(program, args, { encoding: 'utf8' });
+}
+
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** Microseconds of CPU that a process has used, in user and in system mode, over all its threads. */
+export function cpuOf(child: ChildProcess): number {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+/** Asks until there is an answer; resolves with its status line. */
+export function firstAnswer(port: number, path: string): Promise<string> {
+  return new Promise((resolve) => {
+    const ask = () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.once('connect', () =>
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`),
+      );
+      socket.once('data', (data) => {
+        socket.destroy();
+        resolve(data.toString().split('\r\n', 1)[0] ?? '');
+      });
+      socket.once('error', () => setTimeout(ask, 2));
+    };
+    ask();
+  });
+}
+
+export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
