@@ -1,6 +1,6 @@
 /** Writes openapi.json; with --check, says whether the one that stands there is out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { openapiDocument } from '../src/http/openapi.ts';
+import { openapiDocument } from '../src/http/openapi/index.ts';
 
 const file = new URL('../openapi.json', import.meta.url);
 const fresh = `${JSON.stringify(openapiDocument(), null, 2)}\n`;

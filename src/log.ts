@@ -30,7 +30,9 @@ export function createLog(level: string): OpenLog {
     error: write('error'),
     async open() {
       const { pino } = await import('pino');
-      const stream = process.stdout.isTTY ? await prettyStream() : pino.destination({ fd: 1, sync: false, minLength: batchBytes, periodicFlush: 250 });
+      const stream = process.stdout.isTTY
+        ? await prettyStream()
+        : pino.destination({ fd: 1, sync: false, minLength: batchBytes, periodicFlush: 250 });
       flush = () => 'flushSync' in stream && stream.flushSync();
       sink = pino({ level, base: null }, stream);
       for (const [of, fields, message] of early.splice(0)) sink[of](fields, message);

@@ -87,9 +87,9 @@ const fixedHeaders = { ...corsHeaders, 'X-Content-Type-Options': 'nosniff', 'Ref
 
 /** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
 function entryOf(found: Found, path: string): Entry {
-  if (found.kind !== 'found') return { counted: path === '/api' || path.startsWith('/api/'), keyless: false };
-  const { counted, keyless = false } = found.target.endpoint;
-  return { counted, keyless };
+  if (found.kind !== 'found') return { counted: path === '/api' || path.startsWith('/api/'), alwaysOpen: false };
+  const { counted, alwaysOpen = false } = found.target.endpoint;
+  return { counted, alwaysOpen };
 }
 
 /** A preflight is never refused: the browser would hide the reason from the page that could tell it. */

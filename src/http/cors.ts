@@ -5,7 +5,7 @@ export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
     'ETag, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
-    'X-Request-Id, Content-Disposition, Content-Range',
+    'X-Request-Id, Content-Disposition, Content-Range, Allow',
 };
 
 export function preflight(allow: string[]): Reply {
@@ -15,7 +15,7 @@ export function preflight(allow: string[]): Reply {
       Allow: allow.join(', '),
       'Access-Control-Allow-Methods': allow.join(', '),
       'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, If-Match, If-None-Match, Range, X-API-Key, X-Device-Id, X-File-Name, X-Room-Pin',
+        'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, X-API-Key, X-Device-Id, X-File-Name, X-Room-Pin',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'no-store',
     },

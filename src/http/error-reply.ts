@@ -28,10 +28,20 @@ export const statusOf: Record<ErrorCode, number> = {
   STORAGE_FULL: 507,
 };
 
+/** HTTP wants every 401 to say what would help. */
+const challengeOf: Partial<Record<ErrorCode, string>> = {
+  API_KEY_REQUIRED: 'Bearer',
+  INVALID_API_KEY: 'Bearer error="invalid_token"',
+  PIN_REQUIRED: 'RoomPin',
+};
+
 export function errorReply(error: unknown, requestId: string): Reply {
   const known = error instanceof PoproomError ? error : internal(error);
+  const retryAfter = known.retryAfter ?? (known.code === 'UNAVAILABLE' ? 1 : undefined);
+  const challenge = challengeOf[known.code];
   const headers: Record<string, string> = {};
-  if (known.retryAfter !== undefined) headers['Retry-After'] = String(known.retryAfter);
+  if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
+  if (challenge) headers['WWW-Authenticate'] = challenge;
   if (Array.isArray(known.details?.allow)) headers.Allow = known.details.allow.join(', ');
   return json(statusOf[known.code], errorBody(known, requestId), headers);
 }

@@ -19,8 +19,8 @@ export interface GateParts {
 /** What the path of a request asks of the gate. */
 export interface Entry {
   counted: boolean;
-  /** Whether it is open even where everyone needs a key. */
-  keyless: boolean;
+  /** Whether it answers even where everyone needs a key, and where the counters cannot be reached. */
+  alwaysOpen: boolean;
 }
 
 export interface Pass {
@@ -43,7 +43,7 @@ export function createGate(parts: GateParts): Gate {
     const address = clientAddress(raw, trustedProxies);
     const text = keyOf(raw);
     if (text === undefined) {
-      const refusal = requireApiKey && entry.counted && !entry.keyless ? keyRequired() : undefined;
+      const refusal = requireApiKey && entry.counted && !entry.alwaysOpen ? keyRequired() : undefined;
       return { client: address, tier: 'free', refusal };
     }
     const key = looksLikeApiKey(text) ? await keys.find(hashApiKey(text)) : undefined;
@@ -51,15 +51,25 @@ export function createGate(parts: GateParts): Gate {
     return { client: address, tier: 'free', refusal: entry.counted ? invalidKey() : undefined };
   }
 
+  async function pass(raw: IncomingMessage, entry: Entry): Promise<Pass> {
+    const { client, tier, refusal } = await identify(raw, entry);
+    const quota = quotas[tier];
+    if (quota.limit === 0) return { client, headers: {}, refusal };
+    const now = clock();
+    const allowance = await (entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now));
+    const headers = rateHeaders(quota, allowance, now);
+    return { client, headers, refusal: allowance.granted ? refusal : overLimit(quota, allowance, now) };
+  }
+
   return {
     async pass(raw, entry) {
-      const { client, tier, refusal } = await identify(raw, entry);
-      const quota = quotas[tier];
-      if (quota.limit === 0) return { client, headers: {}, refusal };
-      const now = clock();
-      const allowance = await (entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now));
-      const headers = rateHeaders(quota, allowance, now);
-      return { client, headers, refusal: allowance.granted ? refusal : overLimit(quota, allowance, now) };
+      if (!entry.alwaysOpen) return pass(raw, entry);
+      // Health must be able to say that the store is down.
+      return pass(raw, entry).catch(() => ({
+        client: clientAddress(raw, trustedProxies),
+        headers: {},
+        refusal: undefined,
+      }));
     },
 
     async headersFor(address) {

@@ -1,16 +1,7 @@
 /** Every path of the service: the router is built from this table, and so is the OpenAPI document. */
 import type { ErrorCode } from './error-codes.ts';
+import { fileId, type Parameter, roomAccess } from './parameters.ts';
 import * as schemas from './schemas.ts';
-
-export interface Parameter {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  description: string;
-  required?: true;
-  /** What a value must look like, where anything else is refused. */
-  pattern?: string;
-  example: string;
-}
 
 export interface Success {
   status: number;
@@ -18,6 +9,7 @@ export interface Success {
   /** JSON, unless `mediaType` says otherwise; neither for a response without a body. */
   schema?: object;
   mediaType?: string;
+  /** By the names under which the description explains them. */
   headers?: readonly string[];
   /** For the description, where the one that the schema gives would mislead. */
   example?: unknown;
@@ -44,62 +36,27 @@ export interface Endpoint {
   errors: readonly ErrorCode[];
   /** Whether the request goes into the client's rate limit. */
   counted: boolean;
-  /** Open even where the server asks everyone for an API key. */
-  keyless?: true;
+  /** Answers in any case: where everyone needs a key, and where the counters cannot be reached. */
+  alwaysOpen?: true;
 }
 
-const roomId: Parameter = {
-  name: 'roomId',
-  in: 'path',
-  required: true,
-  description: 'The room code, in any case, with or without dashes.',
-  example: '7KQ2MX',
-};
-const fileId: Parameter = {
-  name: 'fileId',
-  in: 'path',
-  required: true,
-  description: 'The id of the file.',
-  pattern: '^[0-9a-f]{32}$',
-  example: '9f86d081884c7d659a2feaa0c55ad015',
-};
-const pinHeader: Parameter = {
-  name: 'X-Room-Pin',
-  in: 'header',
-  description: 'The PIN of a protected room. The recommended way: it stays out of logs.',
-  pattern: schemas.pin.pattern,
-  example: '0427',
-};
-const pinQuery: Parameter = {
-  name: 'pin',
-  in: 'query',
-  description: 'The PIN of a protected room, for clients that cannot set headers.',
-  pattern: schemas.pin.pattern,
-  example: '0427',
-};
-const device: Parameter = {
-  name: 'X-Device-Id',
-  in: 'header',
-  description: 'Names the device, 1 to 64 of `A-Za-z0-9_-`; it then counts as attached for 60 seconds.',
-  pattern: '^[A-Za-z0-9_-]{1,64}$',
-  example: 'my-phone',
-};
-const roomAccess = [roomId, pinHeader, pinQuery, device] as const;
-
-/** Those that several endpoints take, by the names that the description gives them. */
-export const sharedParameters: Record<string, Parameter> = { roomId, fileId, pinHeader, pinQuery, deviceId: device };
-
-const anyRequest = ['RATE_LIMITED', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'INTERNAL', 'UNAVAILABLE'] as const;
+const anyRequest = [
+  'VALIDATION_FAILED',
+  'API_KEY_REQUIRED',
+  'INVALID_API_KEY',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'UNAVAILABLE',
+] as const;
 const anyRoom = [
   ...anyRequest,
-  'VALIDATION_FAILED',
   'PIN_REQUIRED',
   'PIN_INCORRECT',
   'PIN_LOCKED',
   'ROOM_NOT_FOUND',
   'ROOM_EXPIRED',
 ] as const;
-const anyBody = ['VALIDATION_FAILED', 'INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
 export const endpoints = {
   createRoom: {
@@ -135,7 +92,7 @@ export const endpoints = {
     parameters: roomAccess,
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [{ status: 200, description: 'The room was deleted.', schema: schemas.confirmation }],
-    errors: [...anyRoom, ...anyBody],
+    errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
     counted: true,
   },
   writeContent: {
@@ -235,7 +192,7 @@ export const endpoints = {
         example: { success: true, message: 'The file was removed.' },
       },
     ],
-    errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND'],
+    errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'STORAGE_FULL'],
     counted: true,
   },
   health: {
@@ -253,9 +210,9 @@ export const endpoints = {
         example: { status: 'degraded', timestamp: '2026-11-15T09:30:00.000Z', uptime: 86_400.123 },
       },
     ],
-    errors: ['RATE_LIMITED', 'INVALID_API_KEY', 'INTERNAL'],
+    errors: ['VALIDATION_FAILED', 'INVALID_API_KEY', 'RATE_LIMITED', 'INTERNAL'],
     counted: true,
-    keyless: true,
+    alwaysOpen: true,
   },
   openapi: {
     method: 'GET',
@@ -264,9 +221,8 @@ export const endpoints = {
     summary: 'This description',
     description: 'The OpenAPI document of the service.',
     successes: [{ status: 200, description: 'The document.', schema: schemas.apiDescription }],
-    errors: ['RATE_LIMITED', 'INVALID_API_KEY', 'INTERNAL'],
+    errors: anyRequest,
     counted: true,
-    keyless: true,
   },
   serveFile: {
     method: 'GET',
@@ -284,14 +240,19 @@ export const endpoints = {
       { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"9f86d081"' },
     ],
     successes: [
-      { status: 200, description: 'The bytes.', mediaType: '*/*', headers: ['ETag', 'Content-Disposition'] },
-      { status: 206, description: 'A part of them.', mediaType: '*/*', headers: ['ETag', 'Content-Range'] },
-      { status: 304, description: 'You have the current version.', headers: ['ETag'] },
+      { status: 200, description: 'The bytes.', mediaType: '*/*', headers: ['FileETag', 'Content-Disposition'] },
+      {
+        status: 206,
+        description: 'A part of them.',
+        mediaType: '*/*',
+        headers: ['FileETag', 'Content-Disposition', 'Content-Range'],
+      },
+      { status: 304, description: 'You have the current version.', headers: ['FileETag'] },
       {
         status: 416,
         description: 'The file has no such range; the code is `VALIDATION_FAILED`.',
         schema: schemas.errorBody,
-        headers: ['Content-Range'],
+        headers: ['UnmetRange'],
         example: {
           success: false,
           error: { code: 'VALIDATION_FAILED', message: 'The file has only 34567 bytes.', details: { field: 'Range' } },
@@ -299,7 +260,7 @@ export const endpoints = {
         },
       },
     ],
-    errors: ['FILE_NOT_FOUND', 'INTERNAL', 'UNAVAILABLE'],
+    errors: ['VALIDATION_FAILED', 'FILE_NOT_FOUND', 'INTERNAL', 'UNAVAILABLE'],
     counted: false,
   },
   docs: {
@@ -309,7 +270,7 @@ export const endpoints = {
     summary: 'Read this description',
     description: 'The same as a page.',
     successes: [{ status: 200, description: 'The page.', mediaType: 'text/html', example: '<!doctype html>…' }],
-    errors: ['INTERNAL'],
+    errors: ['VALIDATION_FAILED', 'INTERNAL'],
     counted: false,
   },
   live: {
@@ -319,7 +280,7 @@ export const endpoints = {
     summary: 'Does the process run?',
     description: 'For a supervisor: restart the server when this does not answer.',
     successes: [{ status: 200, description: 'It does.', schema: schemas.probe }],
-    errors: ['INTERNAL'],
+    errors: ['VALIDATION_FAILED', 'INTERNAL'],
     counted: false,
   },
   ready: {
@@ -340,7 +301,7 @@ export const endpoints = {
         },
       },
     ],
-    errors: ['INTERNAL'],
+    errors: ['VALIDATION_FAILED', 'INTERNAL'],
     counted: false,
   },
   metrics: {
@@ -357,7 +318,7 @@ export const endpoints = {
         example: '# HELP poproom_rooms Rooms that have not expired.\n# TYPE poproom_rooms gauge\npoproom_rooms 42\n',
       },
     ],
-    errors: ['NOT_FOUND', 'INTERNAL'],
+    errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
     counted: false,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,12 +1,12 @@
 /** The shapes of all bodies: the one source of validation, of types and of the OpenAPI document. */
 import type { FromSchema } from 'json-schema-to-ts';
 
-const timestamp = (description: string) =>
+const timestamp = (description: string, example = '2026-11-15T09:30:00.000Z') =>
   ({
     type: 'string',
     pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
     description,
-    examples: ['2026-11-15T09:30:00.000Z'],
+    examples: [example],
   }) as const;
 
 const roomId = {
@@ -23,9 +23,9 @@ export const pin = {
   examples: ['0427'],
 } as const;
 
-const expiresAt = timestamp('when the room expires');
+const expiresAt = timestamp('when the room expires', '2026-11-15T10:30:00.000Z');
 const hasPin = { type: 'boolean', description: 'whether the room is protected by a PIN', examples: [true] } as const;
-const success = { const: true } as const;
+const success = { type: 'boolean', const: true } as const;
 const content = { type: 'string', description: 'a string, the shared text', examples: ['Hello'] } as const;
 const fileName = {
   type: 'string',
@@ -162,7 +162,7 @@ export const healthReport = {
   additionalProperties: false,
   required: ['status', 'timestamp', 'uptime'],
   properties: {
-    status: { enum: ['healthy', 'degraded'], description: '`degraded` when a store does not answer' },
+    status: { type: 'string', enum: ['healthy', 'degraded'], description: '`degraded` when a store does not answer' },
     timestamp: timestamp('when the report was made'),
     uptime: { type: 'number', minimum: 0, description: 'seconds since the server started', examples: [86_400.123] },
   },
@@ -172,7 +172,7 @@ export const probe = {
   type: 'object',
   additionalProperties: false,
   required: ['status'],
-  properties: { status: { const: 'ok' } },
+  properties: { status: { type: 'string', const: 'ok' } },
 } as const;
 
 export const readiness = {
@@ -180,7 +180,7 @@ export const readiness = {
   additionalProperties: false,
   required: ['status', 'checks'],
   properties: {
-    status: { enum: ['ready', 'not ready'] },
+    status: { type: 'string', enum: ['ready', 'not ready'] },
     checks: {
       type: 'object',
       description: 'by what was looked at, `ok` or what is wrong',
@@ -205,7 +205,7 @@ export const errorBody = {
   additionalProperties: false,
   required: ['success', 'error', 'requestId'],
   properties: {
-    success: { const: false },
+    success: { type: 'boolean', const: false },
     error: {
       type: 'object',
       additionalProperties: false,

@@ -1,5 +1,4 @@
 /** Health, probes, figures and the description of the API. */
-import { readFile } from 'node:fs/promises';
 import { PoproomError } from '../../core/errors.ts';
 import type { HealthReport, Readiness } from '../../protocol/schemas.ts';
 import type { Handler, Service } from '../handler.ts';
@@ -31,24 +30,22 @@ export const metrics =
     return { status: 200, headers, body: await metrics() };
   };
 
-const document = new URL('../../../openapi.json', import.meta.url);
+export const openapi = (): Handler => async () => json(200, await document());
 
-export const openapi = (): Handler => async () => ({
-  status: 200,
-  headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' },
-  body: await readFile(document),
-});
-
-export const docs = (): Handler => async () => {
-  const { docsPage } = await import('../docs-page.ts');
-  return {
-    status: 200,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy':
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-      'Cache-Control': 'no-cache',
-    },
-    body: docsPage(JSON.parse(await readFile(document, 'utf8'))),
+export const docs = (): Handler => {
+  let page: string | undefined;
+  return async () => {
+    page ??= (await import('../docs/page.ts')).docsPage(await document());
+    return { status: 200, headers: docsHeaders, body: page };
   };
 };
+
+const docsHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  'Cache-Control': 'no-cache',
+};
+
+async function document() {
+  return (await import('../../../openapi.json', { with: { type: 'json' } })).default;
+}

@@ -1,12 +1,12 @@
 /** The errors in the OpenAPI document: one example for each code, one response for each set of codes that share a status. */
-import { type Endpoint, endpoints } from '../protocol/endpoints.ts';
-import { type ErrorCode, errorCodes } from '../protocol/error-codes.ts';
-import { errorBody } from '../protocol/schemas.ts';
+import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
+import { type ErrorCode, errorCodes } from '../../protocol/error-codes.ts';
+import { errorBody } from '../../protocol/schemas.ts';
+import { statusOf } from '../error-reply.ts';
+import type { Example, Ref, Response } from './document.ts';
 import { errorExamples } from './error-examples.ts';
-import { statusOf } from './error-reply.ts';
-import type { Example, Ref, Response } from './openapi-document.ts';
-import { headersOf } from './openapi-headers.ts';
-import { exampleOf, refer } from './openapi-schemas.ts';
+import { headersOf } from './headers.ts';
+import { exampleOf, refer } from './schemas.ts';
 
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
@@ -60,4 +60,9 @@ function responseOf(set: ErrorCode[]): Response {
   };
 }
 
-const ownHeaders: Record<number, readonly string[]> = { 405: ['Allow'], 429: ['Retry-After'], 503: ['Retry-After'] };
+const ownHeaders: Record<number, readonly string[]> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};

@@ -1,5 +1,5 @@
 /** The schemas of the protocol as components of the OpenAPI document, and examples made of them. */
-import * as schemas from '../protocol/schemas.ts';
+import * as schemas from '../../protocol/schemas.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -16,7 +16,10 @@ const names = new Map<unknown, string>(Object.entries(schemas).map(([name, schem
 /** What we send may grow fields, so it is described as open; what we take is not. */
 export function schemaComponents(): Record<string, object> {
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [pascal(name), isTaken(name) ? inner(schema) : open(inner(schema))]),
+    Object.entries(schemas).map(([name, schema]) => [
+      pascal(name),
+      isTaken(name) ? inner(schema) : open(inner(schema)),
+    ]),
   );
 }
 

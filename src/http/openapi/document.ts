@@ -33,7 +33,7 @@ export interface Operation {
 
 export interface Parameter {
   name: string;
-  in: 'path' | 'query' | 'header';
+  in: string;
   required: boolean;
   description: string;
   schema: object;

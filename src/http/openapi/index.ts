@@ -1,12 +1,13 @@
 /** The OpenAPI document, built from the table of endpoints, the schemas and the error codes. */
-import packageJson from '../../package.json' with { type: 'json' };
-import { type Endpoint, endpoints, type Parameter, type Success, sharedParameters, tags } from '../protocol/endpoints.ts';
-import { uploadForm } from '../protocol/schemas.ts';
-import type * as document from './openapi-document.ts';
-import { errorExampleComponents, errorResponseComponents, errorResponses } from './openapi-errors.ts';
-import { guide } from './openapi-guide.ts';
-import { headers, headersOf } from './openapi-headers.ts';
-import { exampleOf, refer, schemaComponents } from './openapi-schemas.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { type Endpoint, endpoints, type Parameter, type Success, tags } from '../../protocol/endpoints.ts';
+import { sharedParameters } from '../../protocol/parameters.ts';
+import { uploadForm } from '../../protocol/schemas.ts';
+import type * as document from './document.ts';
+import { errorExampleComponents, errorResponseComponents, errorResponses } from './errors.ts';
+import { guide } from './guide.ts';
+import { headers, headersOf } from './headers.ts';
+import { exampleOf, refer, schemaComponents } from './schemas.ts';
 
 export function openapiDocument(): document.OpenApiDocument {
   return {
@@ -69,9 +70,10 @@ function parameterOrRef(it: Parameter): document.OrRef<document.Parameter> {
   return shared ? { $ref: `#/components/parameters/${shared[0]}` } : parameter(it);
 }
 
-function parameter({ name, in: where, required = false, description, pattern, example }: Parameter): document.Parameter {
+function parameter(it: Parameter): document.Parameter {
+  const { name, required, description, pattern, example } = it;
   const schema = { type: 'string', ...(pattern && { pattern }) };
-  return { name, in: where, required, description, schema, example };
+  return { name, in: it.in, required: required ?? false, description, schema, example };
 }
 
 function jsonBody({ schema, required }: { schema: object; required: boolean }): document.RequestBody {
@@ -97,5 +99,7 @@ function response({ description, headers = [], ...rest }: Success): document.Res
 function contentOf({ schema, mediaType, example }: Omit<Success, 'description' | 'headers'>) {
   if (schema) return { 'application/json': { schema: refer(schema), example: example ?? exampleOf(schema) } };
   if (mediaType === undefined) return undefined;
-  return { [mediaType]: { schema: mediaType === '*/*' ? bytes : { type: 'string' }, example: example ?? '(the bytes)' } };
+  return {
+    [mediaType]: { schema: mediaType === '*/*' ? bytes : { type: 'string' }, example: example ?? '(the bytes)' },
+  };
 }

@@ -1,5 +1,5 @@
 /** The response headers that the OpenAPI document describes. */
-import type { Header, Ref } from './openapi-document.ts';
+import type { Header, Ref } from './document.ts';
 
 export const headers = {
   'RateLimit-Policy': {
@@ -37,15 +37,25 @@ export const headers = {
     schema: { type: 'integer', minimum: 1 },
     example: 30,
   },
+  'WWW-Authenticate': {
+    description: 'What would help: `Bearer` for an API key, `RoomPin` for a PIN.',
+    schema: { type: 'string' },
+    example: 'RoomPin',
+  },
   Allow: {
     description: 'The methods that the path takes.',
     schema: { type: 'string' },
     example: 'GET, DELETE, HEAD, OPTIONS',
   },
   ETag: {
-    description: 'The version, in quotes.',
+    description: 'The version of the text, in quotes.',
     schema: { type: 'string' },
     example: '"7"',
+  },
+  FileETag: {
+    description: 'Names the bytes of the file, in quotes. They never change.',
+    schema: { type: 'string' },
+    example: '"9f86d081"',
   },
   'Content-Disposition': {
     description: 'Whether the file opens in the browser or is saved, and under which name.',
@@ -57,7 +67,15 @@ export const headers = {
     schema: { type: 'string' },
     example: 'bytes 0-1023/34567',
   },
+  UnmetRange: {
+    description: 'How many bytes there are.',
+    schema: { type: 'string' },
+    example: 'bytes */34567',
+  },
 } as const satisfies Record<string, Header>;
+
+/** Where one header says different things, its descriptions have names of their own. */
+const wireNames: Record<string, string> = { FileETag: 'ETag', UnmetRange: 'Content-Range' };
 
 type HeaderName = keyof typeof headers;
 
@@ -72,7 +90,7 @@ const onEveryResponse: readonly HeaderName[] = [
 
 /** References to the named headers and to those that every response carries. */
 export function headersOf(names: readonly string[]): Record<string, Ref> {
-  return Object.fromEntries([...names, ...onEveryResponse].map((name) => [name, referTo(name)]));
+  return Object.fromEntries([...names, ...onEveryResponse].map((name) => [wireNames[name] ?? name, referTo(name)]));
 }
 
 function referTo(name: string): Ref {

@@ -1,5 +1,5 @@
 /** What each error looks like on the wire, as the OpenAPI document and the page show it. */
-import type { ErrorCode } from '../protocol/error-codes.ts';
+import type { ErrorCode } from '../../protocol/error-codes.ts';
 
 interface ErrorExample {
   message: string;

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { statusOf } from '../../src/http/error-reply.ts';
+import { openapiDocument } from '../../src/http/openapi/index.ts';
+import { follow, type MediaType, type OrRef, type Response } from '../../src/http/openapi/document.ts';
+import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
+import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
+
+const committed = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+const document: ReturnType<typeof openapiDocument> = JSON.parse(committed);
+const operations = Object.entries(document.paths).flatMap(([path, byMethod]) =>
+  Object.entries(byMethod).map(([method, operation]) => ({ path, method, ...operation })),
+);
+const rateHeaders = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+];
+
+describe('the OpenAPI document', () => {
+  it('[API-11] is committed as the code describes it', () => {
+    assert.equal(committed, `${JSON.stringify(openapiDocument(), null, 2)}\n`, 'run "npm run generate"');
+  });
+
+  it('[API-11] says that it is OpenAPI 3.1, of Poproom, under MIT', () => {
+    assert.match(document.openapi, /^3\.1\.\d+$/);
+    assert.equal(document.info.title, 'Poproom');
+    assert.match(document.info.version, /^\d+\.\d+\.\d+/);
+    assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });
+  });
+
+  it('[API-11] refers only to what is there', () => {
+    const targets = valuesAt(document, '$ref') as string[];
+    assert.ok(targets.length > 100);
+    for (const $ref of targets) assert.ok(follow(document, { $ref }), $ref);
+  });
+
+  it('[API-11] leaves no component unused, but for those that no operation can answer', () => {
+    const used = new Set(valuesAt(document, '$ref'));
+    const unused = Object.entries(document.components)
+      .filter(([kind]) => kind !== 'securitySchemes')
+      .flatMap(([kind, parts]) => Object.keys(parts).map((name) => `#/components/${kind}/${name}`))
+      .filter((target) => !used.has(target));
+    assert.deepEqual(unused, ['#/components/responses/MethodNotAllowed']);
+  });
+
+  it('[API-11] has an operation for every endpoint, by its name', () => {
+    const found = operations.map(({ operationId, method, path }) => `${operationId} ${method.toUpperCase()} ${path}`);
+    const wanted = Object.entries(endpoints).map(
+      ([name, { method, path }]) => `${name} ${method} ${path.replace(/:(\w+)/g, '{$1}')}`,
+    );
+    assert.deepEqual(found.toSorted(), wanted.toSorted());
+  });
+
+  for (const { operationId, path, tags, summary, description, parameters = [], responses } of operations) {
+    it(`[API-11] describes ${operationId} in full`, () => {
+      assert.ok(summary && description);
+      assert.ok(tags.every((tag) => document.tags.some(({ name }) => name === tag)) && tags.length === 1);
+      const taken = parameters.map((parameter) => follow(document, parameter));
+      const inPath = taken.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`);
+      assert.deepEqual(inPath, path.match(/\{\w+\}/g) ?? []);
+      assert.ok(taken.every((parameter) => parameter.required === (parameter.in === 'path')));
+
+      const { successes, errors }: Endpoint = endpoints[operationId as keyof typeof endpoints];
+      const statuses = new Set([...successes.map(({ status }) => status), ...errors.map((code) => statusOf[code])]);
+      assert.deepEqual(Object.keys(responses), [...statuses].toSorted((a, b) => a - b).map(String));
+      assert.deepEqual(codesOf(Object.values(responses)).toSorted(), [...new Set<string>(errors)].toSorted());
+    });
+  }
+
+  it('[API-11] gives every response the rate headers and the request id', () => {
+    for (const response of everyResponse()) {
+      for (const name of rateHeaders)
+        assert.deepEqual(response.headers[name], { $ref: `#/components/headers/${name}` });
+    }
+  });
+
+  it('[API-11] gives the headers that tell what to do next: Retry-After on 429 and 503, Allow on 405', () => {
+    const { MethodNotAllowed, RateLimited, RateLimitedOrPinLocked, Unavailable } = document.components.responses;
+    assert.ok(MethodNotAllowed?.headers.Allow);
+    for (const response of [RateLimited, RateLimitedOrPinLocked, Unavailable]) {
+      assert.ok(response?.headers['Retry-After'], response?.description ?? 'missing');
+    }
+  });
+
+  it('[API-11] shows every error code of the protocol in an answer, under its status', () => {
+    assert.deepEqual(Object.keys(document.components.examples), Object.keys(errorCodes));
+    assert.deepEqual(
+      [...new Set(codesOf(Object.values(document.components.responses)))].toSorted(),
+      Object.keys(errorCodes).toSorted(),
+    );
+    for (const { responses } of operations) {
+      for (const [status, response] of Object.entries(responses)) {
+        for (const code of codesOf([response])) assert.equal(statusOf[code as ErrorCode], Number(status));
+      }
+    }
+  });
+
+  it('[API-11] allows a key on what counts, and asks for none elsewhere', () => {
+    assert.deepEqual(document.security, [{}, { bearer: [] }, { apiKey: [] }]);
+    for (const { operationId, security } of operations) {
+      const { counted } = endpoints[operationId as keyof typeof endpoints];
+      assert.deepEqual(security, counted ? undefined : [], operationId);
+    }
+  });
+
+  it('[API-11] takes a file as a form and as bare bytes', () => {
+    const { content } = document.paths['/api/rooms/{roomId}/upload']?.post?.requestBody ?? {};
+    assert.deepEqual(Object.keys(content ?? {}), ['multipart/form-data', '*/*']);
+  });
+});
+
+describe('the examples of the OpenAPI document', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema(document, 'openapi.json');
+
+  function assertValid(schema: object, value: unknown, where: string): void {
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/'));
+    assert.ok(ajv.validate(absolute, value), `${where}: ${ajv.errorsText()}`);
+  }
+
+  function assertMedia(content: Record<string, MediaType> | undefined, where: string): void {
+    for (const [type, { schema, example, examples = {} }] of Object.entries(content ?? {})) {
+      assert.ok(example !== undefined || Object.keys(examples).length > 0, `${where} has no example`);
+      if (type !== 'application/json') continue;
+      if (example !== undefined) assertValid(schema, example, where);
+      for (const [name, it] of Object.entries(examples))
+        assertValid(schema, follow(document, it).value, `${where} ${name}`);
+    }
+  }
+
+  it('[API-11] are what the schemas of the requests allow', () => {
+    for (const { operationId, requestBody } of operations) assertMedia(requestBody?.content, operationId);
+  });
+
+  it('[API-11] are what the schemas of the responses allow', () => {
+    for (const { description, content } of everyResponse()) assertMedia(content, description);
+  });
+
+  it('[API-11] are what the parameters and headers allow', () => {
+    const parameters = operations.flatMap((operation) => operation.parameters ?? []).map((it) => follow(document, it));
+    for (const { name, schema, example } of parameters) assertValid(schema, example, name);
+    for (const [name, { schema, example }] of Object.entries(document.components.headers))
+      assertValid(schema, example, name);
+  });
+
+  it('[API-11] that stand in the schemas are valid too', () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      for (const part of schemasWithin(schema)) {
+        for (const example of part.examples) assertValid(part, example, name);
+      }
+    }
+  });
+
+  it('[API-11] of an answer with a code that its status cannot have are refused', () => {
+    const content = document.components.responses.RoomExpired?.content?.['application/json'];
+    assert.throws(() =>
+      assertValid(content?.schema ?? {}, document.components.examples.PIN_LOCKED?.value, 'RoomExpired'),
+    );
+  });
+});
+
+function everyResponse(): Response[] {
+  const own = operations.flatMap(({ responses }) => Object.values(responses)).map((it) => follow(document, it));
+  return [...own, ...Object.values(document.components.responses)];
+}
+
+function codesOf(responses: OrRef<Response>[]): string[] {
+  return responses.flatMap((it) => {
+    const { schema, examples = {} } = follow(document, it).content?.['application/json'] ?? { schema: {} };
+    const codes = Object.keys(examples);
+    if (codes.length > 0) assert.deepEqual(valuesAt(schema, 'enum'), [codes]);
+    return codes;
+  });
+}
+
+/** All that stands under a key, at any depth. */
+function valuesAt(value: unknown, wanted: string): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => (key === wanted ? [item] : valuesAt(item, wanted)));
+}
+
+function schemasWithin(value: unknown): { examples: unknown[] }[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const nested = Object.values(value).flatMap(schemasWithin);
+  return 'examples' in value && Array.isArray(value.examples) ? [value as { examples: unknown[] }, ...nested] : nested;
+}
