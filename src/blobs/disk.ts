@@ -39,6 +39,8 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
         return size;
       } catch (error) {
         await rm(draft, { force: true });
+        // Whoever ended it knows why; the stream only knows that it broke off.
+        signal.throwIfAborted();
         throw isDiskFull(error) ? storageFull(error) : error;
       } finally {
         promised -= maxBytes;

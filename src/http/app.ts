@@ -44,7 +44,7 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
     })),
   );
 
-  return async (raw, response, awaitsContinue) => {
+  async function serve(raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): Promise<void> {
     const startedAt = performance.now();
     const id = nextRequestId();
     const url = raw.url ?? '';
@@ -76,11 +76,19 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
     }
 
     await send({ raw, response, bodyHeldBack: () => heldBack }, reply, common);
+    // A connection that was promised to be kept would hold up the stop until its client leaves.
+    if (isStopping()) raw.socket.destroySoon();
     const seconds = (performance.now() - startedAt) / 1000;
     const route = found.kind === 'nothing' ? 'none' : found.path;
     log.info({ requestId: id, method, route, status: reply.status, ms: Math.round(seconds * 1e4) / 10 }, 'request');
     observe({ method, route, status: reply.status, seconds });
-  };
+  }
+
+  return (raw, response, awaitsContinue) =>
+    serve(raw, response, awaitsContinue).catch((err) => {
+      log.error({ err }, 'response failed');
+      response.destroy();
+    });
 }
 
 const fixedHeaders = { ...corsHeaders, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };

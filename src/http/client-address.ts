@@ -1,6 +1,6 @@
 /** Which address a request counts for, and whether a proxy that we trust brought it. */
 import type { IncomingMessage } from 'node:http';
-import { type BlockList, isIPv4, isIPv6 } from 'node:net';
+import { type BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
 import type { ClientId } from '../core/ports.ts';
 
 export function clientAddress(request: IncomingMessage, proxies: BlockList): ClientId {
@@ -39,10 +39,11 @@ function isTrusted(address: string, proxies: BlockList): boolean {
   return proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** IPv4 in the clothes of IPv6 is IPv4. */
+/** One spelling for each address; IPv4 in the clothes of IPv6 is IPv4. */
 function fold(address: string): string {
-  const bare = address.split('%', 1)[0] ?? '';
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
+  if (!isIPv6(address)) return address;
+  const plain = new SocketAddress({ address, family: 'ipv6' }).address;
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1] ?? plain;
 }
 
 /** One household has a /64: counting single addresses would give it 2^64 allowances. */
@@ -51,9 +52,9 @@ function countAs(address: string): ClientId {
 }
 
 function groups(address: string): string[] {
-  const [head = '', tail] = address.toLowerCase().split('::');
+  const [head = '', tail] = address.split('::');
   const left = head.split(':').filter(Boolean);
   const right = tail?.split(':').filter(Boolean) ?? [];
   const gap = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
-  return [...left, ...gap, ...right].map((group) => group.replace(/^0+(?=.)/, ''));
+  return [...left, ...gap, ...right];
 }

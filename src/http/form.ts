@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
+import { fileTooLarge } from '../core/files.ts';
 
 export interface FormFile {
   name: string;
@@ -13,12 +14,20 @@ export interface FormFile {
   whole: Promise<void>;
 }
 
+/** A PIN and the part's headers need far less. */
+const mostBeforeFile = 16 * 1024;
 const limits = { parts: 10, fields: 5, fieldSize: 1024, fieldNameSize: 100, headerPairs: 20, headerSize: 16 * 1024 };
 
-/** Hands the file on when its part begins, and answers what became of it. */
-export async function receiveForm<T>(raw: IncomingMessage, receive: (file: FormFile) => Promise<T>): Promise<T> {
+/** Hands the file on when its part begins, and answers what became of it. The whole form has at most `maxBytes`. */
+export async function receiveForm<T>(
+  raw: IncomingMessage,
+  maxBytes: number,
+  receive: (file: FormFile) => Promise<T>,
+): Promise<T> {
   const { Busboy } = await import('@fastify/busboy');
-  const parser = openParser(() => new Busboy({ headers: raw.headers as { 'content-type': string }, limits }));
+  const headers = raw.headers as { 'content-type': string };
+  if (!boundaryNamed.test(headers['content-type'])) throw noBoundary();
+  const parser = openParser(() => new Busboy({ headers, limits, preservePath: true }));
 
   let pin: string | undefined;
   let received: Promise<T> | undefined;
@@ -27,13 +36,15 @@ export async function receiveForm<T>(raw: IncomingMessage, receive: (file: FormF
   whole.catch(() => undefined);
 
   parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) => {
-    if (name !== 'pin' || cut)
-      refuse(malformed(`The form may have the fields "pin" and "file", not "${short(name)}".`));
+    if (name === 'file') refuse(malformed('The part "file" must be a file: it has no file name.'));
+    else if (name !== 'pin') refuse(malformed(`The form may have the fields "pin" and "file", not "${short(name)}".`));
+    else if (cut) refuse(malformed('The field "pin" is too long.'));
     else pin ??= value;
   });
   parser.on('file', (field: string, bytes: Readable, name: string | undefined, _encoding: string, type: string) => {
     bytes.on('error', () => refuse(malformed('The form is malformed or cut off.')));
     if (field !== 'file') refuse(malformed(`The file must be in the part "file", not "${short(field)}".`));
+    else if (name === '') refuse(noFile());
     else if (file) refuse(malformed('The form must have one file, not several.'));
     else {
       file = bytes;
@@ -51,25 +62,44 @@ export async function receiveForm<T>(raw: IncomingMessage, receive: (file: FormF
     if (!raw.complete) refuse(malformed('The request ended before its body did.'));
   });
   raw.pipe(parser);
+  // After the parser, which has then met the file if these bytes hold its beginning.
+  let size = 0;
+  const count = (bytes: Buffer) => {
+    size += bytes.length;
+    if (size > maxBytes) refuse(fileTooLarge());
+    else if (!file && size > mostBeforeFile) refuse(malformed('The form has too much before its file.'));
+  };
+  raw.on('data', count);
 
   try {
     await whole;
-    if (!received) throw malformed('The form has no part "file" with a file in it.');
+    if (!received) throw noFile();
     return await received;
   } finally {
-    raw.unpipe(parser);
+    raw.off('data', count).unpipe(parser);
     file?.destroy();
     // Whatever was begun is undone before the refusal is sent.
     await received?.catch(() => undefined);
   }
 }
 
+const boundaryNamed = /;\s*boundary\s*=\s*"?[^\s";]/i;
+
 function openParser<P>(make: () => P): P {
   try {
     return make();
   } catch {
-    throw malformed('The form has no boundary in its Content-Type.');
+    throw noBoundary();
   }
+}
+
+function noBoundary(): PoproomError {
+  return malformed('The form has no boundary in its Content-Type.');
+}
+
+/** Browsers send a part with an empty file name where no file was chosen. */
+function noFile(): PoproomError {
+  return malformed('The form has no part "file" with a file in it.');
 }
 
 function malformed(message: string): PoproomError {
@@ -77,4 +107,4 @@ function malformed(message: string): PoproomError {
 }
 
 /** A name that a stranger chose. */
-const short = (name: string | undefined) => String(name).slice(0, 60);
+const short = (name = '') => name.slice(0, 60);

@@ -37,15 +37,27 @@ export function createHttpServer({ app, nextRequestId, headersFor }: ListenParts
 type HeadersFor = ListenParts['headersFor'];
 
 async function refuse(error: NodeJS.ErrnoException, socket: Duplex, id: string, headersFor: HeadersFor): Promise<void> {
+  const rateHeaders = await headersFor((socket as { remoteAddress?: string }).remoteAddress);
+  // It has its answer, and what it sends after that is no better.
+  if (socket.writableEnded) return;
   const gone = error.code === 'ECONNRESET' || !socket.writable;
   if (gone) return void socket.destroy();
   const { status, headers, body } = errorReply(new PoproomError('VALIDATION_FAILED', reasonOf(error.code)), id);
-  const all = { ...headers, ...(await headersFor((socket as { remoteAddress?: string }).remoteAddress)) };
-  const lines = Object.entries({ ...all, 'X-Request-Id': id, Connection: 'close' }).map(([k, v]) => `${k}: ${v}\r\n`);
+  const all = { ...headers, ...rateHeaders, 'X-Request-Id': id, Connection: 'close' };
+  const lines = Object.entries(all).map(([k, v]) => `${k}: ${v}\r\n`);
   const text = String(body);
   socket.end(
     `HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
+  closeSoon(socket);
+}
+
+const lingerMs = 2000;
+
+/** Time to read the answer. Without an end to it, a client that keeps its side open would be served for ever. */
+function closeSoon(socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 function reasonOf(code: string | undefined): string {

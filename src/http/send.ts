@@ -12,9 +12,13 @@ export interface Exchange {
   bodyHeldBack: () => boolean;
 }
 
-export async function send({ raw, response, bodyHeldBack }: Exchange, reply: Reply, common: Headers): Promise<void> {
-  const unread = hasBody(raw) && !raw.complete;
-  const headers = { ...common, ...reply.headers, ...lengthOf(reply), ...(unread && { Connection: 'close' }) };
+/** Completes the headers that every response has with those of this one. */
+export async function send({ raw, response, bodyHeldBack }: Exchange, reply: Reply, headers: Headers): Promise<void> {
+  const unread = !raw.complete && hasBody(raw);
+  Object.assign(headers, reply.headers);
+  if (unread) headers.Connection = 'close';
+  if (isSized(reply))
+    headers['Content-Length'] ??= String(reply.body === undefined ? 0 : Buffer.byteLength(reply.body));
   response.writeHead(reply.status, headers);
   if (reply.body === undefined || raw.method === 'HEAD') response.end();
   else if (reply.body instanceof Readable) await stream(reply.body, response);
@@ -24,9 +28,8 @@ export async function send({ raw, response, bodyHeldBack }: Exchange, reply: Rep
 
 type Headers = Record<string, string>;
 
-function lengthOf({ status, body }: Reply): Headers | undefined {
-  if (body instanceof Readable || status === 304 || status === 204) return undefined;
-  return { 'Content-Length': String(body === undefined ? 0 : Buffer.byteLength(body)) };
+function isSized(reply: Reply): reply is Reply & { body?: string | Uint8Array } {
+  return !(reply.body instanceof Readable) && reply.status !== 304 && reply.status !== 204;
 }
 
 /** A reader that leaves in the middle is its own business. */

@@ -1,7 +1,7 @@
 /** The OpenAPI document, built from the table of endpoints, the schemas and the error codes. */
 import packageJson from '../../../package.json' with { type: 'json' };
-import { type Endpoint, endpoints, type Parameter, type Success, tags } from '../../protocol/endpoints.ts';
-import { sharedParameters } from '../../protocol/parameters.ts';
+import { type Endpoint, endpoints, type Success, tags } from '../../protocol/endpoints.ts';
+import { type Parameter, sharedParameters } from '../../protocol/parameters.ts';
 import { uploadForm } from '../../protocol/schemas.ts';
 import type * as document from './document.ts';
 import { errorExampleComponents, errorResponseComponents, errorResponses } from './errors.ts';

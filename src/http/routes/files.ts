@@ -13,8 +13,8 @@ import { announcedLength, callerOf, header, type Request, refuseCompressed } fro
 import { timestamp } from '../timestamp.ts';
 import { smallBody } from './room.ts';
 
-/** Boundaries, part headers and the PIN around the file. */
-const formOverhead = 64 * 1024;
+/** With boundaries, part headers and the PIN around the file. */
+const largestForm = largestFile + 64 * 1024;
 
 export const uploadFile = (service: Service): Handler => {
   return async (request) => {
@@ -30,10 +30,10 @@ export const uploadFile = (service: Service): Handler => {
 };
 
 async function uploadForm({ files }: Service, request: Request): Promise<StoredFile> {
-  if ((announcedLength(request.raw) ?? 0) > largestFile + formOverhead) throw fileTooLarge();
+  if ((announcedLength(request.raw) ?? 0) > largestForm) throw fileTooLarge();
   request.letBodyCome();
   const signal = signalOf(request);
-  return receiveForm(request.raw, async ({ pin, ...file }) => {
+  return receiveForm(request.raw, largestForm, async ({ pin, ...file }) => {
     const room = await files.prepareUpload(callerOf(request, pin), undefined);
     return files.upload(room, { ...file, signal });
   });
