@@ -31,6 +31,8 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
 
   return {
     async put(blob, bytes, maxBytes, signal) {
+      // Before the first read and after a refusal nobody else listens, and an unheard error would end the process.
+      bytes.on('error', () => undefined);
       const draft = join(unfinished, checked(blob));
       promised += maxBytes;
       try {
@@ -87,9 +89,7 @@ async function writeDurably(path: string, bytes: Readable, maxBytes: number, sig
 
 async function copy(bytes: Readable, handle: FileHandle, maxBytes: number, signal: AbortSignal): Promise<number> {
   let size = 0;
-  // The stream is the caller's: destroying it here would cut the connection before the refusal is sent.
-  for await (const chunk of bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    signal.throwIfAborted();
+  for await (const chunk of chunksUntil(signal, bytes)) {
     size += chunk.length;
     if (size > maxBytes) {
       throw new PoproomError('FILE_TOO_LARGE', `A file may have at most ${maxBytes} bytes.`, {
@@ -98,8 +98,28 @@ async function copy(bytes: Readable, handle: FileHandle, maxBytes: number, signa
     }
     await handle.writeFile(chunk);
   }
-  signal.throwIfAborted();
   return size;
+}
+
+/** The stream is the caller's: destroying it here would cut the connection before the refusal is sent. */
+async function* chunksUntil(signal: AbortSignal, bytes: Readable): AsyncGenerator<Buffer> {
+  const chunks = bytes.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  aborted.catch(() => undefined);
+  const giveUp = () => reject(signal.reason);
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = await Promise.race([chunks.next(), aborted]);
+      signal.throwIfAborted();
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    void chunks.return?.().then(undefined, () => undefined);
+  }
 }
 
 async function olderThan(folder: string, moment: number): Promise<string[]> {

@@ -28,10 +28,15 @@ export function drawSymbols(): string {
 /** Reads a code as a person types it: any case, spaces and dashes, O for 0, I and L for 1. */
 export function parseRoomCode(text: string): RoomCode | undefined {
   if (canonicalForm.test(text)) return text as RoomCode;
-  if (text.length > longestTyped) return undefined;
-  const folded = text.replace(/[\s-]/g, '').toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1');
+  if (!typedForm.test(text)) return undefined;
+  const folded = text
+    .replace(/[\s\p{Pd}]/gu, '')
+    .replace(/[a-z]/g, (letter) => letter.toUpperCase())
+    .replaceAll('O', '0')
+    .replace(/[IL]/g, '1');
   return canonicalForm.test(folded) ? (folded as RoomCode) : undefined;
 }
 
 const canonicalForm = new RegExp(`^[${symbols}]{${shortest},${longest}}$`);
-const longestTyped = 64;
+/** Checked before the case is changed: the capitals of `ß` are `SS`. */
+const typedForm = /^[0-9A-Za-z\s-]{1,64}$/;

@@ -8,7 +8,7 @@ import { errorReply, statusOf } from './error-reply.ts';
 import type { Entry, Gate } from './gate.ts';
 import type { Handler, Handlers } from './handler.ts';
 import type { Reply } from './reply.ts';
-import { pathOf, queryOf, type Request } from './request.ts';
+import { pathOf, queryOf, type Request, targetOf } from './request.ts';
 import { createRouter, type Match } from './router.ts';
 import { send } from './send.ts';
 
@@ -47,7 +47,7 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
   async function serve(raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): Promise<void> {
     const startedAt = performance.now();
     const id = nextRequestId();
-    const url = raw.url ?? '';
+    const url = targetOf(raw);
     const path = pathOf(url);
     const method = raw.method ?? '';
     const found = match(method, path);

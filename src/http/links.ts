@@ -20,8 +20,8 @@ export function fileLinks(request: Request, settings: LinkSettings): FileLink {
 }
 
 function ownAddress({ raw }: Request, proxies: BlockList): string {
-  const host = raw.headers.host ?? '';
-  if (!wellFormedHost.test(host)) {
+  const [host = '', another] = raw.headersDistinct.host ?? [];
+  if (another !== undefined || !wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) {
     throw new PoproomError('VALIDATION_FAILED', 'The Host header is not the name of a host.', {
       details: { field: 'Host' },
     });

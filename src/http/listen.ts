@@ -1,8 +1,9 @@
 /** The HTTP server itself: its bounds, and answers to what is not HTTP. */
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
+import { corsHeaders } from './cors.ts';
 import { errorReply } from './error-reply.ts';
 
 // Imported as a module, node:http would load its WebSocket client too, which takes longer than the rest of the start.
@@ -25,31 +26,42 @@ export function createHttpServer({ app, nextRequestId, headersFor }: ListenParts
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
   });
-  server.on('request', (raw, response) => void app(raw, response, false));
-  server.on('checkContinue', (raw, response) => void app(raw, response, true));
-  server.on('checkExpectation', (raw, response) => void app(raw, response, false));
+  /** The newest response of each connection. */
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  const serve = (awaitsContinue: boolean) => (raw: IncomingMessage, response: ServerResponse) => {
+    responses.set(raw.socket, response);
+    void app(raw, response, awaitsContinue);
+  };
+  server.on('request', serve(false));
+  server.on('checkContinue', serve(true));
+  server.on('checkExpectation', serve(false));
+
+  async function refuse(socket: Duplex, reason: string): Promise<void> {
+    const rateHeaders = await headersFor((socket as { remoteAddress?: string }).remoteAddress);
+    // It has its answer, and what it sends after that is no better.
+    if (socket.writableEnded) return;
+    if (!socket.writable) return void socket.destroy();
+    // Within another response, this one would be taken for a part of its body.
+    const within = responses.get(socket);
+    if (within?.headersSent && !within.writableFinished) socket.end();
+    else socket.end(refusal(reason, nextRequestId(), rateHeaders));
+    closeSoon(socket);
+  }
+  server.on('connect', (_, socket) => void refuse(socket, 'This server is no proxy and does not take CONNECT.'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    void refuse(error, socket, nextRequestId(), headersFor);
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else void refuse(socket, reasonOf(error.code));
   });
   return server;
 }
 
-type HeadersFor = ListenParts['headersFor'];
-
-async function refuse(error: NodeJS.ErrnoException, socket: Duplex, id: string, headersFor: HeadersFor): Promise<void> {
-  const rateHeaders = await headersFor((socket as { remoteAddress?: string }).remoteAddress);
-  // It has its answer, and what it sends after that is no better.
-  if (socket.writableEnded) return;
-  const gone = error.code === 'ECONNRESET' || !socket.writable;
-  if (gone) return void socket.destroy();
-  const { status, headers, body } = errorReply(new PoproomError('VALIDATION_FAILED', reasonOf(error.code)), id);
-  const all = { ...headers, ...rateHeaders, 'X-Request-Id': id, Connection: 'close' };
-  const lines = Object.entries(all).map(([k, v]) => `${k}: ${v}\r\n`);
+/** A whole response, for where there is no request to respond to. */
+function refusal(reason: string, id: string, rateHeaders: Record<string, string>): string {
+  const { status, headers, body } = errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
+  const all = { ...corsHeaders, ...headers, ...rateHeaders, 'X-Request-Id': id, Connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   const text = String(body);
-  socket.end(
-    `HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-  );
-  closeSoon(socket);
+  return `HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }
 
 const lingerMs = 2000;

@@ -14,6 +14,11 @@ export interface Request {
   readonly letBodyCome: () => void;
 }
 
+/** What a request asks for. A client may name the whole address instead of the path, as it would to a proxy. */
+export function targetOf({ url = '' }: IncomingMessage): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
+}
+
 const noQuery = new URLSearchParams();
 
 export function queryOf(url: string): URLSearchParams {
@@ -51,8 +56,8 @@ export function hasBody(raw: IncomingMessage): boolean {
 }
 
 export function refuseCompressed(raw: IncomingMessage): void {
-  const encoding = raw.headers['content-encoding'];
-  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  const { 'content-encoding': content = 'identity', 'transfer-encoding': transfer = 'chunked' } = raw.headers;
+  if (content.toLowerCase() === 'identity' && transfer.toLowerCase() === 'chunked') return;
   throw new PoproomError(
     'UNSUPPORTED_MEDIA_TYPE',
     'Compressed bodies are not taken; send it without Content-Encoding.',

@@ -26,7 +26,7 @@ export function createRouter<T>(routes: readonly Route<T>[]): (method: string, p
 
   return (method, path) => {
     const values: string[] = [];
-    const node = walk(root, path.slice(1).split('/'), values);
+    const node = path.startsWith('/') ? walk(root, path.slice(1).split('/'), values) : undefined;
     if (!node || node.methods.size === 0) return { kind: 'nothing' };
     const target = node.methods.get(method) ?? (method === 'HEAD' ? node.methods.get('GET') : undefined);
     if (target === undefined) return { kind: 'wrong-method', path: node.path, allow: allowed(node) };

@@ -22,7 +22,7 @@ export async function send({ raw, response, bodyHeldBack }: Exchange, reply: Rep
   response.writeHead(reply.status, headers);
   if (reply.body === undefined || raw.method === 'HEAD') response.end();
   else if (reply.body instanceof Readable) await stream(reply.body, response);
-  else if (!unread || bodyHeldBack()) response.end(reply.body);
+  else if (!unread || raw.destroyed || bodyHeldBack()) response.end(reply.body);
   else await endAfterBody(raw, response, reply.body);
 }
 

@@ -6,7 +6,7 @@ export const versionTag = (version: number) => `"${version}"`;
 /** The versions that an If-Match names; undefined when there is none, or it takes any. */
 export function parseIfMatch(value: string | undefined): number[] | undefined {
   if (value === undefined || value.trim() === '*') return undefined;
-  return parseTags(value).map((tag) => (/^\d{1,15}$/.test(tag) ? Number(tag) : Number.NaN));
+  return parseTags(value).map((tag) => (/^(0|[1-9]\d{0,14})$/.test(tag) ? Number(tag) : Number.NaN));
 }
 
 /** Whether an If-None-Match names this tag. One that is malformed names nothing. */
@@ -16,9 +16,11 @@ export function isNamedBy(value: string | undefined, tag: string): boolean {
   return value.split(',').some((part) => part.trim().replace(/^W\//, '') === tag);
 }
 
+/** Tags may hold commas, so a list of them cannot be cut at those. */
+const listOfTags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
+
 function parseTags(value: string): string[] {
-  const tags = value.split(',').map((part) => /^(?:W\/)?"([^"]*)"$/.exec(part.trim())?.[1]);
-  if (tags.every((tag) => tag !== undefined)) return tags;
+  if (listOfTags.test(value.trim())) return [...value.matchAll(/"([^"]*)"/g)].map(([, tag = '']) => tag);
   throw new PoproomError('VALIDATION_FAILED', 'If-Match must be a version in quotes, such as "7".', {
     details: { field: 'If-Match' },
   });

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Content, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { file, makeRoom, type OpenStore, quota, second, sharedStore, start, write } from './store-under-test.ts';
+import { anyText } from './any-text.ts';
+import { file, makeRoom, type OpenStore, quota, second, sharedStore, start, visit, write } from './store-under-test.ts';
 
 const MiB = 1024 * 1024;
 
@@ -36,15 +37,19 @@ function textTests(open: OpenStore): void {
     it(`[TEXT-1] gives back ${name}`, async () => {
       const code = await makeRoom(store.rooms);
       await store.rooms.writeContent(code, write('something before it'));
+      await store.rooms.admit(visit(code));
       await store.rooms.writeContent(code, write(text));
-      const read = await store.rooms.readContent(code, start);
-      assert.ok(read?.content === text, 'the text that was read is not the one that was written');
+      await store.rooms.admit(visit(code));
+      for (let reads = 0; reads < 2; reads++) {
+        const read = await store.rooms.readContent(code, start);
+        assert.ok(read?.content === text, 'the text that was read is not the one that was written');
+      }
     });
   }
 
   it('[TEXT-1] gives back any well-formed text', async () => {
     const code = await makeRoom(store.rooms);
-    const comesBack = fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (text) => {
+    const comesBack = fc.asyncProperty(anyText(200), async (text) => {
       await store.rooms.writeContent(code, write(text));
       assert.equal((await store.rooms.readContent(code, start))?.content, text);
     });
@@ -114,6 +119,22 @@ function versionTests(open: OpenStore): void {
       others.map(() => ({ outcome: 'conflict', current })),
     );
     assert.deepEqual(await read(store.rooms, code), current);
+  });
+
+  it('[TEXT-3] shows a text to everyone as soon as its write is answered, while others write and look', async () => {
+    const code = await makeRoom(store.rooms);
+    const writeAndRead = async (writer: number) => {
+      for (let n = 0; n < 20; n++) {
+        await store.rooms.admit(visit(code));
+        const written = await store.rooms.writeContent(code, write(`${writer} ${n}`));
+        assert.ok(written.outcome === 'written');
+        const { content, version } = await read(store.rooms, code);
+        assert.ok(version >= written.version, `read version ${version} after version ${written.version}`);
+        if (version === written.version) assert.equal(content, `${writer} ${n}`);
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, writer) => writeAndRead(writer)));
+    assert.equal((await read(store.rooms, code)).version, 200);
   });
 
   it('[TEXT-3] gives each of 100 writes at once a version of its own, and keeps the text of the last', async () => {

@@ -6,7 +6,7 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import { file, makeRoom, type OpenStore, quota, second, sharedStore, start, visit } from './store-under-test.ts';
 
 export function fileTests(open: OpenStore): void {
-  describe('files', () => recordTests(open));
+  describe('records', () => recordTests(open));
   describe('the quota of a room', () => quotaTests(open));
 }
 
@@ -136,6 +136,17 @@ function quotaTests(open: OpenStore): void {
     assert.equal(added.filter((outcome) => outcome === 'full').length, 40);
     assert.deepEqual(await holding(store.rooms, code), { files: 10, bytes: 10 });
     assert.equal((await store.rooms.listFiles(code, start)).length, 10);
+  });
+
+  it('[UP-3] tells what a room holds as soon as a file is added or removed', async () => {
+    const code = await makeRoom(store.rooms);
+    for (let n = 1; n <= 5; n++) {
+      const added = file({ size: 10 });
+      await store.rooms.addFile(code, added, quota);
+      assert.deepEqual(await holding(store.rooms, code), { files: 1, bytes: 10 });
+      await store.rooms.removeFile(code, added.id, start);
+      assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
+    }
   });
 
   it('[UP-3] never passes the number of bytes, however many come at once', async () => {

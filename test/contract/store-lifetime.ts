@@ -48,6 +48,7 @@ function endTests(open: OpenStore): void {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
     const kept = file();
     await store.rooms.addFile(code, kept, quota);
+    await assertThere(store.rooms, code);
     await assertGone(store.rooms, code, kept.id, start + hour);
     await store.rooms.expireRooms(start + hour, 100);
     await assertGone(store.rooms, code, kept.id, start + hour);
@@ -60,6 +61,7 @@ function endTests(open: OpenStore): void {
 
   it('[LIFE-2] [LIFE-3] says the same when a sweep has run in between', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    await assertThere(store.rooms, code);
     await store.rooms.expireRooms(start + hour, 100);
     assert.equal(await outcomeAt(code, start + hour), 'expired');
     assert.equal(await outcomeAt(code, start + hour + day - 1), 'expired');
@@ -73,6 +75,7 @@ function endTests(open: OpenStore): void {
     const kept = file();
     await store.rooms.writeContent(code, write('secret'));
     await store.rooms.addFile(code, kept, quota);
+    await assertThere(store.rooms, code);
     assert.equal(typeof (await store.rooms.deleteRoom(code, start)), 'number');
     assert.equal(await outcomeAt(code, start), 'unknown');
     await assertGone(store.rooms, code, kept.id, start);
@@ -90,6 +93,14 @@ function endTests(open: OpenStore): void {
       [1],
     );
   });
+}
+
+/** A store may remember what was looked at; that must not outlive the room. */
+async function assertThere(rooms: RoomStore, code: RoomCode): Promise<void> {
+  for (let looks = 0; looks < 2; looks++) {
+    assert.equal((await rooms.admit(visit(code))).outcome, 'admitted');
+    assert.ok(await rooms.readContent(code, start));
+  }
 }
 
 async function assertGone(rooms: RoomStore, code: RoomCode, fileId: string, now: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** The counter of requests. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { Quota } from '../../src/core/ports.ts';
 import { hour, newClient, type OpenStore, second, sharedStore, start } from './store-under-test.ts';
 
@@ -8,67 +8,65 @@ const free: Quota = { tier: 'free', limit: 100, windowMs: hour };
 const three: Quota = { ...free, limit: 3 };
 
 export function rateTests(open: OpenStore): void {
-  describe('rates', () => {
-    const store = sharedStore(open);
+  const store = sharedStore(open);
 
-    it('[RATE-2] grants exactly the limit, and tells what is left', async () => {
-      const client = newClient();
-      const resetAt = start + hour;
-      assert.deepEqual(await store.rates.take(client, three, start), { granted: true, remaining: 2, resetAt });
-      assert.deepEqual(await store.rates.take(client, three, start), { granted: true, remaining: 1, resetAt });
-      assert.deepEqual(await store.rates.take(client, three, start), { granted: true, remaining: 0, resetAt });
-      assert.deepEqual(await store.rates.take(client, three, start), { granted: false, remaining: 0, resetAt });
-    });
+  it('[RATE-2] grants exactly the limit, and tells what is left', async () => {
+    const client = newClient();
+    const resetAt = start + hour;
+    assert.deepEqual(await store.rates.take(client, three, start), { granted: true, remaining: 2, resetAt });
+    assert.deepEqual(await store.rates.take(client, three, start), { granted: true, remaining: 1, resetAt });
+    assert.deepEqual(await store.rates.take(client, three, start), { granted: true, remaining: 0, resetAt });
+    assert.deepEqual(await store.rates.take(client, three, start), { granted: false, remaining: 0, resetAt });
+  });
 
-    it('[RATE-2] grants exactly 100 of 300 requests at once', async () => {
-      const client = newClient();
-      const taken = await Promise.all(Array.from({ length: 300 }, () => store.rates.take(client, free, start)));
-      const granted = taken.filter((allowance) => allowance.granted);
-      assert.equal(granted.length, 100);
-      assert.equal(new Set(granted.map(({ remaining }) => remaining)).size, 100);
-    });
+  it('[RATE-2] grants exactly 100 of 300 requests at once', async () => {
+    const client = newClient();
+    const taken = await Promise.all(Array.from({ length: 300 }, () => store.rates.take(client, free, start)));
+    const granted = taken.filter((allowance) => allowance.granted);
+    assert.equal(granted.length, 100);
+    assert.equal(new Set(granted.map(({ remaining }) => remaining)).size, 100);
+  });
 
-    it('[RATE-1] begins the hour with the first request and grants anew when it ends', async () => {
-      const client = newClient();
-      for (const later of [0, second, 2 * second]) await store.rates.take(client, three, start + later);
-      const refused = await store.rates.take(client, three, start + hour - 1);
-      assert.deepEqual(refused, { granted: false, remaining: 0, resetAt: start + hour });
-      const anew = await store.rates.take(client, three, start + hour);
-      assert.deepEqual(anew, { granted: true, remaining: 2, resetAt: start + 2 * hour });
-    });
+  it('[RATE-1] begins the hour with the first request and grants anew when it ends', async () => {
+    const client = newClient();
+    for (const later of [0, second, 2 * second]) await store.rates.take(client, three, start + later);
+    const refused = await store.rates.take(client, three, start + hour - 1);
+    assert.deepEqual(refused, { granted: false, remaining: 0, resetAt: start + hour });
+    const anew = await store.rates.take(client, three, start + hour);
+    assert.deepEqual(anew, { granted: true, remaining: 2, resetAt: start + 2 * hour });
+  });
 
-    it('[RATE-2] grants exactly the limit again to a burst at the end of the hour', async () => {
-      const client = newClient();
-      await Promise.all(Array.from({ length: 300 }, () => store.rates.take(client, free, start)));
-      const taken = await Promise.all(Array.from({ length: 300 }, () => store.rates.take(client, free, start + hour)));
-      assert.equal(taken.filter(({ granted }) => granted).length, 100);
-    });
+  it('[RATE-2] grants exactly the limit again to a burst at the end of the hour', async () => {
+    const client = newClient();
+    await Promise.all(Array.from({ length: 300 }, () => store.rates.take(client, free, start)));
+    const taken = await Promise.all(Array.from({ length: 300 }, () => store.rates.take(client, free, start + hour)));
+    assert.equal(taken.filter(({ granted }) => granted).length, 100);
+  });
 
-    it('[RATE-2] does not lengthen the wait of a client that keeps asking', async () => {
-      const client = newClient();
-      for (let n = 0; n < 50; n++) {
-        const { resetAt } = await store.rates.take(client, three, start + n * second);
-        assert.equal(resetAt, start + hour);
-      }
-    });
+  it('[RATE-2] does not lengthen the wait of a client that keeps asking', async () => {
+    const client = newClient();
+    for (let n = 0; n < 50; n++) {
+      const { resetAt } = await store.rates.take(client, three, start + n * second);
+      assert.equal(resetAt, start + hour);
+    }
+  });
 
-    it('[CLIENT-1] counts each client by itself', async () => {
-      const [one, other] = [newClient(), newClient()];
-      for (let n = 0; n < 4; n++) await store.rates.take(one, three, start);
-      assert.equal((await store.rates.take(other, three, start)).remaining, 2);
-    });
+  it('[CLIENT-1] counts each client by itself', async () => {
+    const [one, other] = [newClient(), newClient()];
+    for (let n = 0; n < 4; n++) await store.rates.take(one, three, start);
+    assert.equal((await store.rates.take(other, three, start)).remaining, 2);
+  });
 
-    it('[RATE-4] tells what is left without taking of it', async () => {
-      const client = newClient();
-      const look = async (now: number) => {
-        const { remaining, resetAt } = await store.rates.peek(client, three, now);
-        return { remaining, resetAt };
-      };
-      assert.deepEqual(await look(start), { remaining: 3, resetAt: start + hour });
-      await store.rates.take(client, three, start + second);
-      for (let n = 0; n < 5; n++)
-        assert.deepEqual(await look(start + second), { remaining: 2, resetAt: start + second + hour });
-      assert.deepEqual(await look(start + second + hour), { remaining: 3, resetAt: start + second + 2 * hour });
-    });
+  it('[RATE-4] tells what is left without taking of it', async () => {
+    const client = newClient();
+    const look = async (now: number) => {
+      const { remaining, resetAt } = await store.rates.peek(client, three, now);
+      return { remaining, resetAt };
+    };
+    assert.deepEqual(await look(start), { remaining: 3, resetAt: start + hour });
+    await store.rates.take(client, three, start + second);
+    for (let n = 0; n < 5; n++)
+      assert.deepEqual(await look(start + second), { remaining: 2, resetAt: start + second + hour });
+    assert.deepEqual(await look(start + second + hour), { remaining: 3, resetAt: start + second + 2 * hour });
   });
 }

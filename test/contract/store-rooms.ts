@@ -68,6 +68,7 @@ function creationTests(open: OpenStore): void {
     const { rooms } = (await ownStore(t, open)).store;
     const expired = draft({ expiresAt: start + hour });
     const code = await makeRoom(rooms, expired);
+    await rooms.admit(visit(code));
     await rooms.expireRooms(start + 2 * hour, 100);
     const later = start + hour + day;
     await rooms.expireRooms(later, 100);

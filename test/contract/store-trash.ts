@@ -6,7 +6,7 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import { file, makeRoom, type OpenStore, ownStore, quota, sharedStore, start } from './store-under-test.ts';
 
 export function trashTests(open: OpenStore): void {
-  describe('trash', () => {
+  describe('the trash', () => {
     const store = sharedStore(open);
     const inTrash = async (files: StoredFile[]) => {
       const trash = new Set(await store.rooms.listTrash(1000));

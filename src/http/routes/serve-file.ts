@@ -1,6 +1,5 @@
 /** Hands out the bytes of files, in a way that no file can act on the service's origin. */
 import { create as contentDisposition } from 'content-disposition';
-import parseRange from 'range-parser';
 import { PoproomError } from '../../core/errors.ts';
 import type { ByteRange, StoredFile } from '../../core/ports.ts';
 import { errorBody } from '../error-reply.ts';
@@ -25,7 +24,8 @@ export const serveFile =
   };
 
 /** Shown by browsers themselves, without scripts; SVG and HTML are not among them. */
-const shown = /^(image\/(png|jpeg|gif|webp|avif|bmp|x-icon)|audio\/[^/]+|video\/[^/]+|application\/pdf|text\/plain)$/;
+const shown =
+  /^(image\/(a?png|jpeg|gif|webp|avif|bmp|tiff|hei[cf]|jxl|x-icon|vnd\.microsoft\.icon)|audio\/[^/]+|video\/[^/]+|application\/pdf|text\/plain)$/;
 
 function fileHeaders(file: StoredFile): Record<string, string> {
   const inline = shown.test(file.type);
@@ -44,14 +44,21 @@ function fileHeaders(file: StoredFile): Record<string, string> {
 /** Files never change, so a name that is theirs alone is a version. */
 const tagOf = ({ blob }: StoredFile) => `"${blob.slice(0, 32)}"`;
 
-/** Several ranges at once, and what is malformed, are answered with the whole, as HTTP allows. */
+/** Several ranges at once, other units and what is malformed are answered with the whole, as HTTP allows. */
 function wantedRange({ raw }: Request, file: StoredFile): ByteRange | 'outside' | undefined {
-  const asked = raw.headers.range;
+  const asked = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(raw.headers.range ?? '');
   const condition = header(raw, 'if-range');
   if (!asked || file.size === 0 || (condition && condition !== tagOf(file))) return undefined;
-  const ranges = parseRange(file.size, asked);
-  if (ranges === -1) return 'outside';
-  return ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1 ? undefined : ranges[0];
+  const [, first = '', last = ''] = asked;
+  if (first === '') return last === '' ? undefined : lastBytes(Number(last), file.size);
+  const [start, end] = [Number(first), last === '' ? Number.POSITIVE_INFINITY : Number(last)];
+  if (end < start) return undefined;
+  return start < file.size ? { start, end: Math.min(end, file.size - 1) } : 'outside';
+}
+
+/** A file with fewer bytes than are asked for is sent from its first. */
+function lastBytes(count: number, size: number): ByteRange | 'outside' {
+  return count === 0 ? 'outside' : { start: Math.max(0, size - count), end: size - 1 };
 }
 
 function outside(file: StoredFile, requestId: string): Reply {

@@ -27,7 +27,7 @@ export interface SqliteOptions {
 
 export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
   const unlock = lockFolder(makeFolder(folder));
-  const { db, writer } = open(folder);
+  const { db, writer } = openOr(unlock, folder);
   const rates = createRateCounter();
   const guard = createGuessGuard(rules);
   const ledgers = [rates.ledger, ...guard.ledgers] as unknown as Ledger<never>[];
@@ -42,10 +42,13 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
       ping.get();
     },
     async close() {
-      await counters.close();
-      await writer.close();
-      db.close();
-      unlock();
+      try {
+        await counters.close();
+        await writer.close();
+      } finally {
+        db.close();
+        unlock();
+      }
     },
   };
 }
@@ -67,10 +70,25 @@ function makeFolder(folder: string): string {
   return folder;
 }
 
+/** A start that fails leaves the folder free for the next. */
+function openOr(unlock: () => void, folder: string): ReturnType<typeof open> {
+  try {
+    return open(folder);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
 function open(folder: string): { db: DatabaseSync; writer: Writer } {
   const path = join(folder, 'poproom.db');
   const db = connect(path);
-  migrate(db);
+  try {
+    migrate(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   // From here on this connection only reads: a write on it would make the event loop wait for the disk.
   db.exec('PRAGMA query_only = ON');
   return { db, writer: createWriter(path) };

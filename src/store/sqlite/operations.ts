@@ -137,9 +137,11 @@ export function createOperations(db: DatabaseSync) {
     },
 
     revokeKey(idOrName: string, now: number): ApiKey | undefined {
-      const revoked = sql(
-        'UPDATE api_keys SET revoked_at = ? WHERE (id = ? OR name = ?) AND revoked_at IS NULL RETURNING *',
-      ).get(now, idOrName, idOrName);
+      const revoked = sql(`
+        UPDATE api_keys SET revoked_at = ?1 WHERE id = (
+          SELECT id FROM api_keys WHERE (id = ?2 OR name = ?2) AND revoked_at IS NULL ORDER BY id = ?2 DESC LIMIT 1
+        ) RETURNING *
+      `).get(now, idOrName);
       return revoked && keyOf(revoked);
     },
   };

@@ -44,7 +44,7 @@ export class RoomCache {
     if (!cached || cached.content || content.content.length > longestText) return;
     cached.content = content;
     this.#textUnits += content.content.length;
-    while (this.#textUnits > mostTextUnits) this.#dropOldest();
+    while (this.#textUnits > mostTextUnits && this.#rooms.size > 0) this.#dropOldest();
   }
 
   drop(code: RoomCode): void {

@@ -15,11 +15,16 @@ port.on('message', (batch: Batch | 'close') => {
 });
 
 function commit(batch: Batch): Outcome[] {
+  let begun = false;
   try {
-    return inTransaction(() => batch.map(({ name, args }) => ({ value: operations[name]?.(...args) })));
-  } catch {
+    return inTransaction(() => {
+      begun = true;
+      return batch.map(({ name, args }) => ({ value: operations[name]?.(...args) }));
+    });
+  } catch (error) {
     // One of them failed and took the transaction along: each by itself, so that only the faulty one is refused.
-    return batch.map(alone);
+    // Where not even a transaction was to be had, trying each would only make all of them wait once more.
+    return batch.map((operation) => (begun ? alone(operation) : refusal(error)));
   }
 }
 
@@ -27,9 +32,13 @@ function alone({ name, args }: Batch[number]): Outcome {
   try {
     return inTransaction(() => ({ value: operations[name]?.(...args) }));
   } catch (error) {
-    const { message, errcode } = error as Error & { errcode?: number };
-    return { error: { message, errcode } };
+    return refusal(error);
   }
+}
+
+function refusal(error: unknown): Outcome {
+  const { message, errcode } = error as Error & { errcode?: number };
+  return { error: { message, errcode } };
 }
 
 function inTransaction<T>(work: () => T): T {

@@ -1,0 +1,138 @@
+/** Files in a folder: the contract of blob stores, and what is particular to a disk. */
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, it, type TestContext } from 'node:test';
+import { openDiskBlobs } from '../../src/blobs/disk.ts';
+import { blobsContract, newName, put, strays } from '../contract/blobs.ts';
+
+blobsContract('disk', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-disk-'));
+  return {
+    blobs: openDiskBlobs({ folder, minFree: 0 }),
+    countStored: async () => (await filesIn(folder)).length,
+    dispose: () => rm(folder, { recursive: true }),
+  };
+});
+
+describe('disk: space', () => {
+  it('[UP-4] has none for a file that would leave less free than it must', async (t) => {
+    const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: Number.MAX_SAFE_INTEGER });
+    await assert.rejects(blobs.checkSpace(0), { code: 'STORAGE_FULL' });
+  });
+
+  it('[UP-4] has none for a file that is larger than what is free', async (t) => {
+    const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
+    await blobs.checkSpace(0);
+    await assert.rejects(blobs.checkSpace(Number.MAX_SAFE_INTEGER), { code: 'STORAGE_FULL' });
+  });
+
+  it('[UP-4] counts what uploads on their way may still write', async (t) => {
+    const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
+    const source = new PassThrough();
+    const upload = blobs.put(newName(), source, Number.MAX_SAFE_INTEGER, new AbortController().signal);
+    await assert.rejects(blobs.checkSpace(0), { code: 'STORAGE_FULL' });
+    source.end();
+    await upload;
+    await blobs.checkSpace(0);
+  });
+
+  it('[UP-4] counts an upload no more when it has failed', async (t) => {
+    const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
+    const source = new PassThrough();
+    const refused = blobs.put(newName(), source, Number.MAX_SAFE_INTEGER, AbortSignal.abort());
+    source.end();
+    await assert.rejects(refused);
+    await blobs.checkSpace(0);
+  });
+});
+
+describe('disk: the folder', () => {
+  it('is for its owner alone, and so is every file in it', async (t) => {
+    const folder = join(await temporaryFolder(t), 'files');
+    await put(openDiskBlobs({ folder, minFree: 0 }), newName(), Buffer.from('private'));
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    for (const entry of entries) {
+      const { mode } = await stat(join(entry.parentPath, entry.name));
+      assert.equal(mode & 0o777, entry.isDirectory() ? 0o700 : 0o600, entry.name);
+    }
+    assert.equal((await stat(folder)).mode & 0o777, 0o700);
+  });
+
+  it('keeps its files when it is opened again', async (t) => {
+    const folder = await temporaryFolder(t);
+    const name = newName();
+    await put(openDiskBlobs({ folder, minFree: 0 }), name, Buffer.from('kept'));
+    const again = await openDiskBlobs({ folder, minFree: 0 }).open(name, undefined);
+    assert.equal(String((await again?.toArray())?.join('')), 'kept');
+  });
+
+  it('[UP-6] [LIFE-5] is rid of what a crash left of uploads when that is old enough', async (t) => {
+    const folder = await temporaryFolder(t);
+    const blobs = openDiskBlobs({ folder, minFree: 0 });
+    const [old, young] = [await leaveBehind(folder, 2 * hour), await leaveBehind(folder, 0)];
+    assert.deepEqual(await strays(blobs, Date.now() - hour), []);
+    assert.deepEqual(await filesIn(folder), [young]);
+    await strays(blobs, Date.now() + hour);
+    assert.deepEqual(await filesIn(folder), [], `neither ${old} nor ${young} should be there`);
+  });
+
+  it('[LIFE-5] names only old files as strays', async (t) => {
+    const folder = await temporaryFolder(t);
+    const blobs = openDiskBlobs({ folder, minFree: 0 });
+    const [old, young] = [newName(), newName()];
+    await put(blobs, old, Buffer.from('old'));
+    await put(blobs, young, Buffer.from('young'));
+    await age(join(folder, old.slice(0, 2), old), 2 * hour);
+    assert.deepEqual(await strays(blobs, Date.now() - hour), [old]);
+  });
+
+  const notNames = ['', '../outside', '/etc/passwd', 'A'.repeat(64), `${'a'.repeat(63)}/`, `${'a'.repeat(64)}\n`];
+  for (const name of notNames) {
+    it(`[UP-5] is not left by way of the name ${JSON.stringify(name)}`, async (t) => {
+      const folder = await temporaryFolder(t);
+      const blobs = openDiskBlobs({ folder, minFree: 0 });
+      await assert.rejects(put(blobs, name, Buffer.from('x')), { code: 'INTERNAL' });
+      await assert.rejects(blobs.open(name, undefined), { code: 'INTERNAL' });
+      await assert.rejects(blobs.remove(name), { code: 'INTERNAL' });
+      assert.deepEqual(await filesIn(folder), []);
+    });
+  }
+
+  it('[RUN-2] does not answer when it is gone', async (t) => {
+    const folder = await temporaryFolder(t);
+    const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
+    await blobs.ping();
+    await rm(join(folder, 'files'), { recursive: true });
+    await assert.rejects(blobs.ping());
+  });
+});
+
+const hour = 3600_000;
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-disk-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+/** The remains of an upload in whose midst the server ended so long ago. */
+async function leaveBehind(folder: string, agoMs: number): Promise<string> {
+  const name = newName();
+  const path = join(folder, 'unfinished', name);
+  await writeFile(path, 'half of it');
+  await age(path, agoMs);
+  return name;
+}
+
+async function age(path: string, agoMs: number): Promise<void> {
+  const moment = new Date(Date.now() - agoMs);
+  await utimes(path, moment, moment);
+}

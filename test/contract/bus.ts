@@ -1,0 +1,130 @@
+/** The contract of event buses: whatever carries the news of a room's change, it passes all of this. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { EventBus } from '../../src/core/ports.ts';
+import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
+
+export interface BusUnderTest {
+  bus: EventBus;
+  dispose(): Promise<void>;
+}
+
+export type OpenBus = () => Promise<BusUnderTest>;
+
+export function busContract(name: string, open: OpenBus): void {
+  describe(`${name}: the contract of event buses`, { timeout: 10_000 }, () => {
+    it('tells every listener of a room, in order', async (t) => {
+      const bus = await fresh(t, open);
+      const code = newRoom();
+      const [one, other] = [listen(bus, code), listen(bus, code)];
+      for (const seq of [1, 2, 3]) bus.publish(code, seq);
+      assert.deepEqual(await one.until(3), [1, 2, 3]);
+      assert.deepEqual(await other.until(3), [1, 2, 3]);
+    });
+
+    it('tells no listener of another room', async (t) => {
+      const bus = await fresh(t, open);
+      const [code, otherCode] = [newRoom(), newRoom()];
+      const [one, other] = [listen(bus, code), listen(bus, otherCode)];
+      bus.publish(code, 1);
+      bus.publish(otherCode, 7);
+      bus.publish(code, 2);
+      assert.deepEqual(await one.until(2), [1, 2]);
+      assert.deepEqual(await other.until(7), [7]);
+    });
+
+    it('tells a listener nothing after it left, and the others everything', async (t) => {
+      const bus = await fresh(t, open);
+      const code = newRoom();
+      const [leaves, stays] = [listen(bus, code), listen(bus, code)];
+      bus.publish(code, 1);
+      await Promise.all([leaves.until(1), stays.until(1)]);
+      leaves.leave();
+      bus.publish(code, 2);
+      assert.deepEqual(await stays.until(2), [1, 2]);
+      assert.deepEqual(leaves.heard, [1]);
+    });
+
+    it('lets a listener leave while it is being told', async (t) => {
+      const bus = await fresh(t, open);
+      const code = newRoom();
+      const heardOnce: number[] = [];
+      const leave = bus.subscribe(code, (seq) => {
+        heardOnce.push(seq);
+        leave();
+      });
+      const stays = listen(bus, code);
+      bus.publish(code, 1);
+      bus.publish(code, 2);
+      assert.deepEqual(await stays.until(2), [1, 2]);
+      assert.deepEqual(heardOnce, [1]);
+    });
+
+    it('lets a listener leave twice, and takes no other one along', async (t) => {
+      const bus = await fresh(t, open);
+      const code = newRoom();
+      const left = listen(bus, code);
+      left.leave();
+      const stays = listen(bus, code);
+      left.leave();
+      bus.publish(code, 1);
+      assert.deepEqual(await stays.until(1), [1]);
+    });
+
+    it('tells a listener that comes again after the last one left', async (t) => {
+      const bus = await fresh(t, open);
+      const code = newRoom();
+      listen(bus, code).leave();
+      const again = listen(bus, code);
+      bus.publish(code, 5);
+      assert.deepEqual(await again.until(5), [5]);
+    });
+
+    it('has nothing against news that nobody waits for', async (t) => {
+      const bus = await fresh(t, open);
+      bus.publish(newRoom(), 1);
+    });
+
+    it('[LIFE-5] carries the number that says a room is over', async (t) => {
+      const bus = await fresh(t, open);
+      const code = newRoom();
+      const listener = listen(bus, code);
+      bus.publish(code, Number.MAX_SAFE_INTEGER);
+      assert.deepEqual(await listener.until(Number.MAX_SAFE_INTEGER), [Number.MAX_SAFE_INTEGER]);
+    });
+  });
+}
+
+async function fresh(t: TestContext, open: OpenBus): Promise<EventBus> {
+  const under = await open();
+  t.after(() => under.dispose());
+  return under.bus;
+}
+
+function newRoom(): RoomCode {
+  return drawSymbols() as RoomCode;
+}
+
+interface Listener {
+  heard: number[];
+  /** Everything heard when this number has come. */
+  until(seq: number): Promise<number[]>;
+  leave(): void;
+}
+
+function listen(bus: EventBus, code: RoomCode): Listener {
+  const heard: number[] = [];
+  const waiting = new Map<number, () => void>();
+  const leave = bus.subscribe(code, (seq) => {
+    heard.push(seq);
+    waiting.get(seq)?.();
+  });
+  return {
+    heard,
+    leave,
+    async until(seq) {
+      if (!heard.includes(seq)) await new Promise<void>((resolve) => waiting.set(seq, resolve));
+      return heard;
+    },
+  };
+}
