@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { statusOf } from '../../src/http/error-reply.ts';
-import { openapiDocument } from '../../src/http/openapi/index.ts';
 import { follow, type MediaType, type OrRef, type Response } from '../../src/http/openapi/document.ts';
+import { openapiDocument } from '../../src/http/openapi/index.ts';
 import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
 

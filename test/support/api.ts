@@ -69,7 +69,7 @@ export function createApi(base: () => string) {
   };
 }
 
-function toAnswer(status: number, headers: Headers, text: string): Answer {
+export function toAnswer(status: number, headers: Headers, text: string): Answer {
   return {
     status,
     headers,

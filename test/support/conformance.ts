@@ -53,7 +53,7 @@ function resolve<T>(node: T): T {
 }
 
 function schemaPointer(pattern: string, method: string, status: number, response: { $ref?: string }): string {
-  const escape = (key: string) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
-  const at = response.$ref ?? `#/paths/${escape(pattern)}/${method}/responses/${status}`;
-  return `openapi${at}/content/${escape('application/json')}/schema`;
+  const encode = (key: string) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
+  const at = response.$ref ?? `#/paths/${encode(pattern)}/${method}/responses/${status}`;
+  return `openapi${at}/content/${encode('application/json')}/schema`;
 }

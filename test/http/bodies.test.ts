@@ -1,0 +1,238 @@
+/** Bodies that are not what they should be: each is named, and nothing of it is stored. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { assertError } from '../support/assert-error.ts';
+import { ask, likeFetch, lines } from '../support/raw-http.ts';
+import { roomsIn } from '../support/rooms-in.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { openWire, requestHead } from '../support/wire.ts';
+
+const unlimited = { POPROOM_FREE_LIMIT: '0' };
+const json = { 'content-type': 'application/json' };
+
+describe('a body that is not JSON', () => {
+  const bodies: Record<string, string | Uint8Array> = {
+    'cut off': '{"content": "x"',
+    'with a comma too many': '{"content": "x",}',
+    'with single quotes': "{'content': 'x'}",
+    'with a bare word': '{content: "x"}',
+    'with a comment': '{"content": "x"} // x',
+    'two at once': '{"content": "x"}{"content": "y"}',
+    'a number of another language': '{"content": 0x10}',
+    'not a number': '{"content": NaN}',
+    'a line break within a string': '{"content": "a\nb"}',
+    'an unknown escape': '{"content": "\\x41"}',
+    'a form': 'content=x',
+    'only spaces': '   ',
+    'with a byte order mark': '\ufeff{"content": "x"}',
+    'in UTF-16, little end first': Buffer.from('\ufeff{"content": "x"}', 'utf16le'),
+    'in UTF-16, big end first': Buffer.from('\ufeff{"content": "x"}', 'utf16le').swap16(),
+    'in UTF-16 without a mark': Buffer.from('{"content": "x"}', 'utf16le'),
+    'in Latin-1': Buffer.from('{"content": "é"}', 'latin1'),
+    'with a surrogate in its bytes': bytes('{"content": "', 0xed, 0xa0, 0x80, '"}'),
+    'with a character spelt too long': bytes('{"content": "', 0xc0, 0xaf, '"}'),
+    'with half a character': bytes('{"content": "', 0xf0, 0x9f, 0x98, '"}'),
+    'with a byte that UTF-8 does not have': bytes('{"content": "', 0xff, '"}'),
+    'nested 10,000 deep and never closed': '['.repeat(10_000),
+  };
+
+  it('[ERR-2] is 400 INVALID_JSON, and stores nothing', async (t) => {
+    const { api, folder } = await startTestServer(t, unlimited);
+    const path = `/api/rooms/${await api.room()}/content`;
+    for (const [name, body] of Object.entries(bodies)) {
+      assertError(await api.post(path, { body, headers: json }), 400, 'INVALID_JSON', name);
+      assertError(await api.post('/api/rooms', { body, headers: json }), 400, 'INVALID_JSON', name);
+    }
+    assert.equal((await api.get(path)).headers.get('etag'), '"0"');
+    assert.equal(roomsIn(folder), 1);
+  });
+
+  it('[ERR-2] is refused for what deletes too', async (t) => {
+    const { api } = await startTestServer(t);
+    const path = `/api/rooms/${await api.room()}`;
+    assertError(await api.delete(path, { body: '{', headers: json }), 400, 'INVALID_JSON');
+    assert.equal((await api.get(path)).status, 200);
+  });
+});
+
+describe('a body of the wrong shape', () => {
+  const wrong: Record<string, { body: string; field: string | undefined }> = {
+    'an array': { body: '[]', field: undefined },
+    'an array with the right thing in it': { body: '[{"content": "x"}]', field: undefined },
+    null: { body: 'null', field: undefined },
+    'a string': { body: '"content"', field: undefined },
+    'a number': { body: '1', field: undefined },
+    'a truth': { body: 'true', field: undefined },
+    'an array nested 10,000 deep': { body: '['.repeat(10_000) + ']'.repeat(10_000), field: undefined },
+    'an object nested 10,000 deep': { body: `${'{"content":'.repeat(10_000)}1${'}'.repeat(10_000)}`, field: 'content' },
+    'nothing in it': { body: '{}', field: 'content' },
+    'the field of another name': { body: '{"Content": "x"}', field: 'content' },
+    'a number in it': { body: '{"content": 1}', field: 'content' },
+    'null in it': { body: '{"content": null}', field: 'content' },
+    'a truth in it': { body: '{"content": true}', field: 'content' },
+    'an array in it': { body: '{"content": ["x"]}', field: 'content' },
+    'an object in it': { body: '{"content": {"x": "x"}}', field: 'content' },
+    'a further field': { body: '{"content": "x", "more": 1}', field: 'more' },
+    'a field with an empty name': { body: '{"content": "x", "": 1}', field: undefined },
+    'a prototype': { body: '{"content": "x", "__proto__": {"a": 1}}', field: '__proto__' },
+    'a prototype with the content': { body: '{"__proto__": {"content": "x"}}', field: 'content' },
+    'a constructor': { body: '{"content": "x", "constructor": {"prototype": {"a": 1}}}', field: 'constructor' },
+    'a method': { body: '{"content": "x", "toString": "x"}', field: 'toString' },
+  };
+
+  it('[ERR-2] is 400 VALIDATION_FAILED, names the field, and stores nothing', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    const path = `/api/rooms/${await api.room()}/content`;
+    for (const [name, { body, field }] of Object.entries(wrong)) {
+      const answer = await api.post(path, { body, headers: json });
+      const details = assertError(answer, 400, 'VALIDATION_FAILED', name);
+      assert.equal(details.field, field, name);
+      if (field) assert.ok(answer.json.error.message.includes(field), answer.json.error.message);
+    }
+    assert.equal((await api.get(path)).headers.get('etag'), '"0"');
+    assert.equal(({} as Record<string, unknown>).a, undefined);
+  });
+
+  it('[ERR-2] makes no room', async (t) => {
+    const { api, folder } = await startTestServer(t, unlimited);
+    for (const body of ['[]', 'null', '1', '{"PIN": "0427"}', '{"pin": "0427", "x": 1}', '{"__proto__": {}}']) {
+      assertError(await api.post('/api/rooms', { body, headers: json }), 400, 'VALIDATION_FAILED', body);
+    }
+    assert.equal(roomsIn(folder), 0);
+  });
+
+  it('[ERR-2] is told by a name that is not longer than the answer should be', async (t) => {
+    const { api } = await startTestServer(t);
+    const answer = await api.post('/api/rooms', { json: { ['x'.repeat(10_000)]: 1 } });
+    assertError(answer, 400, 'VALIDATION_FAILED');
+    assert.ok(answer.text.length < 1000);
+  });
+
+  it('[ERR-2] is never more than refused, whatever it is', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    const path = `/api/rooms/${await api.room()}/content`;
+    const isRefused = fc.asyncProperty(fc.json({ maxDepth: 4 }), async (body) => {
+      assertError(await api.post(path, { body, headers: json }), 400, 'VALIDATION_FAILED', body);
+    });
+    await fc.assert(isRefused, { numRuns: 150 });
+  });
+
+  it('[ERR-2] takes the last of two fields of one name, as JSON is read everywhere', async (t) => {
+    const { api } = await startTestServer(t);
+    const path = `/api/rooms/${await api.room()}/content`;
+    const body = '{"content": 1, "content": "last"}';
+    assert.equal((await api.post(path, { body, headers: json })).json.content, 'last');
+  });
+});
+
+describe('a body of another kind', () => {
+  const send = (server: TestServer, headers: Record<string, string>, body: string | Uint8Array = '{}') =>
+    server.api.post('/api/rooms', { body, headers });
+
+  it('[ERR-3] is 415, whatever it says it is', async (t) => {
+    const server = await startTestServer(t, unlimited);
+    const types = ['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'];
+    const odd = [
+      'application/jsonp',
+      'application/json-patch+json',
+      'application/ld+json',
+      'application',
+      '*/*',
+      '',
+      ';',
+    ];
+    const charsets = ['utf-16', 'iso-8859-1', 'utf-7', '"utf-16"'].map((name) => `application/json; charset=${name}`);
+    for (const type of [...types, ...odd, ...charsets, 'json', 'text/html, application/json']) {
+      assertError(await send(server, { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE', type);
+    }
+    assert.equal(roomsIn(server.folder), 0);
+  });
+
+  it('[ERR-3] is 415 where it does not say what it is', async (t) => {
+    const { port, folder } = await startTestServer(t);
+    const untyped = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 2', 'Connection: close');
+    assertError(await ask(t, port, `${untyped}{}`), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    const chunked = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked', 'Connection: close');
+    assertError(await ask(t, port, `${chunked}2\r\n{}\r\n0\r\n\r\n`), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    assert.equal(roomsIn(folder), 0);
+  });
+
+  it('[ERR-3] is not one that only writes its type differently', async (t) => {
+    const server = await startTestServer(t);
+    const types = ['Application/JSON', 'application/json;charset=utf-8', 'application/json ; charset="UTF-8"'];
+    for (const type of [...types, 'application/json; charset=utf8', 'application/json; x=y', 'application/json;']) {
+      assert.equal((await send(server, { 'content-type': type })).status, 201, type);
+    }
+  });
+
+  it('[ERR-3] is 415 where it is compressed, whether it says so truly or not', async (t) => {
+    const server = await startTestServer(t);
+    const compressed = { gzip: gzipSync('{}'), deflate: deflateSync('{}'), br: brotliCompressSync('{}') };
+    for (const [encoding, body] of Object.entries(compressed)) {
+      const answer = await send(server, { ...json, 'content-encoding': encoding }, body);
+      assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE', encoding);
+    }
+    for (const encoding of ['gzip', 'GZIP', 'x', 'gzip, identity']) {
+      const answer = await send(server, { ...json, 'content-encoding': encoding });
+      assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE', encoding);
+    }
+    assert.equal((await send(server, { ...json, 'content-encoding': 'identity' })).status, 201);
+    assert.equal(roomsIn(server.folder), 1);
+  });
+
+  it('[ERR-3] is 415 where it is compressed on its way', async (t) => {
+    const { port } = await startTestServer(t);
+    const coded = ['Content-Type: application/json', 'Transfer-Encoding: gzip, chunked', 'Connection: close'];
+    const answer = await ask(t, port, `${lines('POST /api/rooms HTTP/1.1', 'Host: x', ...coded)}2\r\n{}\r\n0\r\n\r\n`);
+    assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+  });
+});
+
+describe('no body', () => {
+  it('[API-1] [ERR-2] is none in whatever way it is not there', async (t) => {
+    const { port } = await startTestServer(t);
+    const ways: string[][] = [
+      [],
+      ['Content-Length: 0'],
+      ['Content-Type: application/json'],
+      ['Content-Type: text/plain', 'Content-Length: 0'],
+      ['Content-Type: application/json', 'Transfer-Encoding: chunked'],
+      ['Transfer-Encoding: chunked'],
+    ];
+    for (const headers of ways) {
+      const end = headers.includes('Transfer-Encoding: chunked') ? '0\r\n\r\n' : '';
+      const head = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Connection: close', ...headers);
+      assert.equal((await ask(t, port, head + end)).status, 201, headers.join());
+    }
+  });
+
+  it('[ERR-2] lacks the fields that are needed', async (t) => {
+    const { api } = await startTestServer(t);
+    const answer = await api.post(`/api/rooms/${await api.room()}/content`);
+    assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'content');
+  });
+});
+
+describe('a body that is too large', () => {
+  it('[ERR-1] [TEXT-1] is 413 as soon as that is known', async (t) => {
+    const { api, port, folder } = await startTestServer(t);
+    const large: [string, Record<string, string | number>, string][] = [
+      [`/api/rooms/${await api.room()}/content`, { 'Content-Length': 99_999_999 }, ''],
+      ['/api/rooms', { 'Content-Length': 20_000 }, ''],
+      ['/api/rooms', { 'Transfer-Encoding': 'chunked' }, `5000\r\n${' '.repeat(0x5000)}\r\n`],
+    ];
+    for (const [path, headers, begun] of large) {
+      const wire = await openWire(t, port);
+      await wire.send(requestHead('POST', path, { 'Content-Type': 'application/json', ...headers }) + begun);
+      assertError(likeFetch(await wire.answer()), 413, 'CONTENT_TOO_LARGE');
+      wire.leave();
+    }
+    assert.equal(roomsIn(folder), 1);
+  });
+});
+
+function bytes(...parts: (string | number)[]): Buffer {
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from([part]))));
+}

@@ -1,0 +1,161 @@
+/** Room codes from the outside. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { openDiskBlobs } from '../../src/blobs/disk.ts';
+import { createLocalBus } from '../../src/bus/local.ts';
+import { guardRules } from '../../src/core/limits.ts';
+import type { RoomDraft } from '../../src/core/ports.ts';
+import { createRooms } from '../../src/core/rooms.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { anyText } from '../contract/any-text.ts';
+import { assertError } from '../support/assert-error.ts';
+import { roomOperations } from '../support/room-operations.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
+
+describe('a new code', () => {
+  it('[CODE-1] [CODE-2] has the symbols of Crockford, and more of them the more rooms live', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    const codes = await Promise.all(Array.from({ length: 197 }, () => api.room()));
+    for (const code of codes) assert.match(code, /^[0-9A-HJKMNP-TV-Z]+$/);
+    assert.equal(new Set(codes).size, 197);
+    assert.deepEqual(lengthsOf(codes), { 6: 6, 7: 190, 8: 1 });
+  });
+
+  it('[CODE-2] is short again when rooms have expired, swept or not, or were deleted', async (t) => {
+    const { api, clock } = await startTestServer(t, unlimited);
+    const codes: string[] = [];
+    for (let room = 0; room < 7; room++) codes.push(await api.room({ expiresIn: 60 }));
+    for (const code of codes.slice(0, 2)) await api.delete(`/api/rooms/${code}`);
+    assert.deepEqual([(await api.room()).length, (await api.room()).length], [6, 7]);
+    clock.advance(60_000);
+    assert.equal((await api.room()).length, 6);
+  });
+
+  it('[CODE-4] is drawn again where a room has it, or had it until lately', async (t) => {
+    const { rooms, store, load, clock } = await roomsWithLoadedDice(t);
+    const make = () => rooms.create({ client: 'someone', pin: undefined, expiresIn: 60 });
+    const { code: live } = await make();
+    load(live, live);
+    const { code: other } = await make();
+    assert.notEqual(other, live);
+    clock.now += 60_000;
+    load(live);
+    assert.notEqual((await make()).code, live, 'it has expired, but was not swept');
+    await store.rooms.expireRooms(clock.now, 10);
+    load(live);
+    assert.notEqual((await make()).code, live, 'it has expired and was swept');
+  });
+
+  it('[CODE-4] is not drawn for ever where all are taken', async (t) => {
+    const { rooms, load } = await roomsWithLoadedDice(t);
+    const make = () => rooms.create({ client: 'someone', pin: undefined, expiresIn: 60 });
+    const { code } = await make();
+    load(...Array<string>(20).fill(code));
+    await assert.rejects(make(), { code: 'INTERNAL' });
+  });
+});
+
+describe('a typed code', () => {
+  it('[CODE-3] is read in any case, with spaces and dashes, O for 0, I and L for 1', async (t) => {
+    const server = await startTestServer(t);
+    await rename(server, await server.api.room(), '0A1B2C');
+    const typings = ['0A1B2C', '0a1b2c', '0A1-B2C', '%200a1%20b2c%20', 'OAIB2C', 'oalb2c', 'OaLb-2c', '-0-a-i-b-2-c-'];
+    for (const typed of typings) {
+      const { status, json } = await server.api.get(`/api/rooms/${typed}`);
+      assert.equal(status, 200, typed);
+      assert.equal(json.roomId, '0A1B2C');
+    }
+  });
+
+  it('[CODE-3] is read so by every operation', async (t) => {
+    const { api } = await startTestServer(t);
+    const code = await api.room();
+    for (const { name, run, success } of roomOperations) {
+      assert.equal((await run(api, `${code.slice(0, 3)}-${code.slice(3)}`.toLowerCase())).status, success, name);
+    }
+  });
+
+  it('[CODE-3] is answered in its canonical form when the room is deleted', async (t) => {
+    const { api } = await startTestServer(t);
+    const code = await api.room();
+    assert.ok((await api.delete(`/api/rooms/${code.toLowerCase()}`)).json.message.includes(code));
+  });
+
+  it('[CODE-5] is 404 where no room has it, for every operation', async (t) => {
+    const { api } = await startTestServer(t);
+    for (const { name, run } of roomOperations) assertError(await run(api, '7KQ2MX'), 404, 'ROOM_NOT_FOUND', name);
+  });
+
+  it('[CODE-5] is 404 where it cannot be one', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    const notCodes = ['12345', '1'.repeat(14), '1'.repeat(5000), 'ABCDEU', 'undefined', 'null', '__proto__', '*', '-'];
+    const encoded = ['%00', '%20', '%2F', '%2e%2e%2f', '%F0%9F%98%80', '%FF', '%', '%zz', "'%20OR%201=1--", '%u0041'];
+    const lookalikes = ['ßßß000', 'ıııııı', 'ſſſſſſ', 'АВСЕНК', '٠١٢٣٤٥', '０Ａ１Ｂ２Ｃ'].map(encodeURIComponent);
+    for (const text of [...notCodes, ...encoded, ...lookalikes]) {
+      assertError(await api.get(`/api/rooms/${text}`), 404, 'ROOM_NOT_FOUND', text);
+    }
+  });
+
+  it('[CODE-5] is 404 where its capitals would be the code of a room, but it is of other letters', async (t) => {
+    const server = await startTestServer(t);
+    await rename(server, await server.api.room(), 'SS11FF');
+    assert.equal((await server.api.get('/api/rooms/ssi1ff')).status, 200);
+    for (const typed of ['ß11ff', 'ſſ11ff', 'ssıiff', 'ss11ﬀ']) {
+      const answer = await server.api.get(`/api/rooms/${encodeURIComponent(typed)}`);
+      assertError(answer, 404, 'ROOM_NOT_FOUND', typed);
+    }
+  });
+
+  it('[CODE-5] is 404 whatever is typed', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    // A client takes the segments `.` and `..` out of a path before it sends it.
+    const typed = anyText(30).filter((text) => !['', '.', '..'].includes(text));
+    const isUnknown = fc.asyncProperty(typed, async (text) => {
+      assertError(await api.get(`/api/rooms/${encodeURIComponent(text)}/content`), 404, 'ROOM_NOT_FOUND', text);
+    });
+    await fc.assert(isUnknown, { numRuns: 200 });
+  });
+});
+
+function lengthsOf(codes: string[]): Record<number, number> {
+  const lengths: Record<number, number> = {};
+  for (const { length } of codes) lengths[length] = (lengths[length] ?? 0) + 1;
+  return lengths;
+}
+
+/** Gives a room another code, as if that had been drawn. */
+async function rename({ folder }: TestServer, from: string, to: string): Promise<void> {
+  const db = new DatabaseSync(join(folder, 'poproom.db'), { timeout: 5000 });
+  db.prepare('UPDATE rooms SET code = ? WHERE code = ?').run(to, from);
+  db.close();
+}
+
+/** The real rooms on the real store; only chance can be told which codes to draw next. */
+async function roomsWithLoadedDice(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
+  const clock = { now: Date.UTC(2026, 10, 15) };
+  const store = openSqliteStore({ folder, rules: guardRules(20), now: clock.now });
+  t.after(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+  const nextDraws: string[] = [];
+  const createRoom = (draft: RoomDraft) => {
+    const loaded = nextDraws.shift();
+    return store.rooms.createRoom(loaded ? { ...draft, draw: loaded + draft.draw.slice(loaded.length) } : draft);
+  };
+  const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
+  const parts = { rooms: { ...store.rooms, createRoom }, blobs, bus: createLocalBus(), clock: () => clock.now };
+  const rooms = createRooms(
+    { ...parts, secret: 'a secret of some length' },
+    { lifetime: 60, longestLifetime: 60, largestContent: 10 },
+  );
+  return { rooms, store, clock, load: (...draws: string[]) => void nextDraws.push(...draws) };
+}

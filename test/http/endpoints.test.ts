@@ -1,0 +1,160 @@
+/** Health, the list of files, and what is the same for all endpoints. */
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { loseTables } from '../support/break-database.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+describe('health', () => {
+  it('[API-7] tells that all is well, when it is, and since when', async (t) => {
+    const { api, clock, restart } = await startTestServer(t);
+    clock.advance(86_400_123);
+    const { status, json } = await api.get('/api/health');
+    assert.equal(status, 200);
+    assert.deepEqual(json, {
+      status: 'healthy',
+      timestamp: new Date(clock.now).toISOString(),
+      uptime: 86_400.123,
+    });
+    await restart();
+    assert.equal((await api.get('/api/health')).json.uptime, 0);
+  });
+
+  it('[API-7] is degraded when the files cannot be reached', async (t) => {
+    const server = await startTestServer(t);
+    await rm(join(server.folder, 'files'), { recursive: true });
+    await assertDegraded(server);
+  });
+
+  it('[API-7] is degraded when the database does not answer', async (t) => {
+    const server = await startTestServer(t);
+    loseTables(server.folder, 'room_count');
+    await assertDegraded(server);
+  });
+});
+
+describe('the files of a room', () => {
+  it('[API-8] are listed oldest first, with all that is known of them', async (t) => {
+    const { api, clock } = await startTestServer(t);
+    const room = await api.room();
+    const expected: object[] = [];
+    for (const [name, bytes] of [
+      ['b.txt', 'bb'],
+      ['a.txt', ''],
+      ['c d.png', 'cccc'],
+    ] as const) {
+      clock.advance(1000);
+      const headers = { 'content-type': name.endsWith('png') ? 'image/png' : 'text/plain' };
+      const { fileUrl } = (await api.upload(room, name, bytes, { headers })).json;
+      expected.push({
+        fileId: fileUrl.split('/').at(-2),
+        fileUrl,
+        fileName: name,
+        fileSize: bytes.length,
+        contentType: headers['content-type'],
+        uploadedAt: new Date(clock.now).toISOString(),
+      });
+    }
+    const { status, json } = await api.get(`/api/rooms/${room}/files`);
+    assert.equal(status, 200);
+    assert.deepEqual(json, { files: expected });
+    assert.deepEqual((await api.get(`/api/rooms/${await api.room()}/files`)).json, { files: [] });
+  });
+
+  it('[API-8] are listed in the order of their uploads where those fell into one moment', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room();
+    const names = ['z', 'y', 'x', 'w', 'v', 'u'];
+    for (const name of names) await api.upload(room, name, name);
+    const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
+    assert.deepEqual(
+      files.map(({ fileName }: { fileName: string }) => fileName),
+      names,
+    );
+  });
+
+  it('[API-8] are removed one by one', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room();
+    const [gone, kept] = [await uploaded(api, room), await uploaded(api, room)];
+    const { status, json } = await api.delete(`/api/rooms/${room}/files/${gone.id}`);
+    assert.equal(status, 200);
+    assert.equal(json.success, true);
+    assert.equal(typeof json.message, 'string');
+    assertError(await api.get(gone.url), 404, 'FILE_NOT_FOUND');
+    assert.equal((await api.get(kept.url)).text, 'abc');
+    assert.deepEqual(idsOf(await api.get(`/api/rooms/${room}/files`)), [kept.id]);
+    assertError(await api.delete(`/api/rooms/${room}/files/${gone.id}`), 404, 'FILE_NOT_FOUND');
+  });
+
+  it('[API-8] are removed from their own room only', async (t) => {
+    const { api } = await startTestServer(t);
+    const [room, other] = [await api.room(), await api.room()];
+    const { id } = await uploaded(api, room);
+    for (const fileId of [id, id.toUpperCase(), 'x', '%00', '0'.repeat(32)]) {
+      assertError(await api.delete(`/api/rooms/${other}/files/${fileId}`), 404, 'FILE_NOT_FOUND', fileId);
+    }
+    assert.deepEqual(idsOf(await api.get(`/api/rooms/${room}/files`)), [id]);
+  });
+});
+
+describe('an answer', () => {
+  it('[API-9] is 201 for what was made, 200 for what was done, 304, 206 and 204 where those belong', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room();
+    const path = `/api/rooms/${room}`;
+    const file = await uploaded(api, room);
+    const statuses: [number, Answer][] = [
+      [201, await api.post('/api/rooms')],
+      [201, await api.upload(room, 'a.txt', 'abc')],
+      [200, await api.get(path)],
+      [200, await api.post(`${path}/content`, { json: { content: 'x' } })],
+      [200, await api.get(`${path}/content`)],
+      [304, await api.get(`${path}/content`, { headers: { 'if-none-match': '"1"' } })],
+      [200, await api.get(`${path}/files`)],
+      [200, await api.get(file.url)],
+      [206, await api.get(file.url, { headers: { range: 'bytes=0-0' } })],
+      [200, await api.delete(`${path}/files/${file.id}`)],
+      [204, await api.call('OPTIONS', path)],
+      [200, await api.get('/api/health')],
+      [200, await api.get('/api/openapi.json')],
+      [200, await api.delete(path)],
+    ];
+    for (const [status, answer] of statuses) assert.equal(answer.status, status, answer.text);
+  });
+
+  it('[API-10] has its moments in UTC with milliseconds, also where those are none', async (t) => {
+    const { api, clock } = await startTestServer(t);
+    const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+    for (const ms of [0, 7, 993]) {
+      clock.advance(ms);
+      const { roomId, expiresAt } = (await api.post('/api/rooms')).json;
+      const { timestamp } = (await api.post(`/api/rooms/${roomId}/content`, { json: { content: '' } })).json;
+      await uploaded(api, roomId);
+      const [{ uploadedAt }] = (await api.get(`/api/rooms/${roomId}/files`)).json.files;
+      const health = (await api.get('/api/health')).json.timestamp;
+      for (const moment of [expiresAt, timestamp, uploadedAt, health]) assert.match(moment, form);
+      assert.equal(Date.parse(timestamp), clock.now);
+      assert.equal(Date.parse(uploadedAt), clock.now);
+      assert.equal(Date.parse(expiresAt), clock.now + 86_400_000);
+    }
+  });
+});
+
+async function assertDegraded({ api, clock }: TestServer): Promise<void> {
+  const { status, json } = await api.get('/api/health');
+  assert.equal(status, 503);
+  assert.deepEqual(json, { status: 'degraded', timestamp: new Date(clock.now).toISOString(), uptime: 0 });
+}
+
+async function uploaded(api: TestServer['api'], room: string): Promise<{ id: string; url: string }> {
+  const url = (await api.upload(room, 'a.txt', 'abc')).json.fileUrl;
+  return { url, id: url.split('/').at(-2) };
+}
+
+function idsOf({ json }: Answer): string[] {
+  return json.files.map(({ fileId }: { fileId: string }) => fileId);
+}

@@ -1,0 +1,246 @@
+/** Errors: one shape, the right status, nothing of the inside. */
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { endpoints } from '../../src/protocol/endpoints.ts';
+import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { loseTables } from '../support/break-database.ts';
+import { ask, lines } from '../support/raw-http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+interface Occasion {
+  status: number;
+  env?: Record<string, string>;
+  meet: (server: TestServer) => Promise<Answer>;
+}
+
+const json = { 'content-type': 'application/json' };
+
+/** One real occasion for each code. */
+const occasions: Record<ErrorCode, Occasion> = {
+  VALIDATION_FAILED: { status: 400, meet: ({ api }) => api.post('/api/rooms', { json: { pin: 1 } }) },
+  INVALID_JSON: { status: 400, meet: ({ api }) => api.post('/api/rooms', { body: '{', headers: json }) },
+  PIN_REQUIRED: { status: 401, meet: async ({ api }) => api.get(`/api/rooms/${await api.room({ pin: '0427' })}`) },
+  API_KEY_REQUIRED: {
+    status: 401,
+    env: { POPROOM_REQUIRE_API_KEY: 'true' },
+    meet: ({ api }) => api.post('/api/rooms'),
+  },
+  INVALID_API_KEY: { status: 401, meet: ({ api }) => api.get('/api/health', { headers: { 'x-api-key': 'x' } }) },
+  PIN_INCORRECT: {
+    status: 403,
+    meet: async ({ api }) => api.get(`/api/rooms/${await api.room({ pin: '0427' })}`, { pin: '9999' }),
+  },
+  ROOM_NOT_FOUND: { status: 404, meet: ({ api }) => api.get('/api/rooms/7KQ2MX') },
+  FILE_NOT_FOUND: { status: 404, meet: ({ api }) => api.get(`/files/${'0'.repeat(32)}/a.txt`) },
+  NOT_FOUND: { status: 404, meet: ({ api }) => api.get('/nothing') },
+  METHOD_NOT_ALLOWED: { status: 405, meet: ({ api }) => api.call('PUT', '/api/rooms') },
+  ROOM_EXPIRED: {
+    status: 410,
+    async meet({ api, clock }) {
+      const room = await api.room({ expiresIn: 60 });
+      clock.advance(60_000);
+      return api.get(`/api/rooms/${room}`);
+    },
+  },
+  VERSION_CONFLICT: {
+    status: 412,
+    meet: async ({ api }) =>
+      api.post(`/api/rooms/${await api.room()}/content`, { json: { content: '' }, headers: { 'if-match': '"5"' } }),
+  },
+  CONTENT_TOO_LARGE: {
+    status: 413,
+    env: { POPROOM_CONTENT_MAX: '1' },
+    meet: async ({ api }) => api.post(`/api/rooms/${await api.room()}/content`, { json: { content: 'ab' } }),
+  },
+  FILE_TOO_LARGE: {
+    status: 413,
+    meet: async ({ api }) => api.upload(await api.room(), 'a', Buffer.alloc(10 * 1024 * 1024 + 1)),
+  },
+  ROOM_FULL: {
+    status: 413,
+    async meet({ api, folder }) {
+      const room = await api.room();
+      const db = new DatabaseSync(join(folder, 'poproom.db'), { timeout: 5000 });
+      db.prepare('UPDATE rooms SET file_count = 100').run();
+      db.close();
+      return api.upload(room, 'a', 'abc');
+    },
+  },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meet: ({ api }) => api.post('/api/rooms', { body: 'x' }) },
+  RATE_LIMITED: {
+    status: 429,
+    env: { POPROOM_FREE_LIMIT: '1' },
+    async meet({ api }) {
+      await api.get('/api/health');
+      return api.get('/api/health');
+    },
+  },
+  PIN_LOCKED: {
+    status: 429,
+    async meet({ api }) {
+      const room = await api.room({ pin: '0427' });
+      for (let tries = 0; tries < 5; tries++) await api.get(`/api/rooms/${room}`, { pin: '9999' });
+      return api.get(`/api/rooms/${room}`, { pin: '9999' });
+    },
+  },
+  INTERNAL: {
+    status: 500,
+    async meet({ api, folder }) {
+      const room = await api.room();
+      await rm(join(folder, 'files'), { recursive: true });
+      return api.upload(room, 'a', 'abc');
+    },
+  },
+  UNAVAILABLE: {
+    status: 503,
+    async meet({ api, folder }) {
+      loseTables(folder, 'rooms');
+      return api.post('/api/rooms');
+    },
+  },
+  STORAGE_FULL: {
+    status: 507,
+    env: { POPROOM_MIN_FREE_DISK: '999999GiB' },
+    meet: async ({ api }) => api.upload(await api.room(), 'a', 'abc'),
+  },
+};
+
+describe('an error', () => {
+  for (const [code, { status, env, meet }] of Object.entries(occasions)) {
+    it(`[ERR-1] has the one shape and the status of its code: ${status} ${code}`, async (t) => {
+      const answer = await meet(await startTestServer(t, env));
+      assertError(answer, status, code);
+      const asksToWait = [429, 503].includes(status);
+      assert.equal(answer.headers.has('retry-after'), asksToWait);
+      assert.equal(answer.headers.has('allow'), status === 405);
+    });
+  }
+
+  it('[ERR-1] has an occasion here for every code that there is', () => {
+    assert.deepEqual(Object.keys(occasions).sort(), Object.keys(errorCodes).sort());
+  });
+
+  it('[ERR-1] has the id of its request, which is another each time', async (t) => {
+    const { api } = await startTestServer(t);
+    const ids = new Set<string>();
+    for (let n = 0; n < 20; n++) ids.add((await api.get('/api/nothing')).json.requestId);
+    assert.equal(ids.size, 20);
+  });
+
+  it('[ERR-1] is told to HEAD by its status alone', async (t) => {
+    const { api } = await startTestServer(t);
+    const { status, text, headers } = await api.call('HEAD', '/api/rooms/7KQ2MX');
+    assert.equal(status, 404);
+    assert.equal(text, '');
+    assert.ok(Number(headers.get('content-length')) > 0);
+  });
+});
+
+describe('a path', () => {
+  const unlimited = { POPROOM_FREE_LIMIT: '0' };
+
+  it('[ERR-4] that is unknown is 404 NOT_FOUND, whatever the method', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    const unknown = ['/', '/api', '/api/', '/api/room', '/api/rooms/', '/API/health', '/api/health/', '/api/health/x'];
+    const deeper = [
+      '/api/rooms/x/y',
+      '/api/rooms/x/content/',
+      '/api/rooms/x/files/y/z',
+      '/files',
+      '/files/x',
+      '/livez/',
+    ];
+    const tricks = ['/api//health', '/api/rooms/x/%2e%2e', '/favicon.ico', '/.env', '/%', '/%00'];
+    for (const path of [...unknown, ...deeper, ...tricks, '/constructor', '/__proto__', '/api/rooms/x/toString']) {
+      for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'PROPFIND', 'OPTIONS']) {
+        assertError(await api.call(method, path), 404, 'NOT_FOUND', `${method} ${path}`);
+      }
+    }
+  });
+
+  it('[ERR-4] that is known is 405 METHOD_NOT_ALLOWED for other methods, and says which it takes', async (t) => {
+    const { api, port } = await startTestServer(t, unlimited);
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MKCOL', 'TRACE', 'QUERY', 'LINK', 'M-SEARCH'];
+    for (const [path, methods] of methodsByPath()) {
+      const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+      for (const method of others.filter((other) => !methods.includes(other))) {
+        const answer = await ask(t, port, lines(`${method} ${path} HTTP/1.1`, 'Host: x', 'Connection: close'));
+        assert.deepEqual(assertError(answer, 405, 'METHOD_NOT_ALLOWED', `${method} ${path}`), { allow });
+        assert.equal(answer.headers.get('allow'), allow.join(', '));
+      }
+      if (!methods.includes('GET')) assert.equal((await api.call('HEAD', path)).status, 405);
+    }
+  });
+});
+
+describe('a failure inside', () => {
+  it('[ERR-6] tells nothing of its cause, which is in the log under the request id', async (t) => {
+    const { api, folder, logged } = await startTestServer(t);
+    const room = await api.room();
+    await rm(join(folder, 'files'), { recursive: true });
+    const uploaded = await api.upload(room, 'a.txt', 'abc');
+    loseTables(folder, 'rooms');
+    const looked = await api.get('/api/rooms/7KQ2MX');
+    for (const [answer, cause] of [
+      [uploaded, 'ENOENT'],
+      [looked, 'no such table'],
+    ] as const) {
+      assert.deepEqual(assertError(answer, 500, 'INTERNAL'), {});
+      assertSaysNothing(answer, folder);
+      assert.match(loggedAt(logged(), answer), new RegExp(cause));
+    }
+  });
+
+  it('[ERR-6] tells nothing where a write is not taken, either', async (t) => {
+    const { api, folder, logged } = await startTestServer(t);
+    loseTables(folder, 'rooms');
+    const answer = await api.post('/api/rooms');
+    assertError(answer, 503, 'UNAVAILABLE');
+    assertSaysNothing(answer, folder);
+    assert.match(loggedAt(logged(), answer), /no such table/);
+  });
+
+  it('[ERR-6] is no reason to stop: what does not need it goes on', async (t) => {
+    const { api, folder } = await startTestServer(t);
+    const room = await api.room();
+    await rm(join(folder, 'files'), { recursive: true });
+    await api.upload(room, 'a.txt', 'abc');
+    assert.equal((await api.post(`/api/rooms/${room}/content`, { json: { content: 'x' } })).status, 200);
+    assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'x');
+  });
+
+  it('[ERR-6] is all that is logged as an error', async (t) => {
+    const { api, logged } = await startTestServer(t);
+    await api.get('/api/rooms/7KQ2MX');
+    await api.post('/api/rooms', { body: '{', headers: json });
+    assert.ok(!logged().includes('"level":"error"'));
+  });
+});
+
+/** The methods of each path, with something in the place of its parameters. */
+function methodsByPath(): Map<string, string[]> {
+  const byPath = new Map<string, string[]>();
+  for (const { method, path } of Object.values(endpoints)) {
+    const filled = path.replace(/:\w+/g, 'x');
+    byPath.set(filled, [...(byPath.get(filled) ?? []), method]);
+  }
+  return byPath;
+}
+
+function assertSaysNothing({ text, headers }: Answer, folder: string): void {
+  const said = text + JSON.stringify([...headers]);
+  for (const inside of [folder, 'ENOENT', 'sqlite', 'SQL', 'table', 'at ', '.ts', 'node:', 'Error:']) {
+    assert.ok(!said.includes(inside), `${inside} is said in ${said}`);
+  }
+}
+
+/** The error line of a request in the log. */
+function loggedAt(log: string, { json }: Answer): string {
+  const found = log.split('\n').find((line) => line.includes(json.requestId) && line.includes('"level":"error"'));
+  return found ?? 'nothing';
+}

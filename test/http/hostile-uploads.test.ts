@@ -1,0 +1,258 @@
+/** Uploads that are malformed, cut off or meant to harm: each gets its code, and nothing of it stays. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { eventually } from '../support/eventually.ts';
+import { boundary, closing, field, filePart, form, formType, opening } from '../support/form.ts';
+import { startTestServer } from '../support/server.ts';
+import { streamed } from '../support/streamed-body.ts';
+import { assertNothingStays, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
+import { chunk, lastChunk, openWire, requestHead, type Wire } from '../support/wire.ts';
+
+const noLimit = { POPROOM_FREE_LIMIT: '0' };
+const kB = 1024;
+
+interface Hostile {
+  what: string;
+  type?: string;
+  body: string | Uint8Array;
+  /** What the message must say, so that a person finds the mistake. */
+  says: RegExp;
+}
+
+const malformedForms: Hostile[] = [
+  { what: 'without a boundary', type: 'multipart/form-data', body: form(filePart('x')), says: /boundary/ },
+  { what: 'with an empty boundary', type: 'multipart/form-data; boundary=', body: emptyBoundary(), says: /boundary/ },
+  {
+    what: 'with an empty quoted one',
+    type: 'multipart/form-data; boundary=""',
+    body: emptyBoundary(),
+    says: /boundary/,
+  },
+  {
+    what: 'with another boundary',
+    type: 'multipart/form-data; boundary=other',
+    body: form(filePart('x')),
+    says: /form/,
+  },
+  { what: 'without a body', body: '', says: /form/ },
+  { what: 'without a part', body: closing, says: /no part "file"/ },
+  { what: 'without a file', body: form(field('pin', '0427')), says: /no part "file"/ },
+  { what: 'with a text where the file should be', body: form(field('file', 'hello')), says: /"file" must be a file/ },
+  { what: 'with no file chosen', body: form(filePart('', '')), says: /no part "file"/ },
+  { what: 'with two files', body: form(filePart('one'), filePart('two')), says: /one file/ },
+  { what: 'with the file in another part', body: form(otherPart('x')), says: /"file", not "other"/ },
+  {
+    what: 'with a second file in another part',
+    body: form(filePart('one'), otherPart('x')),
+    says: /"file", not "other"/,
+  },
+  { what: 'with an unknown field before the file', body: form(field('who', 'me'), filePart('x')), says: /not "who"/ },
+  { what: 'with an unknown field after the file', body: form(filePart('x'), field('who', 'me')), says: /not "who"/ },
+  { what: 'with a huge field', body: form(field('pin', '1'.repeat(500 * kB)), filePart('x')), says: /too much/ },
+  { what: 'with a long PIN', body: form(field('pin', '1'.repeat(2 * kB)), filePart('x')), says: /"pin" is too long/ },
+  { what: 'with a huge name of a field', body: form(field('n'.repeat(9 * kB), 'x')), says: /not "n{60}"/ },
+  { what: 'with 1,000 fields', body: form(filePart('x'), ...many(field('pin', '0427'))), says: /too many/ },
+  { what: 'with 1,000 files', body: form(...many(filePart('x'))), says: /one file/ },
+  { what: 'with 1,000 parts of no name', body: form(...many(namelessPart()), filePart('x')), says: /not ""/ },
+  { what: 'with 500 kB of part headers', body: form(hugeHeader(500 * kB)), says: /too much/ },
+  { what: 'with 50,000 part headers', body: form(manyHeaders(50_000)), says: /too much/ },
+  { what: 'cut off within the file', body: form(filePart('hello')).subarray(0, -15), says: /cut off/ },
+  { what: 'cut off within the last boundary', body: form(filePart('hello')).subarray(0, -5), says: /cut off/ },
+  { what: 'cut off within the part headers', body: opening(filePart('')).subarray(0, -5), says: /cut off/ },
+  { what: 'with a line break in the file name', body: form(filePart('x', 'a\nb.txt')), says: /no part "file"/ },
+  { what: 'of rubbish', body: Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251)), says: /form/ },
+];
+
+describe('a malformed form', () => {
+  it('[UP-1] [UP-6] is refused with a sentence about what is wrong, and leaves nothing', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const room = await server.api.room();
+    for (const { what, type = formType, body, says } of malformedForms) {
+      for (const sent of [Buffer.from(body), streamed(body)]) {
+        const headers = { 'content-type': type };
+        const { status, code, json } = await server.api.post(`/api/rooms/${room}/upload`, { body: sent, headers });
+        assert.deepEqual([status, code], [400, 'VALIDATION_FAILED'], what);
+        assert.match(json.error.message, says, what);
+        await assertNothingStays(server, room);
+      }
+    }
+    assert.ok(!server.logged().includes('request failed'), 'a bad form is not an error of the server');
+  });
+});
+
+describe('an upload that cannot be', () => {
+  it('[ERR-3] [UP-6] is refused without a content type', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const wire = await openWire(t, server.port);
+    const headers = { 'X-File-Name': 'a.txt', 'Content-Length': 5 };
+    await wire.send(`${requestHead('POST', `/api/rooms/${room}/upload`, headers)}hello`);
+    const { status, code } = await wire.answer();
+    assert.deepEqual([status, code], [415, 'UNSUPPORTED_MEDIA_TYPE']);
+    await assertNothingStays(server, room);
+  });
+
+  it('[ERR-3] [UP-6] is refused compressed', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    for (const encoding of ['gzip', 'br', 'identity, gzip']) {
+      const coded = { 'content-encoding': encoding };
+      const bare = await server.api.upload(room, 'a.txt', gzipSync('hello'), { headers: coded });
+      assert.deepEqual([bare.status, bare.code], [415, 'UNSUPPORTED_MEDIA_TYPE']);
+      const body = gzipSync(form(filePart('hello')));
+      const headers = { 'content-type': formType, ...coded };
+      assert.equal(
+        (await server.api.post(`/api/rooms/${room}/upload`, { body, headers })).code,
+        'UNSUPPORTED_MEDIA_TYPE',
+      );
+    }
+    await assertNothingStays(server, room);
+    assert.equal(
+      (await server.api.upload(room, 'a.txt', 'x', { headers: { 'content-encoding': 'identity' } })).status,
+      201,
+    );
+  });
+
+  it('[UP-1] [UP-6] is refused bare and without a name, whatever its type', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    for (const type of ['application/json', 'multipart/mixed; boundary=x', 'multipart/form-data2', 'rubbish']) {
+      const sending = { body: '{}', headers: { 'content-type': type } };
+      const { status, code, json } = await server.api.post(`/api/rooms/${room}/upload`, sending);
+      assert.deepEqual([status, code, json.error.details.field], [400, 'VALIDATION_FAILED', 'X-File-Name']);
+    }
+    await assertNothingStays(server, room);
+  });
+
+  it('[UP-6] leaves nothing when its room is not there, or is deleted while the bytes come', async (t) => {
+    const server = await startTestServer(t);
+    assert.equal((await server.api.upload('000000', 'a.txt', 'x')).code, 'ROOM_NOT_FOUND');
+    const body = form(filePart('x'));
+    const headers = { 'content-type': formType };
+    assert.equal((await server.api.post('/api/rooms/000000/upload', { body, headers })).code, 'ROOM_NOT_FOUND');
+    for (const { begin, end } of slowUploads()) {
+      const room = await server.api.room();
+      const wire = await openWire(t, server.port);
+      await beginUpload(wire, server.folder, room, begin);
+      await server.api.delete(`/api/rooms/${room}`);
+      await wire.send(end);
+      assert.equal((await wire.answer()).code, 'ROOM_NOT_FOUND');
+      assert.deepEqual(await storedBlobs(server.folder), []);
+    }
+  });
+});
+
+describe('an upload that breaks off', () => {
+  it('[UP-6] [RUN-7] leaves nothing when its sender leaves in the middle', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    for (const { begin } of slowUploads()) {
+      const wire = await openWire(t, server.port);
+      await beginUpload(wire, server.folder, room, begin);
+      wire.leave();
+      await assertNothingStays(server, room);
+    }
+    await eventually('both are noted', () => server.logged().split('"status":400').length === 3);
+    assert.ok(!server.logged().includes('request failed'), 'a sender that leaves is not an error of the server');
+  });
+
+  it('[UP-6] [RUN-7] leaves nothing when its chunks turn to rubbish, even while the sender stays', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const wires: Wire[] = [];
+    for (const { begin } of slowUploads()) {
+      const wire = await openWire(t, server.port, { staysOpen: true });
+      await beginUpload(wire, server.folder, room, begin);
+      wires.push(wire);
+    }
+    for (const wire of wires) await wire.send('this is no chunk\r\n');
+    for (const wire of wires) assert.equal((await wire.answer()).code, 'VALIDATION_FAILED');
+    await assertNothingStays(server, room);
+  });
+
+  it('[UP-6] is refused when it ends before the length that it announced', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const begun = [
+      { headers: { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt' }, body: 'hello' },
+      { headers: { 'Content-Type': formType }, body: form(filePart('hello')).subarray(0, -15).toString() },
+    ];
+    for (const { headers, body } of begun) {
+      const wire = await openWire(t, server.port);
+      const announcing = { ...headers, 'Content-Length': body.length + 1 };
+      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, announcing) + body);
+      await eventually('it is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
+      wire.endSending();
+      assert.equal((await wire.answer()).code, 'VALIDATION_FAILED');
+      await assertNothingStays(server, room);
+    }
+  });
+
+  it('[UP-6] leaves nothing of many that break off at once, and of none that succeed beside them', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const { api, folder, port } = server;
+    const room = await api.room();
+    const wires = await Promise.all(Array.from({ length: 20 }, () => openWire(t, port)));
+    const begun = slowUploads().map(({ begin }) => begin);
+    await Promise.all(
+      wires.map((wire, i) => wire.send(Buffer.concat([uploadHead(room, i % 2), begun[i % 2] as Buffer]))),
+    );
+    const whole = Array.from({ length: 10 }, (_, i) => api.upload(room, `${i}.txt`, `text ${i}`));
+    for (const wire of wires) wire.leave();
+    for (const { status } of await Promise.all(whole)) assert.equal(status, 201);
+    await eventually('nothing is unfinished', async () => (await unfinishedBlobs(folder)).length === 0);
+    assert.equal((await storedBlobs(folder)).length, 10);
+    assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 10);
+  });
+});
+
+/** A bare upload and a form, each of which has begun and not ended. */
+function slowUploads() {
+  const [head, tail] = [opening(filePart('')), Buffer.concat([Buffer.from('\r\n'), closing])];
+  return [
+    { begin: chunk('a'.repeat(200 * kB)), end: lastChunk },
+    {
+      begin: Buffer.concat([chunk(head), chunk('a'.repeat(200 * kB))]),
+      end: Buffer.concat([chunk(tail), Buffer.from(lastChunk)]),
+    },
+  ];
+}
+
+function uploadHead(room: string, asForm: number): Buffer {
+  const type = asForm ? { 'Content-Type': formType } : { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt' };
+  return Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, { ...type, 'Transfer-Encoding': 'chunked' }));
+}
+
+/** Sends the beginning and waits until bytes of it are on the disk. */
+async function beginUpload(wire: Wire, folder: string, room: string, begin: Buffer): Promise<void> {
+  const asForm = begin.includes(boundary) ? 1 : 0;
+  const { length: before } = await unfinishedBlobs(folder);
+  await wire.send(uploadHead(room, asForm));
+  await wire.send(begin);
+  await eventually('the upload is under way', async () => (await unfinishedBlobs(folder)).length > before);
+}
+
+function many<T>(part: T): T[] {
+  return Array<T>(1000).fill(part);
+}
+
+function otherPart(body: string) {
+  return { disposition: 'name="other"; filename="a.txt"', body };
+}
+
+function namelessPart() {
+  return { disposition: 'x', body: 'x' };
+}
+
+function hugeHeader(size: number) {
+  return { ...filePart('x'), headers: [`X-Long: ${'x'.repeat(size)}`] };
+}
+
+function manyHeaders(count: number) {
+  return { ...filePart('x'), headers: Array.from({ length: count }, (_, i) => `X-${i}: 1`) };
+}
+
+function emptyBoundary(): string {
+  return '--\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhello\r\n----\r\n';
+}

@@ -1,0 +1,190 @@
+/** How long rooms live, and what is left of them. */
+import assert from 'node:assert/strict';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
+import { eventually } from '../support/eventually.ts';
+import { roomOperations } from '../support/room-operations.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { storedBlobs } from '../support/upload-folder.ts';
+
+const second = 1000;
+const hour = 3600 * second;
+const day = 24 * hour;
+const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
+
+describe('the lifetime of a room', () => {
+  it('[LIFE-1] is 24 hours, or what the operator says', async (t) => {
+    const { api, clock, restart } = await startTestServer(t);
+    const lifetime = async () => Date.parse((await api.post('/api/rooms')).json.expiresAt) - clock.now;
+    assert.equal(await lifetime(), day);
+    await restart({ POPROOM_ROOM_TTL: '90m' });
+    assert.equal(await lifetime(), 1.5 * hour);
+  });
+
+  it('[LIFE-1] is what the creation asks for, from 60 seconds to 7 days', async (t) => {
+    const { api, clock } = await startTestServer(t);
+    for (const expiresIn of [60, 61, 86_400, 604_800]) {
+      const { status, json } = await api.post('/api/rooms', { json: { expiresIn } });
+      assert.equal(status, 201);
+      assert.equal(Date.parse(json.expiresAt), clock.now + expiresIn * second);
+    }
+  });
+
+  it('[LIFE-1] cannot be anything else', async (t) => {
+    const { api } = await startTestServer(t);
+    for (const expiresIn of [59, 604_801, 0, -60, 60.5, 1e300, '3600', '', true, null, [3600], { s: 60 }]) {
+      const details = assertError(await api.post('/api/rooms', { json: { expiresIn } }), 400, 'VALIDATION_FAILED');
+      assert.equal(details.field, 'expiresIn', JSON.stringify(expiresIn));
+    }
+    const infinite = await api.post('/api/rooms', {
+      body: '{"expiresIn": 1e999}',
+      headers: { 'content-type': 'application/json' },
+    });
+    assertError(infinite, 400, 'VALIDATION_FAILED');
+  });
+
+  it('[LIFE-1] is at most what the operator allows', async (t) => {
+    const { api } = await startTestServer(t, { POPROOM_ROOM_TTL: '1h', POPROOM_ROOM_MAX_TTL: '2h' });
+    assert.equal((await api.post('/api/rooms', { json: { expiresIn: 7200 } })).status, 201);
+    const details = assertError(await api.post('/api/rooms', { json: { expiresIn: 7201 } }), 400, 'VALIDATION_FAILED');
+    assert.deepEqual(details, { field: 'expiresIn', minimum: 60, maximum: 7200 });
+  });
+});
+
+describe('an expired room', () => {
+  it('[LIFE-2] is there until its last millisecond, and gone for every operation from its end', async (t) => {
+    const { api, clock } = await startTestServer(t, unlimited);
+    for (const { name, run, success } of roomOperations) {
+      const room = await api.room({ expiresIn: 60 });
+      const untouched = await api.room({ expiresIn: 60 });
+      clock.advance(60 * second - 1);
+      assert.equal((await run(api, room)).status, success, name);
+      clock.advance(1);
+      assertError(await run(api, untouched), 410, 'ROOM_EXPIRED', name);
+    }
+  });
+
+  it('[LIFE-2] takes its files with it', async (t) => {
+    const { api, clock } = await startTestServer(t);
+    const { fileUrl } = (await api.upload(await api.room({ expiresIn: 60 }), 'a.txt', 'abc')).json;
+    clock.advance(60 * second - 1);
+    assert.equal((await api.get(fileUrl)).text, 'abc');
+    clock.advance(1);
+    assertError(await api.get(fileUrl), 404, 'FILE_NOT_FOUND');
+  });
+
+  it('[LIFE-2] says so with and without its PIN', async (t) => {
+    const { api, clock } = await startTestServer(t);
+    const room = await api.room({ pin: '0427', expiresIn: 60 });
+    clock.advance(60 * second);
+    for (const sending of [{}, { pin: '0427' }, { pin: '0000' }]) {
+      assertError(await api.get(`/api/rooms/${room}`, sending), 410, 'ROOM_EXPIRED');
+    }
+  });
+
+  for (const swept of [false, true]) {
+    it(`[LIFE-2] [LIFE-3] is 410 for 24 hours and 404 after, when ${swept ? 'a sweep' : 'no sweep'} has run`, async (t) => {
+      const server = await startTestServer(t, unlimited);
+      const { api, clock } = server;
+      const room = await api.room({ expiresIn: 60 });
+      if (swept) await sweepAfter(server, 60 * second);
+      else clock.advance(60 * second);
+      clock.advance(day - 1);
+      for (const { name, run } of roomOperations) assertError(await run(api, room), 410, 'ROOM_EXPIRED', name);
+      clock.advance(1);
+      for (const { name, run } of roomOperations) assertError(await run(api, room), 404, 'ROOM_NOT_FOUND', name);
+    });
+  }
+});
+
+describe('a deleted room', () => {
+  it('[LIFE-4] is 404 for every operation at once, and never 410', async (t) => {
+    const { api, clock } = await startTestServer(t, unlimited);
+    const room = await api.room({ expiresIn: 60 });
+    await api.delete(`/api/rooms/${room}`);
+    for (const { name, run } of roomOperations) assertError(await run(api, room), 404, 'ROOM_NOT_FOUND', name);
+    clock.advance(hour);
+    assertError(await api.get(`/api/rooms/${room}`), 404, 'ROOM_NOT_FOUND');
+  });
+});
+
+describe('the sweep', () => {
+  it('[LIFE-5] removes expired rooms and their bytes when the server starts, and every 30 seconds', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const server = await startTestServer(t);
+    const { api, clock, folder } = server;
+    await api.upload(await api.room(), 'kept.txt', 'kept');
+    await roomForAMinute(api);
+    assert.equal((await storedBlobs(folder)).length, 2);
+    await sweepAfter(server, 60 * second);
+    assert.deepEqual(leftIn(folder), { rooms: 1, files: 1, trash: 0 });
+    assert.equal((await storedBlobs(folder)).length, 1);
+
+    for (let round = 0; round < 2; round++) {
+      await roomForAMinute(api);
+      clock.advance(60 * second);
+      t.mock.timers.tick(29_999);
+      assert.equal((await storedBlobs(folder)).length, 2);
+      const before = sweeps(server);
+      t.mock.timers.tick(1);
+      await eventually('the sweep runs', () => sweeps(server) > before);
+      assert.deepEqual(leftIn(folder), { rooms: 1, files: 1, trash: 0 });
+      assert.equal((await storedBlobs(folder)).length, 1);
+    }
+  });
+
+  it('[LIFE-5] removes bytes that no room names when they are an hour old', async (t) => {
+    const server = await startTestServer(t);
+    const { api, clock, folder } = server;
+    const { fileUrl } = (await api.upload(await api.room(), 'kept.txt', 'kept')).json;
+    const [kept = ''] = await storedBlobs(folder);
+    const later = clock.now + 2 * hour;
+    await setAge(kept, later, 5 * hour);
+    const blob = (of: string) => join(folder, 'files', of.repeat(2), of.repeat(64));
+    const unfinished = (of: string) => join(folder, 'files', 'unfinished', of.repeat(64));
+    for (const path of [blob('a'), unfinished('a')]) await leave(path, later, hour + second);
+    for (const path of [blob('b'), unfinished('b')]) await leave(path, later, hour - second);
+    await sweepAfter(server, 2 * hour);
+    assert.deepEqual((await storedBlobs(folder)).sort(), [kept, blob('b'), unfinished('b')].sort());
+    assert.equal((await api.get(new URL(fileUrl).pathname)).text, 'kept');
+  });
+});
+
+async function roomForAMinute(api: TestServer['api']): Promise<void> {
+  await api.upload(await api.room({ expiresIn: 60 }), 'gone.txt', 'gone');
+}
+
+/** A server sweeps when it starts. The time passes while it is down, so that its last sweep cannot come first. */
+async function sweepAfter(server: TestServer, ms: number): Promise<void> {
+  const before = sweeps(server);
+  const restarted = server.restart();
+  server.clock.advance(ms);
+  await restarted;
+  await eventually('the sweep runs', () => sweeps(server) > before);
+}
+
+/** The server notes each sweep that found something, when it is over. */
+function sweeps({ logged }: TestServer): number {
+  return logged().split('"message":"swept"').length - 1;
+}
+
+function leftIn(folder: string): object {
+  const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
+  const count = (table: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+  const left = { rooms: count('rooms'), files: count('files'), trash: count('trash') };
+  db.close();
+  return left;
+}
+
+async function leave(path: string, now: number, age: number): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, 'stray');
+  await setAge(path, now, age);
+}
+
+async function setAge(path: string, now: number, age: number): Promise<void> {
+  await utimes(path, new Date(now - age), new Date(now - age));
+}

@@ -1,0 +1,204 @@
+/** Links in answers, and what browsers need. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { endpoints } from '../../src/protocol/endpoints.ts';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { ask, lines } from '../support/raw-http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { storedBlobs } from '../support/upload-folder.ts';
+
+describe('a link', () => {
+  it('[LINK-1] is built from the Host of the request', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    for (const host of ['localhost:8080', 'pop.example.org', '192.168.1.7:8080', '[fe80::1]:8080', 'my-box', 'a.b:1']) {
+      const { fileUrl } = (await upload(t, server, room, `Host: ${host}`)).json;
+      assert.ok(fileUrl.startsWith(`http://${host}/files/`), fileUrl);
+      const { files } = (await list(t, server, room, `Host: ${host}`)).json;
+      assert.equal(files.at(-1).fileUrl, fileUrl);
+    }
+  });
+
+  it('[LINK-1] is https where a trusted proxy says so, and only there', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const schemeBy = async (...headers: string[]) =>
+      new URL((await upload(t, server, room, 'Host: pop.example.org', ...headers)).json.fileUrl).protocol;
+    assert.equal(await schemeBy('X-Forwarded-Proto: https'), 'https:');
+    assert.equal(await schemeBy('X-Forwarded-Proto: HTTPS'), 'https:');
+    assert.equal(await schemeBy('X-Forwarded-Proto: http'), 'http:');
+    assert.equal(await schemeBy('X-Forwarded-Proto: javascript'), 'http:');
+    await server.restart({ POPROOM_TRUSTED_PROXIES: '' });
+    assert.equal(await schemeBy('X-Forwarded-Proto: https'), 'http:');
+  });
+
+  it('[LINK-1] is built from POPROOM_PUBLIC_URL where that is set, whatever the Host', async (t) => {
+    const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org/share/' });
+    const room = await server.api.room();
+    for (const host of ['localhost', 'evil.example', 'a b', '"><script>']) {
+      const { fileUrl } = (await upload(t, server, room, `Host: ${host}`)).json;
+      assert.match(fileUrl, /^https:\/\/pop\.example\.org\/share\/files\/[0-9a-f]{32}\/a\.txt$/);
+    }
+  });
+
+  it('[LINK-1] is not built from a Host that is none: 400, and nothing is stored', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const room = await server.api.room();
+    const hostile = [
+      '',
+      ' ',
+      'a b',
+      'a/b',
+      'a?b',
+      'a#b',
+      'user@host',
+      'http://host',
+      'a\\b',
+      '"><script>',
+      "a'b",
+      '%61',
+    ];
+    const broken = [
+      'host:',
+      'host:port',
+      'host:123456',
+      'host:65536',
+      ':80',
+      '-',
+      '.',
+      '[::1',
+      '::1',
+      '[zz]',
+      '[:::1]',
+    ];
+    const numbers = ['1.2.3.256', '1.2.3.4.5', 'é', `${'a'.repeat(300)}.example`, 'a,b', 'a, b', '*', '{host}'];
+    for (const host of [...hostile, ...broken, ...numbers]) {
+      for (const answer of [
+        await upload(t, server, room, `Host: ${host}`),
+        await list(t, server, room, `Host: ${host}`),
+      ]) {
+        assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', host).field, 'Host');
+        assert.ok(host.trim().length < 3 || !answer.text.includes(host), 'it is not repeated');
+      }
+    }
+    assert.deepEqual(await storedBlobs(server.folder), []);
+  });
+
+  it('[LINK-1] is not built from two Hosts, nor from none', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const twice = await upload(t, server, room, 'Host: localhost', 'Host: evil.example');
+    assert.equal(assertError(twice, 400, 'VALIDATION_FAILED').field, 'Host');
+    const old = await ask(t, server.port, lines(`GET /api/rooms/${room}/files HTTP/1.0`));
+    assert.equal(assertError(old, 400, 'VALIDATION_FAILED').field, 'Host');
+  });
+
+  it('[LINK-1] does not matter to answers without one', async (t) => {
+    const server = await startTestServer(t);
+    for (const host of ['a b', '"><script>', '[::1']) {
+      const answer = await ask(t, server.port, lines('GET /api/health HTTP/1.1', `Host: ${host}`, 'Connection: close'));
+      assert.equal(answer.status, 200);
+    }
+  });
+});
+
+describe('every answer of the API', () => {
+  it('[LINK-2] [LINK-3] is not to be kept, and may be read by pages of any origin, without credentials', async (t) => {
+    const server = await startTestServer(t);
+    for (const [name, { headers }] of Object.entries(await answersOf(server))) {
+      assert.equal(headers.get('cache-control'), 'no-store', name);
+      assertReadable(headers, name);
+    }
+  });
+
+  it('[LINK-3] is readable where it is a file, the page or a probe too', async (t) => {
+    const { api } = await startTestServer(t);
+    const { fileUrl } = (await api.upload(await api.room(), 'a.txt', 'abc')).json;
+    for (const path of [fileUrl, '/docs', '/livez', '/readyz', '/nothing']) {
+      assertReadable((await api.get(path, { headers: { origin: 'https://elsewhere.example' } })).headers, path);
+    }
+  });
+});
+
+describe('a preflight', () => {
+  it('[LINK-3] is answered for every path, with its methods and all headers that the API knows', async (t) => {
+    const { api } = await startTestServer(t);
+    for (const { method, path, parameters } of Object.values(endpoints) as Described[]) {
+      const { status, text, headers } = await api.call('OPTIONS', path.replace(/:\w+/g, 'x'), {
+        headers: { origin: 'https://elsewhere.example', 'access-control-request-method': method },
+      });
+      assert.equal(status, 204, path);
+      assert.equal(text, '');
+      assert.equal(headers.get('access-control-allow-origin'), '*');
+      assert.equal(headers.get('access-control-allow-credentials'), null);
+      assert.ok(listed(headers, 'access-control-allow-methods').includes(method.toLowerCase()), path);
+      assert.ok(Number(headers.get('access-control-max-age')) > 0);
+      const allowed = listed(headers, 'access-control-allow-headers');
+      const own = parameters?.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase());
+      for (const name of ['authorization', 'x-api-key', 'content-type', ...(own ?? [])]) {
+        assert.ok(allowed.includes(name), `${path} allows ${name}`);
+      }
+    }
+  });
+
+  it('[LINK-3] is answered to a client that has used up its requests', async (t) => {
+    const { api } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
+    for (let tries = 0; tries < 3; tries++) assert.equal((await api.call('OPTIONS', '/api/rooms')).status, 204);
+    assertReadable((await api.post('/api/rooms')).headers, 'the refusal');
+  });
+});
+
+interface Described {
+  method: string;
+  path: string;
+  parameters?: readonly { name: string; in: string }[];
+}
+
+function assertReadable(headers: Headers, about: string): void {
+  assert.equal(headers.get('access-control-allow-origin'), '*', about);
+  assert.equal(headers.get('access-control-allow-credentials'), null, about);
+  const exposed = listed(headers, 'access-control-expose-headers');
+  const told = ['etag', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining'];
+  for (const name of [...told, 'x-ratelimit-reset', 'retry-after', 'x-request-id']) {
+    assert.ok(exposed.includes(name), `${about} exposes ${name}`);
+  }
+}
+
+function listed(headers: Headers, name: string): string[] {
+  return (headers.get(name) ?? '').toLowerCase().split(/\s*,\s*/);
+}
+
+/** One of each kind. */
+async function answersOf({ api }: TestServer): Promise<Record<string, Answer>> {
+  const created = await api.post('/api/rooms', { headers: { origin: 'https://elsewhere.example' } });
+  const room = `/api/rooms/${created.json.roomId}`;
+  return {
+    created,
+    looked: await api.get(room),
+    written: await api.post(`${room}/content`, { json: { content: 'x' } }),
+    read: await api.get(`${room}/content`),
+    fresh: await api.get(`${room}/content`, { headers: { 'if-none-match': '"1"' } }),
+    uploaded: await api.upload(created.json.roomId, 'a.txt', 'abc'),
+    files: await api.get(`${room}/files`),
+    health: await api.get('/api/health'),
+    description: await api.get('/api/openapi.json'),
+    unknown: await api.get('/api/rooms/7KQ2MX'),
+    nothing: await api.get('/api/nothing'),
+    wrongMethod: await api.call('PUT', '/api/rooms'),
+    badBody: await api.post('/api/rooms', { json: [] }),
+    badKey: await api.get('/api/health', { headers: { 'x-api-key': 'x' } }),
+    head: await api.call('HEAD', room),
+    deleted: await api.delete(room),
+  };
+}
+
+/** With headers as they are given, the Host among them. */
+function upload(t: TestContext, { port }: TestServer, room: string, ...headers: string[]): Promise<Answer> {
+  const own = ['Content-Type: text/plain', 'X-File-Name: a.txt', 'Content-Length: 3', 'Connection: close'];
+  return ask(t, port, `${lines(`POST /api/rooms/${room}/upload HTTP/1.1`, ...headers, ...own)}abc`);
+}
+
+function list(t: TestContext, { port }: TestServer, room: string, ...headers: string[]): Promise<Answer> {
+  return ask(t, port, lines(`GET /api/rooms/${room}/files HTTP/1.1`, ...headers, 'Connection: close'));
+}

@@ -1,0 +1,173 @@
+/** What is hardly HTTP, or not at all: it gets the same answers as everything else. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
+import { eventually } from '../support/eventually.ts';
+import { ask, exchange, likeFetch, lines } from '../support/raw-http.ts';
+import { roomsIn } from '../support/rooms-in.ts';
+import { startTestServer } from '../support/server.ts';
+import { openWire, requestHead } from '../support/wire.ts';
+
+const post = ['POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Type: application/json'];
+
+/** What the HTTP parser refuses. */
+const malformed: Record<string, string> = {
+  'no request at all': 'hello\r\n\r\n',
+  'the start of TLS': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  'HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'another version': lines('GET /api/health HTTP/3.0', 'Host: x'),
+  'an unknown method': lines('FETCH /api/health HTTP/1.1', 'Host: x'),
+  'a method in small letters': lines('get /api/health HTTP/1.1', 'Host: x'),
+  'a space in the path': lines('GET /api/he alth HTTP/1.1', 'Host: x'),
+  'a NUL in the path': lines('GET /api/\0 HTTP/1.1', 'Host: x'),
+  'bare line feeds': 'GET /api/health HTTP/1.1\nHost: x\n\n',
+  'a header without a colon': lines('GET /api/health HTTP/1.1', 'Host: x', 'nonsense'),
+  'a header with a space in its name': lines('GET /api/health HTTP/1.1', 'Host : x'),
+  'a header with a NUL': lines('GET /api/health HTTP/1.1', 'Host: x', 'X-Y: a\0b'),
+  'a header on two lines': lines('GET /api/health HTTP/1.1', 'Host: x', 'X-Y: a', ' b'),
+  'a header of 20 kB': lines('GET /api/health HTTP/1.1', 'Host: x', `X-Y: ${'y'.repeat(20_000)}`),
+  '4,000 headers': lines('GET /api/health HTTP/1.1', 'Host: x', ...Array<string>(4000).fill('A: b')),
+  'a path of 20 kB': lines(`GET /api/${'y'.repeat(20_000)} HTTP/1.1`, 'Host: x'),
+  'a length that is none': `${lines(...post, 'Content-Length: two')}{}`,
+  'a negative length': `${lines(...post, 'Content-Length: -2')}{}`,
+  'a length beyond all numbers': `${lines(...post, `Content-Length: ${'9'.repeat(30)}`)}{}`,
+  'two lengths': `${lines(...post, 'Content-Length: 2', 'Content-Length: 3')}{} `,
+  'a length and chunks': `${lines(...post, 'Content-Length: 2', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+  'chunks that are not the last coding': `${lines(...post, 'Transfer-Encoding: chunked, gzip')}0\r\n\r\n`,
+  'a chunk of no size': `${lines(...post, 'Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`,
+  'a chunk that is longer than it says': `${lines(...post, 'Transfer-Encoding: chunked')}1\r\n{}\r\n0\r\n\r\n`,
+  CONNECT: lines('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443'),
+};
+
+describe('what the HTTP parser refuses', () => {
+  it('[ERR-5] [ERR-1] gets the shape of all errors', async (t) => {
+    const { port, folder, api } = await startTestServer(t);
+    for (const [name, bytes] of Object.entries(malformed)) {
+      const answer = await ask(t, port, bytes);
+      assertError(answer, 400, 'VALIDATION_FAILED', name);
+      assert.equal(answer.headers.get('connection'), 'close');
+      assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+    }
+    assert.equal(roomsIn(folder), 0);
+    assert.equal((await api.get('/api/health')).status, 200);
+  });
+
+  it('[ERR-5] is told what is wrong, where that can be said', async (t) => {
+    const { port } = await startTestServer(t);
+    const messageOf = async (name: string) => (await ask(t, port, malformed[name] ?? '')).json.error.message;
+    assert.match(await messageOf('a header of 20 kB'), /16 KiB/);
+    assert.match(await messageOf('an unknown method'), /method/);
+    assert.match(await messageOf('CONNECT'), /CONNECT/);
+  });
+
+  it('[ERR-5] may come after a good request, and is answered after it or instead of it', async (t) => {
+    const { port } = await startTestServer(t);
+    const wire = await openWire(t, port);
+    await wire.send(requestHead('GET', '/api/health'));
+    assert.equal((await wire.answer()).status, 200);
+    await wire.send('nonsense\r\n\r\n');
+    assertError(likeFetch(await wire.answer()), 400, 'VALIDATION_FAILED');
+    await wire.closed();
+  });
+
+  it('[ERR-5] never gets into the bytes of a file that is on its way', async (t) => {
+    const { api, port } = await startTestServer(t);
+    const size = 10 * 1024 * 1024;
+    const { fileUrl } = (await api.upload(await api.room(), 'zeros', Buffer.alloc(size))).json;
+    const wire = await openWire(t, port);
+    await wire.send(requestHead('GET', new URL(fileUrl).pathname));
+    await eventually('the file is on its way', () => wire.pending().includes('\r\n\r\n'));
+    await wire.send('nonsense\r\n\r\n');
+    await wire.closed();
+    const [, ...rest] = wire.pending().split('\r\n\r\n');
+    assert.match(rest.join('\r\n\r\n').slice(0, size), /^\0*$/);
+  });
+
+  it('[ERR-5] that ends before it is whole is no request', async (t) => {
+    const { port, api } = await startTestServer(t);
+    for (const bytes of ['', 'GET', 'GET /api/health HTTP/1.1\r\nHost:', `${lines(...post, 'Content-Length: 99')}{`]) {
+      const wire = await openWire(t, port);
+      await wire.send(bytes);
+      wire.leave();
+    }
+    assert.equal((await api.get('/api/health')).status, 200);
+  });
+});
+
+describe('what is odd but HTTP', () => {
+  it('[ERR-1] is refused without a Host, as HTTP/1.1 asks for', async (t) => {
+    const { port } = await startTestServer(t);
+    const answer = await ask(t, port, lines('GET /api/health HTTP/1.1', 'Connection: close'));
+    assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'Host');
+    assert.equal((await ask(t, port, lines('GET /api/health HTTP/1.0'))).status, 200);
+  });
+
+  it('[ERR-4] may name its target by the whole address, and by nothing else but a path', async (t) => {
+    const { port } = await startTestServer(t);
+    const at = (target: string) => ask(t, port, lines(`GET ${target} HTTP/1.1`, 'Host: x', 'Connection: close'));
+    for (const target of [
+      'http://x/api/health',
+      'HTTP://x:80/api/health?a=b',
+      '/api/health?',
+      '/api/health?http://y/',
+    ]) {
+      assert.equal((await at(target)).status, 200, target);
+    }
+    for (const target of ['*api/health', '*', 'http://x', 'ftp://x/api/health', '//api/health', '/api/health#x']) {
+      assertError(await at(target), 404, 'NOT_FOUND', target);
+    }
+  });
+
+  it('[ERR-1] is answered as if it had no Upgrade', async (t) => {
+    const { port } = await startTestServer(t);
+    const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='];
+    const answer = await ask(t, port, lines('GET /api/health HTTP/1.1', 'Host: x', ...upgrade));
+    assert.equal(answer.json.status, 'healthy');
+  });
+
+  it('[ERR-1] is answered in turn where it comes many at a time', async (t) => {
+    const { port } = await startTestServer(t);
+    const several = ['/api/health', '/api/nothing', '/livez', '/api/rooms/7KQ2MX'].map((path) =>
+      requestHead('GET', path),
+    );
+    const last = requestHead('GET', '/docs', { Connection: 'close' });
+    const answers = await exchange(t, port, several.join('') + last);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 404, 200, 404, 200],
+    );
+  });
+
+  it('[ERR-1] is told to go on where it asks with 100-continue, once nothing speaks against its body', async (t) => {
+    const { port } = await startTestServer(t);
+    const wire = await openWire(t, port);
+    const head = { 'Content-Type': 'application/json', 'Content-Length': 2, Expect: '100-continue' };
+    await wire.send(requestHead('POST', '/api/rooms', head));
+    assert.equal((await wire.answer()).status, 100);
+    await wire.send('{}');
+    assert.equal((await wire.answer()).status, 201);
+  });
+
+  it('[ERR-1] is refused before it sends a body that would be refused anyway', async (t) => {
+    const { port } = await startTestServer(t);
+    const json = { 'Content-Type': 'application/json', Expect: '100-continue' };
+    const refused: [string, Record<string, string | number>, number, string][] = [
+      ['/api/rooms', { ...json, 'Content-Length': 10_000_000 }, 413, 'CONTENT_TOO_LARGE'],
+      ['/api/rooms', { ...json, 'Content-Type': 'text/plain', 'Content-Length': 2 }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+      ['/api/nothing', { ...json, 'Content-Length': 2 }, 404, 'NOT_FOUND'],
+      ['/api/health', { ...json, 'Content-Length': 2 }, 405, 'METHOD_NOT_ALLOWED'],
+    ];
+    for (const [path, headers, status, code] of refused) {
+      const wire = await openWire(t, port);
+      await wire.send(requestHead('POST', path, headers));
+      assertError(likeFetch(await wire.answer()), status, code);
+      await wire.closed();
+    }
+  });
+
+  it('[ERR-1] may expect something else, which does not matter', async (t) => {
+    const { port } = await startTestServer(t);
+    const expecting = lines(...post, 'Content-Length: 2', 'Expect: miracles', 'Connection: close');
+    assert.equal((await ask(t, port, `${expecting}{}`)).status, 201);
+  });
+});

@@ -1,0 +1,224 @@
+/** PINs: what they are, how they travel, what they open, and where they never appear. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { field, filePart, form, formType } from '../support/form.ts';
+import { roomOperations } from '../support/room-operations.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const right = '0427';
+const wrong = '9138';
+const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
+
+describe('a PIN', () => {
+  it('[PIN-1] is a string of four ASCII digits when a room is made', async (t) => {
+    const { api } = await startTestServer(t);
+    for (const pin of ['0000', '0427', '9999']) {
+      assert.equal((await api.post('/api/rooms', { json: { pin } })).json.hasPin, true);
+    }
+    const others = [427, 1234, null, true, ['1234'], { pin: '1234' }, '', '427', '12345', '12a4', ' 1234', '1234\n'];
+    for (const pin of [...others, '1 34', '-123', '1e10', '١٢٣٤', '１２３４', '𝟏𝟐𝟑𝟒', '123\u0000']) {
+      const answer = await api.post('/api/rooms', { json: { pin } });
+      assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', JSON.stringify(pin)).field, 'pin');
+    }
+  });
+
+  it('[PIN-1] is one at the door too, in whatever way it comes', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room({ pin: right });
+    const path = `/api/rooms/${room}/content`;
+    for (const pin of ['427', '12345', 'abcd', '', '04 27']) {
+      const ways = [
+        await api.get(path, { pin }),
+        await api.get(`${path}?pin=${encodeURIComponent(pin)}`),
+        await api.post(path, { json: { content: 'x', pin } }),
+        await uploadForm(api, room, pin),
+      ];
+      for (const answer of ways) assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', pin).field, 'pin');
+    }
+    assertError(await api.post(path, { json: { content: 'x', pin: 427 } }), 400, 'VALIDATION_FAILED');
+    assertError(await api.get(`${path}?pin=%D9%A1%D9%A2%D9%A3%D9%A4`), 400, 'VALIDATION_FAILED');
+  });
+
+  it('[PIN-2] is asked for by a protected room on every operation', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room({ pin: right });
+    for (const { name, run } of roomOperations) {
+      assertError(await run(api, room), 401, 'PIN_REQUIRED', name);
+      const details = assertError(await run(api, room, { pin: wrong }), 403, 'PIN_INCORRECT', name);
+      assert.equal(details.triesLeft, 4);
+      assert.equal((await api.get(`/api/rooms/${room}`, { pin: right })).status, 200);
+    }
+    for (const { name, run, success } of roomOperations) {
+      assert.equal((await run(api, room, { pin: right })).status, success, name);
+    }
+  });
+
+  it('[PIN-2] stops a write and a removal that lack it', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room({ pin: right });
+    for (const sending of [{}, { pin: wrong }]) {
+      for (const { run } of roomOperations) await run(api, room, sending);
+    }
+    const { json, headers } = await api.get(`/api/rooms/${room}/content`, { pin: right, from: '192.0.2.9' });
+    assert.equal(json.content, '');
+    assert.equal(headers.get('etag'), '"0"');
+    assert.deepEqual((await api.get(`/api/rooms/${room}/files`, { pin: right, from: '192.0.2.9' })).json.files, []);
+  });
+
+  it('[PIN-3] travels in a header, in the query, in a JSON body, or in a form before the file', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room({ pin: right });
+    const path = `/api/rooms/${room}`;
+    assert.equal((await api.get(path, { pin: right })).status, 200);
+    assert.equal((await api.get(`${path}?pin=${right}`)).status, 200);
+    assert.equal((await api.post(`${path}/content`, { json: { content: 'x', pin: right } })).status, 200);
+    assert.equal((await uploadForm(api, room, right)).status, 201);
+    const { fileId } = (await api.get(`${path}/files?pin=${right}`)).json.files[0];
+    assert.equal((await api.delete(`${path}/files/${fileId}`, { json: { pin: right } })).status, 200);
+    assert.equal((await api.delete(path, { json: { pin: right } })).status, 200);
+  });
+
+  it('[PIN-3] counts from the header before the query, and from there before the body', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room({ pin: right });
+    const send = (header: string | undefined, query: string | undefined, body: string) =>
+      api.post(`/api/rooms/${room}/content${query === undefined ? '' : `?pin=${query}`}`, {
+        json: { content: 'x', pin: body },
+        ...(header !== undefined && { pin: header }),
+      });
+    assert.equal((await send(right, wrong, wrong)).status, 200);
+    assert.equal((await send(undefined, right, wrong)).status, 200);
+    assertError(await send(wrong, right, right), 403, 'PIN_INCORRECT');
+    assertError(await send(undefined, wrong, right), 403, 'PIN_INCORRECT');
+    assertError(await send('42', right, right), 400, 'VALIDATION_FAILED');
+  });
+
+  it('[PIN-3] counts from the header before the form, and not where it stands after the file', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room({ pin: right });
+    assert.equal((await uploadForm(api, room, wrong, { pin: right })).status, 201);
+    assertError(await uploadForm(api, room, right, { pin: wrong }), 403, 'PIN_INCORRECT');
+    const late = form(filePart('abc'), field('pin', right));
+    const answer = await api.post(`/api/rooms/${room}/upload`, { body: late, headers: { 'content-type': formType } });
+    assertError(answer, 401, 'PIN_REQUIRED');
+  });
+
+  it('[PIN-4] is ignored by a room without one', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    const room = await api.room();
+    for (let tries = 0; tries < 10; tries++) {
+      for (const { name, run, success } of roomOperations.slice(0, -1)) {
+        assert.equal((await run(api, room, { pin: wrong })).status, success, name);
+      }
+    }
+    assert.equal((await api.delete(`/api/rooms/${room}`, { pin: wrong })).status, 200);
+  });
+});
+
+describe('the secrecy of a PIN', () => {
+  it('[PIN-5] is kept by every answer and by the log, whichever way it came', async (t) => {
+    const server = await startTestServer(t, unlimited);
+    const { api } = server;
+    const pins = { right: '7351', wrong: '8462', late: '9573', nonsense: '61728' };
+    const told: Answer[] = [await api.post('/api/rooms', { json: { pin: pins.right } })];
+    const room = told[0]?.json.roomId;
+    for (const pin of Object.values(pins)) {
+      for (const path of [`/api/rooms/${room}`, `/api/rooms/${room}/content`, `/api/rooms/${room}/nothing`, '/livez']) {
+        told.push(await api.get(path, { pin }), await api.get(`${path}?pin=${pin}&also=${pin}`));
+        told.push(await api.post(`${path}?pin=${pin}`, { json: { content: 'x', pin } }));
+        told.push(await api.post(path, { body: `{"pin":"${pin}"`, headers: { 'content-type': 'application/json' } }));
+      }
+      told.push(await uploadForm(api, room, pin), await api.delete(`/api/rooms/7KQ2MX?pin=${pin}`));
+    }
+    told.push(await api.delete(`/api/rooms/${room}`, { json: { pin: pins.right }, from: '192.0.2.9' }));
+    assert.equal(told.at(-1)?.status, 200);
+    const said = told.map(({ text, headers }) => withoutClocks(text + JSON.stringify([...headers]))).join('\n');
+    for (const pin of Object.values(pins)) {
+      assert.ok(!said.includes(pin), `${pin} was answered`);
+      assert.ok(!messagesOf(server).includes(pin), `${pin} was logged`);
+    }
+    assert.ok(!server.logged().includes('pin='));
+    assert.ok(!server.logged().includes('also='));
+  });
+
+  it('[PIN-6] is kept by the data folder: no PIN, and no plain hash of one', async (t) => {
+    const { api, folder, stop } = await startTestServer(t);
+    const room = await api.room({ pin: '7351' });
+    await api.get(`/api/rooms/${room}`, { pin: '8462' });
+    await api.get(`/api/rooms/${room}`, { pin: '7351' });
+    const mac = macOf(folder, room);
+    assert.equal(mac.length, 32);
+    await stop();
+    const files = (await readdir(folder)).filter((name) => name.startsWith('poproom.db'));
+    const bytes = Buffer.concat(await Promise.all(files.map((name) => readFile(join(folder, name)))));
+    assert.ok(bytes.includes(mac));
+    for (const pin of ['7351', '8462']) {
+      for (const salt of ['', room]) {
+        const plain = createHash('sha256')
+          .update(salt + pin)
+          .digest();
+        assert.ok(!bytes.includes(plain) && !bytes.includes(plain.toString('hex')));
+      }
+      assert.ok(!columnsOf(folder).includes(pin), `${pin} stands in the database`);
+    }
+  });
+
+  it('[PIN-6] hangs on a secret outside the database: under another, the PIN no longer opens', async (t) => {
+    const { api, folder, restart } = await startTestServer(t);
+    const room = await api.room({ pin: right });
+    const secret = (await readFile(join(folder, 'secret'), 'utf8')).trim();
+    assert.ok(!(await readFile(join(folder, 'poproom.db'))).includes(secret));
+    await restart({ POPROOM_SECRET: 'another secret than before' });
+    assertError(await api.get(`/api/rooms/${room}`, { pin: right }), 403, 'PIN_INCORRECT');
+    await restart({ POPROOM_SECRET: secret });
+    assert.equal((await api.get(`/api/rooms/${room}`, { pin: right })).status, 200);
+  });
+
+  it('[PIN-6] does not show that two rooms have the same', async (t) => {
+    const { api, folder } = await startTestServer(t);
+    const [one, other] = [await api.room({ pin: right }), await api.room({ pin: right })];
+    assert.notDeepEqual(macOf(folder, one), macOf(folder, other));
+  });
+});
+
+function uploadForm(api: TestServer['api'], room: string, pin: string, sending: { pin?: string } = {}) {
+  const body = form(field('pin', pin), filePart('abc'));
+  return api.post(`/api/rooms/${room}/upload`, { ...sending, body, headers: { 'content-type': formType } });
+}
+
+/** Request ids, times and durations may hold any four digits by chance. */
+function withoutClocks(text: string): string {
+  return text
+    .replace(/"x-request-id","[^"]*"/g, '')
+    .replace(/"requestId":"[^"]*"/g, '')
+    .replace(/"(x-ratelimit-reset|date|retry-after)","[^"]*"/g, '')
+    .replace(/"(fileUrl|roomId|fileId)":"[^"]*"/g, '');
+}
+
+function messagesOf({ logged }: TestServer): string {
+  return logged()
+    .replace(/"requestId":"[^"]*"/g, '')
+    .replace(/"ms":[\d.]+/g, '');
+}
+
+function macOf(folder: string, room: string): Uint8Array {
+  const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
+  const row = db.prepare('SELECT pin_mac FROM rooms WHERE code = ?').get(room);
+  db.close();
+  return row?.pin_mac as Uint8Array;
+}
+
+/** All text and all numbers of rooms and counters. */
+function columnsOf(folder: string): string {
+  const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
+  const rows = ['rooms', 'counters'].flatMap((table) => db.prepare(`SELECT * FROM ${table}`).all());
+  db.close();
+  const values = rows.flatMap((row) => Object.values(row)).filter((value) => !(value instanceof Uint8Array));
+  return JSON.stringify(values);
+}

@@ -1,0 +1,176 @@
+/** Where uploads end: one byte too many, one file too many, a full disk. The refusal comes early, and nothing stays. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { closing, filePart, form, formType, opening } from '../support/form.ts';
+import { startTestServer } from '../support/server.ts';
+import { streamed } from '../support/streamed-body.ts';
+import { assertNothingStays, storedBlobs } from '../support/upload-folder.ts';
+import { chunk, openWire, requestHead } from '../support/wire.ts';
+
+const noLimit = { POPROOM_FREE_LIMIT: '0' };
+const largest = 10_485_760;
+const bareHeaders = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt' };
+const formHeaders = { 'Content-Type': formType };
+
+describe('the largest file', () => {
+  for (const encoding of ['bare', 'form'] as const) {
+    for (const length of ['announced', 'not announced'] as const) {
+      it(`[UP-2] [UP-6] refuses the byte that is one too many, ${encoding}, its length ${length}`, async (t) => {
+        const server = await startTestServer(t, noLimit);
+        const room = await server.api.room();
+        const bytes = randomBytes(largest + 1);
+        const body = encoding === 'bare' ? bytes : form(filePart(bytes));
+        const headers = { 'content-type': encoding === 'bare' ? 'application/octet-stream' : formType };
+        const sent = length === 'announced' ? body : streamed(body);
+        const { status, code, json } = await server.api.upload(room, 'big.bin', sent, { headers });
+        assert.deepEqual([status, code], [413, 'FILE_TOO_LARGE']);
+        assert.deepEqual(json.error.details, { maximum: largest });
+        await assertNothingStays(server, room);
+      });
+    }
+  }
+
+  it('[UP-2] refuses an announced length over the limit without reading a byte', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const lengths = [
+      { ...bareHeaders, 'Content-Length': largest + 1 },
+      { ...bareHeaders, 'Content-Length': 10 ** 15 },
+      { ...formHeaders, 'Content-Length': largest + 1024 * 1024 },
+    ];
+    for (const headers of lengths) {
+      const wire = await openWire(t, server.port);
+      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+      const { status, code, headers: answered } = await wire.answer();
+      assert.deepEqual([status, code, answered.connection], [413, 'FILE_TOO_LARGE', 'close']);
+      wire.leave();
+    }
+    await assertNothingStays(server, room);
+  });
+
+  it('[UP-2] refuses a client that asks before it sends, instead of telling it to go ahead', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const secret = await server.api.room({ pin: '0427' });
+    const asking = { Expect: '100-continue' };
+    const refused = [
+      { to: room, headers: { ...bareHeaders, 'Content-Length': largest + 1 }, code: 'FILE_TOO_LARGE' },
+      { to: room, headers: { ...formHeaders, 'Content-Length': 2 * largest }, code: 'FILE_TOO_LARGE' },
+      { to: room, headers: { 'Content-Type': 'text/plain', 'Content-Length': 5 }, code: 'VALIDATION_FAILED' },
+      { to: secret, headers: { ...bareHeaders, 'Content-Length': 5 }, code: 'PIN_REQUIRED' },
+      { to: '000000', headers: { ...bareHeaders, 'Content-Length': 5 }, code: 'ROOM_NOT_FOUND' },
+    ];
+    for (const { to, headers, code } of refused) {
+      const wire = await openWire(t, server.port);
+      await wire.send(requestHead('POST', `/api/rooms/${to}/upload`, { ...headers, ...asking }));
+      assert.equal((await wire.answer()).code, code);
+      await wire.closed();
+    }
+  });
+
+  it('[UP-2] refuses before the end of a body that passes the limit', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const tooMuch = Buffer.alloc(largest + 1);
+    const fileOpening = opening({ disposition: 'name="file"; filename="a.txt"' });
+    const begun = [
+      { headers: { ...bareHeaders, 'Transfer-Encoding': 'chunked' }, body: chunk(tooMuch) },
+      {
+        headers: { ...formHeaders, 'Transfer-Encoding': 'chunked' },
+        body: chunk(Buffer.concat([fileOpening, tooMuch])),
+      },
+      {
+        headers: { ...formHeaders, 'Content-Length': fileOpening.length + tooMuch.length + 2 + closing.length },
+        // The first bytes of a boundary are held back until it is clear that they are none.
+        body: Buffer.concat([fileOpening, tooMuch, Buffer.from('\r\n')]),
+      },
+    ];
+    for (const { headers, body } of begun) {
+      const wire = await openWire(t, server.port);
+      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+      await wire.send(body);
+      assert.equal((await wire.answer()).code, 'FILE_TOO_LARGE');
+      await assertNothingStays(server, room);
+      wire.leave();
+    }
+  });
+
+  it('[UP-2] refuses a form without end, wherever in it the end is missing', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const room = await server.api.room();
+    const rubbish = Buffer.alloc(1024 * 1024, 'x');
+    const endless = {
+      preamble: Buffer.from(''),
+      'part header': Buffer.from('--xyzzy\r\nX-Long: '),
+      field: opening({ disposition: 'name="pin"' }),
+      'part that is skipped': Buffer.from('--xyzzy\r\nX-Other: 1\r\n\r\n'),
+    };
+    for (const [where, begun] of Object.entries(endless)) {
+      const wire = await openWire(t, server.port);
+      const headers = { ...formHeaders, 'Transfer-Encoding': 'chunked' };
+      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+      await wire.send(chunk(begun));
+      for (let MiB = 0; MiB < 12 && wire.pending() === ''; MiB++) await wire.send(chunk(rubbish));
+      const { status } = await wire.answer();
+      assert.ok(status === 400 || status === 413, `an endless ${where} is refused: ${status}`);
+      await assertNothingStays(server, room);
+      wire.leave();
+    }
+  });
+});
+
+describe('a full room', () => {
+  it('[UP-3] holds 100 files, whatever comes at once, and has room again when one is removed', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const { api, folder } = server;
+    const room = await api.room();
+    for (let i = 0; i < 95; i++) assert.equal((await api.upload(room, `${i}.txt`, 'x')).status, 201);
+    const last = await Promise.all(Array.from({ length: 12 }, () => api.upload(room, 'late.txt', 'x')));
+    assert.equal(last.filter(({ status }) => status === 201).length, 5);
+    assert.ok(last.filter(({ status }) => status !== 201).every(({ code }) => code === 'ROOM_FULL'));
+    assert.equal((await storedBlobs(folder)).length, 100);
+    const body = form(filePart('x'));
+    const asForm = await api.post(`/api/rooms/${room}/upload`, { body, headers: { 'content-type': formType } });
+    assert.deepEqual([asForm.status, asForm.code], [413, 'ROOM_FULL']);
+    assert.deepEqual(asForm.json.error.details, { maximumFiles: 100, maximumBytes: 104_857_600 });
+
+    const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
+    assert.equal(files.length, 100);
+    await api.delete(`/api/rooms/${room}/files/${files[0].fileId}`);
+    assert.equal((await api.upload(room, 'again.txt', 'x')).status, 201);
+  });
+
+  it('[UP-3] holds 100 MiB, and refuses what would pass it', async (t) => {
+    const { api, folder, port } = await startTestServer(t, noLimit);
+    const room = await api.room();
+    const big = Buffer.alloc(largest, 'x');
+    for (let i = 0; i < 9; i++) assert.equal((await api.upload(room, `${i}.bin`, big)).status, 201);
+    assert.equal((await api.upload(room, 'most.bin', big.subarray(1))).status, 201);
+
+    const wire = await openWire(t, port);
+    await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, { ...bareHeaders, 'Content-Length': 2 }));
+    assert.equal((await wire.answer()).code, 'ROOM_FULL', 'an announced length is refused at once');
+    wire.leave();
+    assert.equal((await api.upload(room, 'two.bin', streamed('xx'))).code, 'ROOM_FULL');
+    const asForm = { body: form(filePart('xx')), headers: { 'content-type': formType } };
+    assert.equal((await api.post(`/api/rooms/${room}/upload`, asForm)).code, 'ROOM_FULL');
+    assert.equal((await storedBlobs(folder)).length, 10);
+    assert.equal((await api.upload(room, 'one.bin', 'x')).status, 201, 'the last byte fits');
+  });
+});
+
+describe('a full disk', () => {
+  it('[UP-4] takes no files when they would leave too little room', async (t) => {
+    const server = await startTestServer(t, { POPROOM_MIN_FREE_DISK: '900000GiB' });
+    const room = await server.api.room();
+    const bare = await server.api.upload(room, 'a.txt', 'x');
+    assert.deepEqual([bare.status, bare.code], [507, 'STORAGE_FULL']);
+    const body = form(filePart('x'));
+    const headers = { 'content-type': formType };
+    assert.equal((await server.api.post(`/api/rooms/${room}/upload`, { body, headers })).code, 'STORAGE_FULL');
+    await assertNothingStays(server, room);
+    assert.ok(!server.logged().includes(join(server.folder, 'files')), 'no path is in the log');
+  });
+});

@@ -1,0 +1,170 @@
+/** The command line: what it says, where it says it, and how it ends. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
+import { settings } from '../../src/config.ts';
+import { eventually } from '../support/eventually.ts';
+import { dataFolder, run, startProcess } from '../support/process.ts';
+
+describe('poproom', () => {
+  it('[RUN-1] says what it can do', async () => {
+    const asked = await Promise.all([run([]), run(['--help']), run(['help']), run(['-h'])]);
+    for (const { code, stdout, stderr } of asked) {
+      assert.deepEqual([code, stderr], [0, '']);
+      for (const command of ['poproom serve', 'poproom keys create', 'keys list', 'keys revoke']) {
+        assert.ok(stdout.includes(command), command);
+      }
+    }
+  });
+
+  it('[RUN-1] tells its version', async () => {
+    const { code, stdout } = await run(['--version']);
+    assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
+  });
+
+  it('[RUN-1] refuses a command that it does not know', async () => {
+    const { code, stdout, stderr } = await run(['server']);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.equal(stderr, 'poproom: There is no command "server". Try: poproom --help\n');
+  });
+});
+
+describe('poproom serve', () => {
+  it('[RUN-1] lists every setting with its default', async () => {
+    const { code, stdout } = await run(['serve', '--help']);
+    assert.equal(code, 0);
+    const lines = stdout.split('\n');
+    for (const { name, standard = '', help } of Object.values(settings)) {
+      const line = lines.find((candidate) => candidate.trim().startsWith(`${name} `));
+      assert.ok(line?.includes(` ${standard} `) && line.endsWith(help), name);
+    }
+  });
+
+  it('[RUN-1] takes no arguments', async () => {
+    const { code, stderr } = await run(['serve', '--port=80']);
+    assert.equal(code, 1);
+    assert.match(stderr, /^poproom: "poproom serve" takes no "--port=80"/);
+  });
+
+  it('[RUN-1] names every setting that cannot be, all at once, and leaves nothing on the disk', async (t) => {
+    const folder = join(await dataFolder(t), 'fresh');
+    const bad = {
+      PORT: '99999',
+      POPROOM_ROOM_TTL: 'soon',
+      POPROOM_MIN_FREE_DISK: '-1',
+      POPROOM_METRICS: 'yes',
+      POPROOM_SECRET: 'short-secret',
+      POPROOM_PUBLIC_URL: 'pop.example.org',
+      POPROOM_TRUSTED_PROXIES: '10.0.0.0/40',
+      POPROOM_LOG_LEVEL: 'loud',
+      POPROOM_STORE: 'paper:',
+    };
+    for (const command of [['serve'], ['keys', 'list']]) {
+      const { code, stdout, stderr } = await run(command, { ...bad, POPROOM_DATA_DIR: folder });
+      assert.deepEqual([code, stdout], [1, '']);
+      for (const name of Object.keys(bad)) assert.match(stderr, new RegExp(`^ {2}${name} must `, 'm'));
+      assert.ok(!stderr.includes('short-secret'), 'a secret is not shown');
+      assert.ok(!existsSync(folder));
+    }
+  });
+
+  it('[RUN-1] refuses a lifetime over the longest', async () => {
+    const { code, stderr } = await run(['serve'], { POPROOM_ROOM_TTL: '2d', POPROOM_ROOM_MAX_TTL: '1d' });
+    assert.equal(code, 1);
+    assert.match(stderr, /POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL/);
+  });
+
+  it('[RUN-6] does not start on a folder that another server has, and does when that one is gone', async (t) => {
+    const folder = await dataFolder(t);
+    const first = await startProcess(t, folder);
+    const { code, stdout, stderr } = await run(['serve'], { POPROOM_DATA_DIR: folder });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.equal(stderr, `poproom: Another Poproom server is running on the folder ${folder}.\n`);
+    assert.equal((await first.api.get('/api/health')).status, 200);
+    await first.end('SIGKILL');
+    const second = await startProcess(t, folder);
+    assert.equal((await second.api.get('/api/health')).status, 200);
+  });
+
+  it('[RUN-1] says so when its port is in use', async (t) => {
+    const taken = createServer();
+    t.after(() => taken.close());
+    const port = await new Promise<number>((resolve) => {
+      taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));
+    });
+    const { code, stderr } = await run(['serve'], { PORT: String(port), POPROOM_DATA_DIR: await dataFolder(t) });
+    assert.deepEqual([code, stderr], [1, 'poproom: the port is in use; choose another with PORT=8081\n']);
+  });
+});
+
+describe('poproom keys', () => {
+  it('[KEY-4] [KEY-1] makes, lists and revokes keys while the server runs', async (t) => {
+    const folder = await dataFolder(t);
+    const env = { POPROOM_DATA_DIR: folder };
+    const { api } = await startProcess(t, folder);
+    const tierOf = async (key: string) => {
+      const { status, headers } = await api.get('/api/health', { headers: { authorization: `Bearer ${key}` } });
+      return status === 200 ? headers.get('ratelimit-policy') : status;
+    };
+
+    assert.match((await run(['keys', 'list'], env)).stderr, /^There are no keys yet/);
+    const made = await run(['keys', 'create', 'laptop'], env);
+    assert.equal(made.code, 0);
+    assert.match(made.stdout, /^pop_[0-9A-Za-z]{32}\n$/, 'the key is alone on standard output');
+    const key = made.stdout.trim();
+    assert.ok(!made.stderr.includes(key));
+    await eventually('the key holds', async () => (await tierOf(key)) === '"pro";q=1000;w=3600', 1000);
+
+    const free = (await run(['keys', 'create', 'my phone', '--tier', 'free'], env)).stdout.trim();
+    assert.equal(await tierOf(free), '"free";q=100;w=3600');
+    const { stdout: listed } = await run(['keys', 'list'], env);
+    assert.match(
+      listed,
+      /^ID +NAME +TIER +CREATED +REVOKED\n[0-9a-f]{10} +laptop +pro +\S+\n[0-9a-f]{10} +my phone +free/,
+    );
+    for (const secret of [key, free]) assert.ok(!listed.includes(secret));
+
+    const revoked = await run(['keys', 'revoke', 'laptop'], env);
+    assert.deepEqual([revoked.code, revoked.stdout], [0, '']);
+    assert.match(revoked.stderr, /^The key "laptop" \([0-9a-f]{10}\) is revoked\.\n$/);
+    await eventually('the key holds no more', async () => (await tierOf(key)) === 401, 1000);
+    assert.equal(await tierOf(free), '"free";q=100;w=3600');
+
+    const idOfPhone = /^([0-9a-f]{10}) +my phone/m.exec(listed)?.[1] ?? '';
+    assert.equal((await run(['keys', 'revoke', idOfPhone], env)).code, 0);
+    assert.equal(await tierOf(free), 401);
+    assert.match((await run(['keys', 'list'], env)).stdout, /laptop +pro +\S+ +\d{4}-\d\d-\d\d\n/);
+  });
+
+  it('[KEY-4] refuses wrong uses, each with a sentence', async (t) => {
+    const env = { POPROOM_DATA_DIR: await dataFolder(t) };
+    await run(['keys', 'create', 'taken'], env);
+    const wrong: [args: string[], says: RegExp][] = [
+      [[], /^poproom: Usage:/],
+      [['make'], /^poproom: Usage:/],
+      [['create'], /name/],
+      [['revoke'], /name/],
+      [['list', 'all'], /^poproom: Usage:/],
+      [['create', 'a', 'b'], /^poproom: Usage:/],
+      [['create', ''], /1 to 64/],
+      [['create', 'tab\tbed'], /1 to 64/],
+      [['create', 'x'.repeat(65)], /1 to 64/],
+      [['create', 'a', '--tier', 'gold'], /free or pro/],
+      [['create', 'a', '--teir', 'pro'], /--teir/],
+      [['create', 'taken'], /"taken" already/],
+      [['revoke', 'unknown'], /No key in force is called "unknown"/],
+    ];
+    for (const [args, says] of wrong) {
+      const { code, stdout, stderr } = await run(['keys', ...args], env);
+      assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+      assert.match(stderr, says);
+      assert.ok(!stderr.includes('    at '), 'no stack is shown');
+    }
+    const { code, stdout } = await run(['keys', '--help'], env);
+    assert.equal(code, 0);
+    assert.match(stdout, /^Usage: poproom keys create/);
+  });
+});

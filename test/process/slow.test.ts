@@ -1,0 +1,152 @@
+/** Clients that take their time, never end or vanish: they cost little, and nobody else waits for them. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../support/eventually.ts';
+import { filePart, formType, opening } from '../support/form.ts';
+import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
+import { openHandles, openSockets } from '../support/process-figures.ts';
+import { storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
+import { chunk, openWire, requestHead, type Wire } from '../support/wire.ts';
+
+const noLimit = { POPROOM_FREE_LIMIT: '0' };
+const crowd = 20;
+const chunked = { 'Transfer-Encoding': 'chunked' };
+const bare = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', ...chunked };
+const json = { 'Content-Type': 'application/json', ...chunked };
+
+describe('the server', { concurrency: true, timeout: 120_000 }, () => {
+  it('[RUN-7] cuts off clients whose headers come byte by byte and never end', async (t) => {
+    const server = await startProcess(t, await dataFolder(t), noLimit);
+    const before = await openSockets(server.pid);
+    const wires = await openCrowd(t, server, { staysOpen: true });
+    for (const wire of wires) await wire.send('GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
+    // Headers have 15 seconds, looked at every 5; then there are 2 to read the answer.
+    const deadline = performance.now() + 40_000;
+    while (wires.some((wire) => !wire.isClosed())) {
+      assert.ok(performance.now() < deadline, 'all are cut off in time');
+      await Promise.all(wires.map((wire) => wire.send('x')));
+      await assertAnswersOthers(t, server);
+      await pause(250);
+    }
+    for (const wire of wires) assert.equal((await wire.answer()).code, 'VALIDATION_FAILED');
+    await assertSocketsGone(server, before);
+  });
+
+  it('[RUN-7] [UP-6] goes on while bodies stall, and keeps nothing of them when their senders leave', async (t) => {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder, noLimit);
+    const room = await server.api.room();
+    const before = await openSockets(server.pid);
+    const beginnings = [
+      Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, bare)), chunk('beginning')]),
+      Buffer.concat([
+        Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, { 'Content-Type': formType, ...chunked })),
+        chunk(opening(filePart(''))),
+        chunk('beginning'.repeat(100)),
+      ]),
+      Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/content`, json)), chunk('{"content":"')]),
+    ];
+    const wires = await openCrowd(t, server);
+    await Promise.all(wires.map((wire, i) => wire.send(beginnings[i % beginnings.length] as Buffer)));
+    const uploads = wires.filter((_, i) => i % beginnings.length < 2).length;
+    await eventually('the uploads are under way', async () => (await unfinishedBlobs(folder)).length === uploads);
+    for (let i = 0; i < 10; i++) await assertAnswersOthers(t, server);
+
+    for (const wire of wires) wire.leave();
+    await assertSocketsGone(server, before);
+    await eventually('no bytes are left', async () => (await storedBlobs(folder)).length === 0);
+    await assertNoFilesOpen(server, folder);
+    assert.deepEqual((await server.api.get(`/api/rooms/${room}/files`)).json.files, []);
+    assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
+  });
+
+  it('[RUN-7] refuses bodies without end, and cuts off those who go on sending', async (t) => {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder, noLimit);
+    const room = await server.api.room();
+    const before = await openSockets(server.pid);
+    const endless = [
+      { head: requestHead('POST', `/api/rooms/${room}/upload`, bare), code: 'FILE_TOO_LARGE' },
+      { head: requestHead('POST', `/api/rooms/${room}/content`, json), code: 'CONTENT_TOO_LARGE' },
+      { head: requestHead('POST', '/api/rooms', json), code: 'CONTENT_TOO_LARGE' },
+      { head: requestHead('POST', '/no/such/path', json), code: 'NOT_FOUND' },
+    ];
+    const piece = chunk(Buffer.alloc(64 * 1024, ' '));
+    await Promise.all(
+      endless.map(async ({ head, code }) => {
+        const wire = await openWire(t, server.port, { staysOpen: true });
+        await wire.send(head);
+        await eventually('the sender is cut off', async () => {
+          await wire.send(piece);
+          return wire.isClosed();
+        });
+        assert.equal((await wire.answer()).code, code);
+      }),
+    );
+    await assertAnswersOthers(t, server);
+    await assertSocketsGone(server, before);
+    assert.deepEqual(await storedBlobs(folder), []);
+  });
+
+  it('[RUN-4] [UP-6] ends within 30 seconds of being told to, though an upload never ends', async (t) => {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder, noLimit);
+    const room = await server.api.room();
+    const wire = await openWire(t, server.port, { staysOpen: true });
+    await wire.send(Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, bare)), chunk('x')]));
+    await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
+    const toldAt = performance.now();
+    assert.deepEqual(await server.end('SIGTERM'), { code: 0, signal: null });
+    const seconds = (performance.now() - toldAt) / 1000;
+    assert.ok(seconds < 30, `${seconds} seconds`);
+    assert.deepEqual(await storedBlobs(folder), []);
+  });
+
+  it('[RUN-7] lets go of the files that its readers leave in the middle', async (t) => {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder, noLimit);
+    const room = await server.api.room();
+    const { fileUrl } = (await server.api.upload(room, 'big.bin', Buffer.alloc(10_485_760))).json;
+    const before = await openSockets(server.pid);
+    const readers = Array.from({ length: crowd }, () => readNothing(server.port, new URL(fileUrl).pathname));
+    await eventually('all are being served', async () => (await filesOpen(server, folder)).length === crowd);
+    await assertAnswersOthers(t, server);
+    for (const reader of readers) reader.destroy();
+    await assertNoFilesOpen(server, folder);
+    await assertSocketsGone(server, before);
+  });
+});
+
+function openCrowd(t: TestContext, { port }: ServerProcess, options = {}): Promise<Wire[]> {
+  return Promise.all(Array.from({ length: crowd }, () => openWire(t, port, options)));
+}
+
+async function assertAnswersOthers(t: TestContext, { port }: ServerProcess): Promise<void> {
+  const wire = await openWire(t, port);
+  await wire.send(requestHead('GET', '/api/health', { Connection: 'close' }));
+  assert.equal((await wire.answer()).status, 200);
+  await wire.closed();
+}
+
+async function assertSocketsGone({ pid }: ServerProcess, before: number): Promise<void> {
+  await eventually('the connections are gone', async () => (await openSockets(pid)) <= before);
+}
+
+async function filesOpen({ pid }: ServerProcess, folder: string): Promise<string[]> {
+  return (await openHandles(pid)).filter((handle) => handle.startsWith(`${folder}/files/`));
+}
+
+async function assertNoFilesOpen(server: ServerProcess, folder: string): Promise<void> {
+  await eventually('no file is open', async () => (await filesOpen(server, folder)).length === 0);
+}
+
+/** Asks for a file and takes none of its bytes. */
+function readNothing(port: number, path: string) {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.pause();
+  socket.on('error', () => undefined);
+  socket.write(requestHead('GET', path));
+  return socket;
+}

@@ -1,0 +1,111 @@
+/** How the server ends when it is told to: nothing that was begun is lost. */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { closing, filePart, formType, opening } from '../support/form.ts';
+import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
+import { unfinishedBlobs } from '../support/upload-folder.ts';
+import { openWire, requestHead } from '../support/wire.ts';
+
+const stopsWithinMs = 10_000;
+const half = 'a'.repeat(100_000);
+
+describe('a stop', () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`[RUN-4] by ${signal} finishes the uploads that run and takes nothing new`, { timeout: 60_000 }, async (t) => {
+      const folder = await dataFolder(t);
+      const server = await startProcess(t, folder);
+      const room = await server.api.room();
+      const uploads = await Promise.all([beginBare(server, room), beginForm(server, room)]);
+      await eventually('both are under way', async () => (await unfinishedBlobs(folder)).length === 2);
+
+      server.signal(signal);
+      await eventually('new connections are refused', () => isRefused(server.port));
+      assert.equal((await unfinishedBlobs(folder)).length, 2, 'both still run');
+      for (const { wire, rest } of uploads) {
+        await wire.send(rest);
+        const { status, text } = await wire.answer();
+        assert.deepEqual([status, JSON.parse(text).fileSize], [201, 2 * half.length]);
+      }
+      const { code, ms } = await timed(server);
+      assert.equal(code, 0);
+      assert.ok(ms < stopsWithinMs, `it ends when its work is done, not when its patience is: ${ms} ms`);
+      assert.match(server.output(), /"msg":"stopped"/);
+      assert.deepEqual(await readdir(folder).then((names) => names.filter((name) => name.endsWith('-wal'))), []);
+
+      const again = await startProcess(t, folder);
+      const { files } = (await again.api.get(`/api/rooms/${room}/files`)).json;
+      assert.equal(files.length, 2);
+      for (const { fileId } of files) {
+        assert.equal((await again.api.get(`/files/${fileId}/a.txt`)).text, half + half);
+      }
+
+      async function beginBare({ port }: ServerProcess, to: string) {
+        const wire = await openWire(t, port);
+        const headers = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': 2 * half.length };
+        await wire.send(requestHead('POST', `/api/rooms/${to}/upload`, headers) + half);
+        return { wire, rest: half };
+      }
+
+      async function beginForm({ port }: ServerProcess, to: string) {
+        const wire = await openWire(t, port);
+        const head = opening(filePart(''));
+        const rest = `${half}\r\n${closing}`;
+        const length = head.length + half.length + rest.length;
+        await wire.send(
+          requestHead('POST', `/api/rooms/${to}/upload`, { 'Content-Type': formType, 'Content-Length': length }),
+        );
+        await wire.send(head + half);
+        return { wire, rest };
+      }
+    });
+  }
+
+  it('[RUN-4] does not wait for connections on which nothing runs', { timeout: 60_000 }, async (t) => {
+    const server = await startProcess(t, await dataFolder(t));
+    const unused = await openWire(t, server.port);
+    const kept = await openWire(t, server.port);
+    await kept.send(requestHead('GET', '/livez'));
+    assert.equal((await kept.answer()).status, 200);
+    server.signal('SIGTERM');
+    const { code, ms } = await timed(server);
+    assert.equal(code, 0);
+    assert.ok(ms < stopsWithinMs, `${ms} ms`);
+    assert.ok(unused.pending() === '' && kept.pending() === '');
+  });
+
+  it('[RUN-4] keeps what was answered just before', async (t) => {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder, { POPROOM_FREE_LIMIT: '0' });
+    const room = await server.api.room();
+    const writes = Array.from({ length: 50 }, (_, i) =>
+      server.api.post(`/api/rooms/${room}/content`, { json: { content: `text ${i}` } }),
+    );
+    await Promise.race(writes);
+    const stopped = server.end('SIGTERM');
+    const answered = (await Promise.allSettled(writes)).filter(({ status }) => status === 'fulfilled').length;
+    assert.deepEqual(await stopped, { code: 0, signal: null });
+    const again = await startProcess(t, folder);
+    const { headers } = await again.api.get(`/api/rooms/${room}/content`);
+    assert.ok(Number(headers.get('etag')?.slice(1, -1)) >= answered);
+  });
+});
+
+function isRefused(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('error', () => resolve(true));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+  });
+}
+
+async function timed({ exit }: ServerProcess): Promise<{ code: number | null; ms: number }> {
+  const since = performance.now();
+  const { code } = await exit;
+  return { code, ms: performance.now() - since };
+}

@@ -1,0 +1,57 @@
+/** The memory that uploads take, measured on the built server. */
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { closing, filePart, formType, opening } from '../support/form.ts';
+import { dataFolder, startProcess } from '../support/process.ts';
+import { peakMemory } from '../support/process-figures.ts';
+import { storedBlobs } from '../support/upload-folder.ts';
+import { openWire, requestHead } from '../support/wire.ts';
+
+const MiB = 1024 * 1024;
+const largest = 10 * MiB;
+const atOnce = 24;
+
+describe('memory', () => {
+  it('[UP-7] stays flat while many of the largest files are uploaded at once', { timeout: 60_000 }, async (t) => {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder, { POPROOM_FREE_LIMIT: '0' });
+    const bytes = Buffer.alloc(largest, 'x');
+    const head = opening(filePart(''));
+    const tail = Buffer.concat([Buffer.from('\r\n'), closing]);
+
+    /** Sends all but the last bytes, so that at the end all files are there at once, unfinished. */
+    async function begin(i: number) {
+      const room = await server.api.room();
+      const wire = await openWire(t, server.port);
+      const asForm = i % 2 === 0;
+      const headers = asForm
+        ? { 'Content-Type': formType, 'Content-Length': head.length + largest + tail.length }
+        : { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': largest };
+      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+      if (asForm) await wire.send(head);
+      await wire.send(bytes.subarray(0, -1));
+      return { wire, rest: asForm ? Buffer.concat([Buffer.from('x'), tail]) : Buffer.from('x') };
+    }
+
+    async function finish({ wire, rest }: Awaited<ReturnType<typeof begin>>) {
+      await wire.send(rest);
+      assert.equal((await wire.answer()).status, 201);
+    }
+
+    // What the first uploads load and the engine settles on is no matter of size.
+    for (let i = 0; i < 2; i++) await finish(await begin(i));
+    const before = await peakMemory(server.pid);
+    const begun = await Promise.all(Array.from({ length: atOnce }, (_, i) => begin(i)));
+    await eventually('all but the last bytes are on the disk', async () => {
+      const sizes = await Promise.all((await storedBlobs(folder)).map(async (path) => (await stat(path)).size));
+      return sizes.length === atOnce + 2 && sizes.every((size) => size > largest - 128 * 1024);
+    });
+    await Promise.all(begun.map(finish));
+    const growth = (await peakMemory(server.pid)) - before;
+    t.diagnostic(`the peak grew by ${growth.toFixed(1)} MiB from ${before.toFixed(1)} MiB`);
+    // Up to 64 MiB of spent buffers may wait for the collector before it hurries; the files would be far more.
+    assert.ok(growth < (atOnce * 10) / 2, `holding the files would take ${atOnce * 10} MiB; it took ${growth} MiB`);
+  });
+});

@@ -1,0 +1,24 @@
+/** API keys as the command line has them: another hand on the folder of a running server. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { drawApiKey } from '../../src/core/api-key.ts';
+import type { Tier } from '../../src/core/ports.ts';
+import { openKeys } from '../../src/server.ts';
+import type { TestServer } from './server.ts';
+
+export function keysOf(t: TestContext, { folder, clock }: TestServer) {
+  const store = openKeys(readConfig({ POPROOM_DATA_DIR: folder }));
+  t.after(() => store.close());
+  return {
+    /** Makes a key and returns its text. */
+    async make(name: string, tier: Tier): Promise<string> {
+      const { id, text, hash } = drawApiKey();
+      assert.ok(await store.create({ id, name, tier, hash }, clock.now));
+      return text;
+    },
+    revoke: (name: string) => store.revoke(name, clock.now),
+  };
+}
+
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -1,0 +1,20 @@
+/** What a process holds, as Linux tells it. */
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Where its open descriptors lead: paths, and names such as `socket:[123]`. */
+export async function openHandles(pid: number): Promise<string[]> {
+  const folder = `/proc/${pid}/fd`;
+  const handles = await Promise.all((await readdir(folder)).map((fd) => readlink(join(folder, fd)).catch(() => '')));
+  return handles.filter(Boolean);
+}
+
+export async function openSockets(pid: number): Promise<number> {
+  return (await openHandles(pid)).filter((handle) => handle.startsWith('socket:')).length;
+}
+
+/** The most memory that it has had at once, in MiB. */
+export async function peakMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}

@@ -1,0 +1,114 @@
+/** The built command as a process of its own: started, talked to, stopped and killed like any other. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createApi } from './api.ts';
+import { eventually } from './eventually.ts';
+
+const command = fileURLToPath(new URL('../../bin/poproom.js', import.meta.url));
+const built = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const startsWithinMs = 30_000;
+
+const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0' };
+
+type Env = Record<string, string>;
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface ServerProcess {
+  readonly pid: number;
+  readonly port: number;
+  readonly url: string;
+  readonly api: ReturnType<typeof createApi>;
+  /** Its standard output so far. */
+  readonly output: () => string;
+  readonly errors: () => string;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Exit>;
+  /** Sends the signal alone. */
+  signal(signal: NodeJS.Signals): void;
+  readonly exit: Promise<Exit>;
+}
+
+/** A folder that goes when the test is over. */
+export async function dataFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-process-'));
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+export async function startProcess(t: TestContext, folder: string, env: Env = {}): Promise<ServerProcess> {
+  const { child, output, errors, exit } = launch(['serve'], { POPROOM_DATA_DIR: folder, ...env });
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await exit;
+  });
+  let over = false;
+  void exit.then(() => {
+    over = true;
+  });
+  const port = await eventually(
+    'the server listens',
+    () => {
+      if (over) throw new Error(`The server did not start: ${errors()}`);
+      return portIn(output());
+    },
+    startsWithinMs,
+  );
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    pid: child.pid as number,
+    port,
+    url,
+    api: createApi(() => url),
+    output,
+    errors,
+    exit,
+    signal: (signal) => void child.kill(signal),
+    end(signal) {
+      child.kill(signal);
+      return exit;
+    },
+  };
+}
+
+/** Runs a command to its end. */
+export async function run(args: string[], env: Env = {}): Promise<Exit & { stdout: string; stderr: string }> {
+  const { output, errors, exit } = launch(args, env);
+  const ended = await exit;
+  return { ...ended, stdout: output(), stderr: errors() };
+}
+
+function launch(args: string[], env: Env) {
+  if (!existsSync(built)) throw new Error('The command is not built yet: run "npm run build" before these tests.');
+  // Nothing of the tester's own settings gets in, and a stray ./data lands in no checkout.
+  const { PATH = '' } = process.env;
+  const options = { cwd: tmpdir(), env: { PATH, ...quietDefaults, ...env } };
+  const child = spawn(process.execPath, [command, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  return { child, output: collect(child, 'stdout'), errors: collect(child, 'stderr'), exit: exitOf(child) };
+}
+
+async function exitOf(child: ChildProcess): Promise<Exit> {
+  // After 'close', unlike after 'exit', all that it wrote has been read.
+  const [code, signal] = await once(child, 'close');
+  return { code, signal };
+}
+
+function collect(child: ChildProcess, name: 'stdout' | 'stderr'): () => string {
+  const chunks: Buffer[] = [];
+  child[name]?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+function portIn(output: string): number | undefined {
+  const line = output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
+  return line === undefined ? undefined : JSON.parse(line).port;
+}
