@@ -43,6 +43,9 @@ export const settings = {
     'unknown codes and wrong PINs an hour of one client; 0 for no limit',
     wholeNumber(0),
   ),
+  maxDevices: setting('POPROOM_MAX_DEVICES_PER_ROOM', '100', 'devices in a room at a time', wholeNumber(1)),
+  maxChannels: setting('POPROOM_MAX_CHANNELS_PER_CLIENT', '20', 'live channels of one client', wholeNumber(1)),
+  allowedOrigins: setting('POPROOM_ALLOWED_ORIGINS', '', 'other origins whose pages may open live channels', origins),
   requireApiKey: setting('POPROOM_REQUIRE_API_KEY', 'false', 'refuse requests without a key', yesOrNo),
   trustedProxies: setting(
     'POPROOM_TRUSTED_PROXIES',
@@ -136,6 +139,17 @@ function webAddress(text: string): string {
   const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
   if (plain) return url.href.replace(/\/+$/, '');
   throw new Error(`must be a web address such as https://pop.example.org, not "${text}"`);
+}
+
+function origins(text: string): string[] {
+  return text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map((part) => {
+      const url = URL.parse(part);
+      if (url && url.origin !== 'null' && url.href === `${url.origin}/`) return url.origin;
+      throw new Error(`must list origins such as https://app.example.org, not "${part}"`);
+    });
 }
 
 function addressRanges(text: string): BlockList {

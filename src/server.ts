@@ -8,10 +8,11 @@ import type { Config } from './config.ts';
 import { createFiles } from './core/files.ts';
 import { guardRules, quotas } from './core/limits.ts';
 import type { Parts } from './core/parts.ts';
-import type { Clock, KeyStore, Log } from './core/ports.ts';
-import { createRooms } from './core/rooms.ts';
-import { createSweeper } from './core/sweep.ts';
+import type { Clock, KeyStore, Log, Store } from './core/ports.ts';
+import { createRooms, type Rooms } from './core/rooms.ts';
+import { createSweeper, type Sweeper } from './core/sweep.ts';
 import { createApp } from './http/app.ts';
+import { largestContentBody } from './http/body.ts';
 import { createGate } from './http/gate.ts';
 import { createHandlers } from './http/handlers.ts';
 import { createHttpServer } from './http/listen.ts';
@@ -19,6 +20,9 @@ import { createMetrics } from './http/metrics.ts';
 import { prepareBodies } from './http/prepare-bodies.ts';
 import { createProbes } from './http/probes.ts';
 import { createRequestIds } from './http/request-id.ts';
+import { createUpgrade } from './http/upgrade.ts';
+import { validatorOf } from './http/validator.ts';
+import { createLive, type LiveChannel } from './live/index.ts';
 import { keepSecret } from './secret.ts';
 import { openSqliteKeys, openSqliteStore } from './store/sqlite/index.ts';
 
@@ -33,60 +37,50 @@ const finishWithinMs = 25_000;
 /** What a start can do without waits until the first requests are through. */
 const settleInMs = 300;
 
-export async function startServer(config: Config, log: Log, clock: Clock = Date.now): Promise<Running> {
-  const secret = config.secret ?? keepSecret(config.dataDir);
-  const store = openSqliteStore({ folder: config.dataDir, rules: guardRules(config.missLimit), now: clock() });
-  const blobs = openDiskBlobs({ folder: join(config.dataDir, 'files'), minFree: config.minFreeDisk });
-  const parts: Parts = { rooms: store.rooms, blobs, bus: createLocalBus(), clock, secret };
-  let stopping = false;
-  const isStopping = () => stopping;
+/** The passing of time, for tests to hasten. */
+export interface Time {
+  clock: Clock;
+  heartbeatMs: number;
+}
 
+const realTime: Time = { clock: Date.now, heartbeatMs: 25_000 };
+
+export async function startServer(config: Config, log: Log, time: Partial<Time> = {}): Promise<Running> {
+  const { clock, heartbeatMs } = { ...realTime, ...time };
+  const store = openStore(config, clock);
+  const parts = assemble(config, store, clock);
+  const rooms = createRooms(parts, {
+    lifetime: config.roomTtl,
+    longestLifetime: config.roomMaxTtl,
+    largestContent: config.contentMax,
+  });
+  const live = createLive({
+    parts,
+    rooms,
+    log,
+    heartbeatMs,
+    channelsPerClient: config.maxChannels,
+    maxMessageBytes: largestContentBody(config.contentMax),
+    validate: async (schema, value) => (await validatorOf(schema))(value),
+  });
   const sweeper = createSweeper(parts, {
     everyMs: sweepEveryMs,
     done: (swept) => log.info(swept, 'swept'),
     failed: (err) => log.error({ err }, 'sweep failed'),
   });
-  const metrics = config.metrics ? await createMetrics(() => store.rooms.countRooms(clock())) : undefined;
-  const nextRequestId = createRequestIds();
-  const gate = createGate({
-    keys: store.keys,
-    rates: store.rates,
-    clock,
-    quotas: quotas({ free: config.freeLimit, pro: config.proLimit }),
-    trustedProxies: config.trustedProxies,
-    requireApiKey: config.requireApiKey,
-  });
-  const handlers = createHandlers({
-    rooms: createRooms(parts, {
-      lifetime: config.roomTtl,
-      longestLifetime: config.roomMaxTtl,
-      largestContent: config.contentMax,
-    }),
-    files: createFiles(parts),
-    probes: createProbes({ store, blobs, clock, lastSweptAt: sweeper.lastSweptAt, sweepEveryMs, isStopping }),
-    links: config,
-    largestContent: config.contentMax,
-    metrics: metrics?.text,
-  });
-  const app = createApp({
-    gate,
-    handlers,
-    log,
-    nextRequestId,
-    isStopping,
-    observe: metrics?.observe ?? (() => undefined),
-  });
-  const server = createHttpServer({ app, nextRequestId, headersFor: gate.headersFor });
+  let stopping = false;
+  const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, isStopping: () => stopping });
 
   let afterwards: NodeJS.Timeout | undefined;
   function settleIn(): void {
     sweeper.start();
-    void prepareBodies();
+    void Promise.all([prepareBodies(), live.prepare()]);
   }
 
   async function stop(): Promise<void> {
     stopping = true;
     clearTimeout(afterwards);
+    live.stop();
     await close(server);
     await sweeper.stop();
     await store.close();
@@ -100,6 +94,64 @@ export async function startServer(config: Config, log: Log, clock: Clock = Date.
     await stop();
     throw error;
   }
+}
+
+function openStore(config: Config, clock: Clock): Store {
+  const rules = guardRules(config.missLimit, config.maxDevices);
+  return openSqliteStore({ folder: config.dataDir, rules, now: clock() });
+}
+
+function assemble(config: Config, { rooms }: Store, clock: Clock): Parts {
+  return {
+    rooms,
+    blobs: openDiskBlobs({ folder: join(config.dataDir, 'files'), minFree: config.minFreeDisk }),
+    bus: createLocalBus(),
+    clock,
+    secret: config.secret ?? keepSecret(config.dataDir),
+  };
+}
+
+interface HttpParts {
+  config: Config;
+  log: Log;
+  store: Store;
+  parts: Parts;
+  rooms: Rooms;
+  live: LiveChannel;
+  sweeper: Sweeper;
+  isStopping: () => boolean;
+}
+
+async function openHttp({ config, log, store, parts, rooms, live, sweeper, isStopping }: HttpParts): Promise<Server> {
+  const { blobs, clock } = parts;
+  const metrics = config.metrics
+    ? await createMetrics({ rooms: () => store.rooms.countRooms(clock()), channels: live.size })
+    : undefined;
+  const nextRequestId = createRequestIds();
+  const gate = createGate({
+    keys: store.keys,
+    rates: store.rates,
+    clock,
+    quotas: quotas({ free: config.freeLimit, pro: config.proLimit }),
+    trustedProxies: config.trustedProxies,
+    requireApiKey: config.requireApiKey,
+  });
+  const handlers = createHandlers({
+    rooms,
+    files: createFiles(parts),
+    probes: createProbes({ store, blobs, clock, lastSweptAt: sweeper.lastSweptAt, sweepEveryMs, isStopping }),
+    live,
+    links: config,
+    largestContent: config.contentMax,
+    metrics: metrics?.text,
+  });
+  const observe = metrics?.observe ?? (() => undefined);
+  return createHttpServer({
+    app: createApp({ gate, handlers, log, nextRequestId, isStopping, observe }),
+    onUpgrade: createUpgrade({ gate, live, links: config, allowedOrigins: config.allowedOrigins, log, nextRequestId }),
+    nextRequestId,
+    headersFor: gate.headersFor,
+  });
 }
 
 /** The keys alone, beside a server that may be running. */

@@ -17,7 +17,14 @@ export async function admit(parts: Parts, caller: Caller): Promise<Room> {
   const visit = arrive(parts, caller);
   const admission = await parts.rooms.admit(visit);
   if (admission.outcome === 'admitted') return admission.room;
+  if (admission.outcome === 'pin-incorrect') await tellMembers(parts, visit);
   throw refusal(admission, visit.now);
+}
+
+/** Those in the room see that someone is trying its PIN. The guards bound how often this can happen. */
+async function tellMembers({ rooms, bus }: Parts, { code, now }: Visit): Promise<void> {
+  const noted = code && (await rooms.notePinAttempt(code, now));
+  if (noted) bus.publish(code, noted.seq);
 }
 
 function arrive({ clock, secret }: Parts, caller: Caller): Visit {
@@ -32,7 +39,7 @@ function arrive({ clock, secret }: Parts, caller: Caller): Visit {
   };
 }
 
-function checkDeviceId(text: string): string {
+export function checkDeviceId(text: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return text;
   throw new PoproomError('VALIDATION_FAILED', 'X-Device-Id must be 1 to 64 letters, digits, dashes or underscores.', {
     details: { field: 'X-Device-Id' },

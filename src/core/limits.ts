@@ -11,7 +11,7 @@ export const largestFile = 10 * MiB;
 export const filesPerRoom: FileQuota = { files: 100, bytes: 100 * MiB };
 export const rememberExpiredMs = 24 * hour;
 
-export function guardRules(missesPerClient: number): GuardRules {
+export function guardRules(missesPerClient: number, devicesPerRoom = 100): GuardRules {
   return {
     triesBeforeLock: 5,
     firstLockMs: 30 * second,
@@ -21,7 +21,7 @@ export function guardRules(missesPerClient: number): GuardRules {
     windowMs: hour,
     rememberExpiredMs,
     deviceSeenMs: 60 * second,
-    devicesPerRoom: 100,
+    devicesPerRoom,
   };
 }
 

@@ -106,6 +106,29 @@ export interface FileQuota {
   bytes: number;
 }
 
+/** A room as its members see it. */
+export interface RoomState {
+  room: Room;
+  /** Every change of the room has the next one. */
+  seq: number;
+  content: Content;
+  files: StoredFile[];
+  /** Wrong PINs so far. */
+  pinAttempts: number;
+}
+
+export interface Device {
+  id: string;
+  /** For people; undefined when the device gave none. */
+  name: string | undefined;
+}
+
+/** A live connection of a device. */
+export interface Channel {
+  id: string;
+  device: Device;
+}
+
 export interface RoomStore {
   /** Makes the room and returns its code, or undefined when the drawn code is taken. */
   createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
@@ -113,7 +136,17 @@ export interface RoomStore {
   admit(visit: Visit): Promise<Admission>;
   /** Removes the room and moves its bytes to the trash; returns the seq of this change, undefined if it was gone. */
   deleteRoom(code: RoomCode, now: number): Promise<number | undefined>;
-  countDevices(code: RoomCode, now: number): Promise<number>;
+  /** Everything that a device in the room may see, as of one moment. */
+  readState(code: RoomCode, now: number): Promise<RoomState | 'expired' | 'gone'>;
+  /** Notes that a wrong PIN was tried, for the room's members to see; undefined if the room is gone. */
+  notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
+
+  /** Counts a channel's device as attached until it is detached, or not renewed for a minute. */
+  attachDevice(code: RoomCode, channel: Channel, now: number): Promise<'attached' | 'full'>;
+  renewDevices(code: RoomCode, channels: readonly Channel[], now: number): Promise<void>;
+  detachDevice(code: RoomCode, channelId: string): Promise<void>;
+  /** Distinct devices: those with a channel, and those that were seen of late. */
+  listDevices(code: RoomCode, now: number): Promise<Device[]>;
 
   readContent(code: RoomCode, now: number): Promise<Content | undefined>;
   writeContent(code: RoomCode, write: ContentWrite): Promise<WriteOutcome>;

@@ -23,6 +23,8 @@ export interface NewRoom {
   expiresIn: number | undefined;
 }
 
+export type Written = { outcome: 'written'; seq: number; content: Content } | { outcome: 'conflict'; current: Content };
+
 export type Rooms = ReturnType<typeof createRooms>;
 
 export function createRooms(parts: Parts, rules: RoomRules) {
@@ -48,7 +50,8 @@ export function createRooms(parts: Parts, rules: RoomRules) {
 
     async info(caller: Caller): Promise<Room & { deviceCount: number }> {
       const room = await admit(parts, caller);
-      return { ...room, deviceCount: await rooms.countDevices(room.code, clock()) };
+      const devices = await rooms.listDevices(room.code, clock());
+      return { ...room, deviceCount: devices.length };
     },
 
     async remove(caller: Caller): Promise<RoomCode> {
@@ -70,14 +73,26 @@ export function createRooms(parts: Parts, rules: RoomRules) {
     async writeContent(caller: Caller, content: string, ifVersions: readonly number[] | undefined): Promise<Content> {
       checkContent(content, rules.largestContent);
       const { code } = await admit(parts, caller);
-      const now = clock();
-      const write = await rooms.writeContent(code, { content, ifVersions, now });
-      if (write.outcome === 'gone') throw roomNotFound();
-      if (write.outcome === 'conflict') throw versionConflict(write.current);
-      bus.publish(code, write.seq);
-      return { content, version: write.version, writtenAt: now };
+      const written = await write(code, content, ifVersions);
+      if (written.outcome === 'conflict') throw versionConflict(written.current);
+      return written.content;
+    },
+
+    /** For a device that is in the room already. */
+    async writeFromInside(code: RoomCode, content: string, baseVersion: number): Promise<Written> {
+      checkContent(content, rules.largestContent);
+      return write(code, content, [baseVersion]);
     },
   };
+
+  async function write(code: RoomCode, content: string, ifVersions: readonly number[] | undefined): Promise<Written> {
+    const now = clock();
+    const write = await rooms.writeContent(code, { content, ifVersions, now });
+    if (write.outcome === 'gone') throw roomNotFound();
+    if (write.outcome === 'conflict') return write;
+    bus.publish(code, write.seq);
+    return { outcome: 'written', seq: write.seq, content: { content, version: write.version, writtenAt: now } };
+  }
 }
 
 /** A taken code is a one in millions event; many in a row mean that the random source is broken. */

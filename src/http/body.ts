@@ -5,6 +5,12 @@ import { PoproomError } from '../core/errors.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 import { validatorOf } from './validator.ts';
 
+/** Bodies that hold no text need no more. */
+export const smallBody = 16 * 1024;
+
+/** A text may be sent all in `\u0000` escapes, six bytes for one. */
+export const largestContentBody = (largestContent: number): number => 6 * largestContent + smallBody;
+
 /** No body at all reads as an empty object: what is required is then named as missing. */
 export async function readJson<T>(request: Request, schema: object, maxBytes: number): Promise<T> {
   const text = hasBody(request.raw) ? await readText(request, maxBytes) : '';

@@ -2,7 +2,8 @@
 import type { Handlers, Service } from './handler.ts';
 import { readContent, writeContent } from './routes/content.ts';
 import { listFiles, removeFile, uploadFile } from './routes/files.ts';
-import { docs, health, live, metrics, openapi, ready } from './routes/operations.ts';
+import { liveChannel, roomEvents } from './routes/live.ts';
+import { asyncapi, docs, health, live, metrics, openapi, ready } from './routes/operations.ts';
 import { createRoom, deleteRoom, getRoom } from './routes/room.ts';
 import { serveFile } from './routes/serve-file.ts';
 
@@ -16,8 +17,11 @@ export function createHandlers(service: Service): Handlers {
     uploadFile: uploadFile(service),
     listFiles: listFiles(service),
     removeFile: removeFile(service),
+    roomEvents: roomEvents(service),
+    liveChannel: liveChannel(),
     health: health(service),
     openapi: openapi(),
+    asyncapi: asyncapi(),
     serveFile: serveFile(service),
     docs: docs(),
     live: live(),

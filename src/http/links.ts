@@ -14,12 +14,17 @@ export interface LinkSettings {
 export type FileLink = (file: StoredFile) => string;
 
 /** Made before any work, so that a Host that no link can be built from is refused with nothing stored. */
-export function fileLinks(request: Request, settings: LinkSettings): FileLink {
-  const base = settings.filesUrl ?? `${settings.publicUrl ?? ownAddress(request, settings.trustedProxies)}/files`;
+export function fileLinks(request: Pick<Request, 'raw'>, settings: LinkSettings): FileLink {
+  const base = filesBase(request, settings);
   return ({ id, name }) => `${base}/${id}/${encodeURIComponent(name)}`;
 }
 
-function ownAddress({ raw }: Request, proxies: BlockList): string {
+/** What the address of every file begins with. */
+export function filesBase(request: Pick<Request, 'raw'>, settings: LinkSettings): string {
+  return settings.filesUrl ?? `${settings.publicUrl ?? ownAddress(request, settings.trustedProxies)}/files`;
+}
+
+function ownAddress({ raw }: Pick<Request, 'raw'>, proxies: BlockList): string {
   const [host = '', another] = raw.headersDistinct.host ?? [];
   if (another !== undefined || !wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) {
     throw new PoproomError('VALIDATION_FAILED', 'The Host header is not the name of a host.', {

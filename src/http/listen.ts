@@ -5,18 +5,21 @@ import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
 import { corsHeaders } from './cors.ts';
 import { errorReply } from './error-reply.ts';
+import { endWith } from './raw-response.ts';
+import type { OnUpgrade } from './upgrade.ts';
 
 // Imported as a module, node:http would load its WebSocket client too, which takes longer than the rest of the start.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface ListenParts {
   app: App;
+  onUpgrade: OnUpgrade;
   nextRequestId: () => string;
   /** The rate headers of the peer, for requests that never become one. */
   headersFor: (address: string | undefined) => Promise<Record<string, string>>;
 }
 
-export function createHttpServer({ app, nextRequestId, headersFor }: ListenParts): Server {
+export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: ListenParts): Server {
   const server = createServer({
     // A missing Host is refused by the app, in our own shape.
     requireHostHeader: false,
@@ -25,6 +28,8 @@ export function createHttpServer({ app, nextRequestId, headersFor }: ListenParts
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
+    // What asks for another protocol (curl offers HTTP/2 this way) is served over the one that it came by.
+    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   });
   /** The newest response of each connection. */
   const responses = new WeakMap<Duplex, ServerResponse>();
@@ -42,11 +47,13 @@ export function createHttpServer({ app, nextRequestId, headersFor }: ListenParts
     if (socket.writableEnded) return;
     if (!socket.writable) return void socket.destroy();
     // Within another response, this one would be taken for a part of its body.
+    const id = nextRequestId();
     const within = responses.get(socket);
     if (within?.headersSent && !within.writableFinished) socket.end();
-    else socket.end(refusal(reason, nextRequestId(), rateHeaders));
+    else endWith(socket, refusal(reason, id), { ...corsHeaders, ...rateHeaders, 'X-Request-Id': id });
     closeSoon(socket);
   }
+  server.on('upgrade', (raw, socket, head) => void onUpgrade(raw, socket, head));
   server.on('connect', (_, socket) => void refuse(socket, 'This server is no proxy and does not take CONNECT.'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
@@ -55,14 +62,7 @@ export function createHttpServer({ app, nextRequestId, headersFor }: ListenParts
   return server;
 }
 
-/** A whole response, for where there is no request to respond to. */
-function refusal(reason: string, id: string, rateHeaders: Record<string, string>): string {
-  const { status, headers, body } = errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
-  const all = { ...corsHeaders, ...headers, ...rateHeaders, 'X-Request-Id': id, Connection: 'close' };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  const text = String(body);
-  return `HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
-}
+const refusal = (reason: string, id: string) => errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
 
 const lingerMs = 2000;
 

@@ -6,7 +6,12 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-export async function createMetrics(countRooms: () => Promise<number>): Promise<Metrics> {
+export interface Gauges {
+  rooms: () => Promise<number>;
+  channels: () => number;
+}
+
+export async function createMetrics({ rooms, channels }: Gauges): Promise<Metrics> {
   const { collectDefaultMetrics, Gauge, Histogram, Registry } = await import('prom-client');
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -22,7 +27,15 @@ export async function createMetrics(countRooms: () => Promise<number>): Promise<
     help: 'Rooms that have not expired.',
     registers: [registry],
     async collect() {
-      this.set(await countRooms());
+      this.set(await rooms());
+    },
+  });
+  new Gauge({
+    name: 'poproom_live_channels',
+    help: 'Live channels that are open.',
+    registers: [registry],
+    collect() {
+      this.set(channels());
     },
   });
   return {

@@ -1,6 +1,6 @@
 /** Every path of the service: the router is built from this table, and so is the OpenAPI document. */
 import type { ErrorCode } from './error-codes.ts';
-import { fileId, type Parameter, roomAccess } from './parameters.ts';
+import { fileId, type Parameter, roomAccess, roomId } from './parameters.ts';
 import * as schemas from './schemas.ts';
 
 export interface Success {
@@ -20,6 +20,7 @@ export const tags = {
   Rooms: 'Make a room, look at it, delete it.',
   Text: 'The one text that the devices of a room share.',
   Files: 'Put files into a room, list them, fetch them, remove them.',
+  Live: 'See what happens in a room at once, and write to it.',
   Service: 'How the server is, and what it offers.',
 } as const;
 
@@ -195,6 +196,42 @@ export const endpoints = {
     errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'STORAGE_FULL'],
     counted: true,
   },
+  roomEvents: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/events',
+    tag: 'Live',
+    summary: 'Follow a room by server-sent events',
+    description:
+      'A stream of everything that happens in the room, first of all a `snapshot`: for `curl -N` and `EventSource`. ' +
+      'The messages are described in /api/asyncapi.json. Opening the stream counts as one request.',
+    parameters: [
+      ...roomAccess,
+      { name: 'deviceId', in: 'query', description: 'Instead of the header X-Device-Id.', example: 'my-phone' },
+      { name: 'deviceName', in: 'query', description: 'A name for people.', example: 'Chrome on Android' },
+      {
+        name: 'Last-Event-ID',
+        in: 'header',
+        description: 'The seq that you have; you get a snapshot only if you missed something.',
+        example: '12',
+      },
+    ],
+    successes: [{ status: 200, description: 'The stream, until you leave.', mediaType: 'text/event-stream' }],
+    errors: anyRoom,
+    counted: true,
+  },
+  liveChannel: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/live',
+    tag: 'Live',
+    summary: 'Join a room by WebSocket',
+    description:
+      'Both ways. The first message is `join`, within 5 seconds, so that no PIN stands in an address. The messages are ' +
+      'described in /api/asyncapi.json. Opening the channel counts as one request, its messages do not.',
+    parameters: [roomId],
+    successes: [{ status: 101, description: 'The channel is open: send `join`.' }],
+    errors: anyRequest,
+    counted: true,
+  },
   health: {
     method: 'GET',
     path: '/api/health',
@@ -221,6 +258,16 @@ export const endpoints = {
     summary: 'This description',
     description: 'The OpenAPI document of the service.',
     successes: [{ status: 200, description: 'The document.', schema: schemas.apiDescription }],
+    errors: anyRequest,
+    counted: true,
+  },
+  asyncapi: {
+    method: 'GET',
+    path: '/api/asyncapi.json',
+    tag: 'Service',
+    summary: 'The description of the live channel',
+    description: 'The AsyncAPI document of the service.',
+    successes: [{ status: 200, description: 'The document.', schema: schemas.liveDescription }],
     errors: anyRequest,
     counted: true,
   },

@@ -1,7 +1,7 @@
 /** The shapes of all bodies: the one source of validation, of types and of the OpenAPI document. */
 import type { FromSchema } from 'json-schema-to-ts';
 
-const timestamp = (description: string, example = '2026-11-15T09:30:00.000Z') =>
+export const timestamp = (description: string, example = '2026-11-15T09:30:00.000Z') =>
   ({
     type: 'string',
     pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
@@ -9,7 +9,7 @@ const timestamp = (description: string, example = '2026-11-15T09:30:00.000Z') =>
     examples: [example],
   }) as const;
 
-const roomId = {
+export const roomId = {
   type: 'string',
   pattern: '^[0-9A-HJKMNP-TV-Z]{6,13}$',
   description: 'the room code, in its canonical form',
@@ -23,10 +23,14 @@ export const pin = {
   examples: ['0427'],
 } as const;
 
-const expiresAt = timestamp('when the room expires', '2026-11-15T10:30:00.000Z');
-const hasPin = { type: 'boolean', description: 'whether the room is protected by a PIN', examples: [true] } as const;
+export const expiresAt = timestamp('when the room expires', '2026-11-15T10:30:00.000Z');
+export const hasPin = {
+  type: 'boolean',
+  description: 'whether the room is protected by a PIN',
+  examples: [true],
+} as const;
 const success = { type: 'boolean', const: true } as const;
-const content = { type: 'string', description: 'a string, the shared text', examples: ['Hello'] } as const;
+export const content = { type: 'string', description: 'a string, the shared text', examples: ['Hello'] } as const;
 const fileName = {
   type: 'string',
   description: 'the name of the file, cleaned of path parts and control characters',
@@ -197,6 +201,16 @@ export const apiDescription = {
     openapi: { type: 'string', description: 'the version of OpenAPI', examples: ['3.1.0'] },
     info: { type: 'object', examples: [{ title: 'Poproom' }] },
     paths: { type: 'object', description: 'the endpoints by their paths', examples: [{}] },
+  },
+} as const;
+
+export const liveDescription = {
+  type: 'object',
+  required: ['asyncapi', 'info', 'channels'],
+  properties: {
+    asyncapi: { type: 'string', description: 'the version of AsyncAPI', examples: ['3.0.0'] },
+    info: { type: 'object', examples: [{ title: 'Poproom' }] },
+    channels: { type: 'object', description: 'the ways to follow a room', examples: [{}] },
   },
 } as const;
 

@@ -29,7 +29,11 @@ const quietDefaults = {
   POPROOM_MIN_FREE_DISK: '0',
 };
 
-export async function startTestServer(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
+export async function startTestServer(
+  t: TestContext,
+  env: Record<string, string> = {},
+  time: { heartbeatMs?: number } = {},
+): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const clock = {
     // Never ahead of the file system's own time: by such a clock, the bytes of an upload under way would look old.
@@ -41,7 +45,7 @@ export async function startTestServer(t: TestContext, env: Record<string, string
   const lines: string[] = [];
   const log = collect(lines);
   let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...env };
-  let running: Running = await startServer(readConfig(settings), log, () => clock.now);
+  let running: Running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...time });
   const url = () => `http://127.0.0.1:${running.port}`;
 
   const server: TestServer = {
@@ -58,7 +62,7 @@ export async function startTestServer(t: TestContext, env: Record<string, string
     async restart(more = {}) {
       await running.stop();
       settings = { ...settings, ...more };
-      running = await startServer(readConfig(settings), log, () => clock.now);
+      running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...time });
     },
     stop: () => running.stop(),
   };

@@ -5,23 +5,22 @@ import {
   type WriteContentRequest,
   writeContentRequest,
 } from '../../protocol/schemas.ts';
-import { readJson } from '../body.ts';
+import { largestContentBody, readJson } from '../body.ts';
 import type { Handler, Service } from '../handler.ts';
 import { json } from '../reply.ts';
 import { callerOf, header } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../versions.ts';
-import { smallBody } from './room.ts';
-
-/** A text may be sent all in `\u0000` escapes, six bytes for one. */
-const longestEscape = 6;
 
 export const writeContent =
   ({ rooms, largestContent }: Service): Handler =>
   async (request) => {
-    const maxBytes = longestEscape * largestContent + smallBody;
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    const { content, pin } = await readJson<WriteContentRequest>(request, writeContentRequest, maxBytes);
+    const { content, pin } = await readJson<WriteContentRequest>(
+      request,
+      writeContentRequest,
+      largestContentBody(largestContent),
+    );
     const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
     const body = { success: true, content, timestamp: timestamp(written.writtenAt) } satisfies ContentWritten;
     return json(200, body, { ETag: versionTag(written.version) });

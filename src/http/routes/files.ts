@@ -4,14 +4,13 @@ import { fileTooLarge } from '../../core/files.ts';
 import { largestFile } from '../../core/limits.ts';
 import type { StoredFile } from '../../core/ports.ts';
 import { type Confirmation, type FileList, type FileUploaded, pinOnlyRequest } from '../../protocol/schemas.ts';
-import { readJson } from '../body.ts';
+import { readJson, smallBody } from '../body.ts';
 import { receiveForm } from '../form.ts';
 import type { Handler, Service } from '../handler.ts';
 import { fileLinks } from '../links.ts';
 import { json } from '../reply.ts';
 import { announcedLength, callerOf, header, type Request, refuseCompressed } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
-import { smallBody } from './room.ts';
 
 /** With boundaries, part headers and the PIN around the file. */
 const largestForm = largestFile + 64 * 1024;

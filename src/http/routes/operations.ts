@@ -32,6 +32,10 @@ export const metrics =
 
 export const openapi = (): Handler => async () => json(200, await document());
 
+export const asyncapi = (): Handler => async () => {
+  return json(200, (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
+};
+
 export const docs = (): Handler => {
   let page: string | undefined;
   return async () => {

@@ -7,14 +7,11 @@ import {
   type RoomCreated,
   type RoomInfo,
 } from '../../protocol/schemas.ts';
-import { readJson } from '../body.ts';
+import { readJson, smallBody } from '../body.ts';
 import type { Handler, Service } from '../handler.ts';
 import { json } from '../reply.ts';
 import { callerOf } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
-
-/** Bodies that hold no text need no more. */
-export const smallBody = 16 * 1024;
 
 export const createRoom =
   ({ rooms }: Service): Handler =>

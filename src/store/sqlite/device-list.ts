@@ -1,38 +1,81 @@
-/** Devices that were seen in a room of late. In memory only: a minute after a restart all that live are back. */
-import type { GuardRules } from '../../core/ports.ts';
+/** Who is in a room: devices with a channel, and those seen of late. In memory only: after a restart they come back. */
+import type { Channel, Device, GuardRules } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+
+interface Present {
+  /** By device, when a request last named it; longest ago first. */
+  seen: Map<string, number>;
+  /** By channel, with the moment it was last renewed. */
+  channels: Map<string, { device: Device; renewedAt: number }>;
+}
 
 export type DeviceList = ReturnType<typeof createDeviceList>;
 
 export function createDeviceList({ deviceSeenMs, devicesPerRoom }: GuardRules) {
-  /** By room, the moment each device was last seen, longest ago first. */
-  const rooms = new Map<RoomCode, Map<string, number>>();
+  const rooms = new Map<RoomCode, Present>();
 
-  function dropUnseen(code: RoomCode, devices: Map<string, number>, now: number): void {
-    for (const [id, seenAt] of devices) {
+  function enter(code: RoomCode): Present {
+    const present = rooms.get(code) ?? { seen: new Map(), channels: new Map() };
+    rooms.set(code, present);
+    return present;
+  }
+
+  function dropGone(code: RoomCode, { seen, channels }: Present, now: number): void {
+    for (const [id, seenAt] of seen) {
       if (seenAt > now - deviceSeenMs) break;
-      devices.delete(id);
+      seen.delete(id);
     }
-    if (devices.size === 0) rooms.delete(code);
+    for (const [id, { renewedAt }] of channels) if (renewedAt <= now - deviceSeenMs) channels.delete(id);
+    if (seen.size + channels.size === 0) rooms.delete(code);
+  }
+
+  /** The device of a channel lends its name to the same device seen by requests. */
+  function distinct({ seen, channels }: Present): Device[] {
+    const devices = new Map<string, Device>();
+    for (const { device } of channels.values()) {
+      if (!devices.get(device.id)?.name) devices.set(device.id, device);
+    }
+    for (const id of seen.keys()) if (!devices.has(id)) devices.set(id, { id, name: undefined });
+    return [...devices.values()];
   }
 
   return {
     seen(code: RoomCode, deviceId: string, now: number): void {
-      const devices = rooms.get(code) ?? new Map<string, number>();
-      devices.delete(deviceId);
-      if (devices.size >= devicesPerRoom) devices.delete(devices.keys().next().value as string);
-      rooms.set(code, devices.set(deviceId, now));
+      const { seen } = enter(code);
+      seen.delete(deviceId);
+      if (seen.size >= devicesPerRoom) seen.delete(seen.keys().next().value as string);
+      seen.set(deviceId, now);
     },
 
-    count(code: RoomCode, now: number): number {
-      const devices = rooms.get(code);
-      if (!devices) return 0;
-      dropUnseen(code, devices, now);
-      return devices.size;
+    attach(code: RoomCode, { id, device }: Channel, now: number): 'attached' | 'full' {
+      const present = rooms.get(code);
+      if (present) dropGone(code, present, now);
+      const attached = new Set([...(present?.channels.values() ?? [])].map((channel) => channel.device.id));
+      if (attached.size >= devicesPerRoom && !attached.has(device.id)) return 'full';
+      enter(code).channels.set(id, { device, renewedAt: now });
+      return 'attached';
     },
 
-    dropAllUnseen(now: number): void {
-      for (const [code, devices] of rooms) dropUnseen(code, devices, now);
+    renew(code: RoomCode, channels: readonly Channel[], now: number): void {
+      const present = enter(code);
+      for (const { id, device } of channels) present.channels.set(id, { device, renewedAt: now });
+    },
+
+    detach(code: RoomCode, channelId: string): void {
+      const present = rooms.get(code);
+      present?.channels.delete(channelId);
+      if (present && present.seen.size + present.channels.size === 0) rooms.delete(code);
+    },
+
+    list(code: RoomCode, now: number): Device[] {
+      const present = rooms.get(code);
+      if (!present) return [];
+      dropGone(code, present, now);
+      return distinct(present);
+    },
+
+    dropAllGone(now: number): void {
+      for (const [code, present] of rooms) dropGone(code, present, now);
     },
   };
 }

@@ -55,6 +55,13 @@ export function createOperations(db: DatabaseSync) {
       return ended && Number(ended.seq) + 1;
     },
 
+    notePinAttempt(code: RoomCode, now: number): { seq: number } | undefined {
+      const noted = sql(`
+        UPDATE rooms SET pin_attempts = pin_attempts + 1, seq = seq + 1 WHERE code = ? AND expires_at > ? RETURNING seq
+      `).get(code, now);
+      return noted && { seq: Number(noted.seq) };
+    },
+
     writeContent(code: RoomCode, { content, ifVersions, now }: ContentWrite): WriteOutcome {
       if (ifVersions) {
         const current = sql(

@@ -9,6 +9,8 @@ import type { RoomCode } from '../../core/room-code.ts';
 export interface CachedRoom {
   room: Room;
   pinMac: Uint8Array | null;
+  seq: number;
+  pinAttempts: number;
   /** Once it has been asked for. */
   content: Content | undefined;
 }

@@ -1,13 +1,13 @@
 /** Rooms on SQLite: reads here, writes through the writer, the door's counters in memory. */
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Admission, Content, GuardRules, RoomStore, Visit } from '../../core/ports.ts';
+import type { Admission, Content, GuardRules, RoomStore, StoredFile, Visit } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { createDeviceList } from './device-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
 import { prepareOnce } from './operations.ts';
 import { type CachedRoom, RoomCache } from './room-cache.ts';
-import { fileOf, roomOf } from './rows.ts';
+import { cachedRoomOf, fileOf } from './rows.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreParts {
@@ -25,7 +25,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
   const cache = new RoomCache();
 
   const roomByCode = sql(
-    'SELECT code, created_at, expires_at, pin_mac, file_count, file_bytes FROM rooms WHERE code = ?',
+    'SELECT code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts FROM rooms WHERE code = ?',
   );
   const expiredByCode = sql('SELECT 1 FROM expired_rooms WHERE code = ? AND expired_at > ?');
   const contentByCode = sql(
@@ -36,7 +36,23 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     const cached = cache.get(code);
     if (cached) return cached;
     const row = roomByCode.get(code);
-    return row && cache.put(code, { room: roomOf(row), pinMac: row.pin_mac as Uint8Array | null, content: undefined });
+    return row && cache.put(code, cachedRoomOf(row));
+  }
+
+  function contentOf(code: RoomCode, now: number): Content | undefined {
+    const cached = cache.get(code);
+    if (cached?.content) return cached.room.expiresAt > now ? cached.content : undefined;
+    const content = contentByCode.get(code, now) as unknown as Content | undefined;
+    if (content) cache.addContent(code, content);
+    return content;
+  }
+
+  function filesOf(code: RoomCode, now: number): StoredFile[] {
+    const rows = sql(`
+      SELECT files.* FROM files JOIN rooms USING (code)
+      WHERE code = ? AND expires_at > ? ORDER BY uploaded_at, files.rowid
+    `).all(code, now);
+    return rows.map(fileOf);
   }
 
   /** Waits for a change; whatever came of it, the room is read anew afterwards. */
@@ -90,16 +106,37 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       return seq;
     },
 
-    async countDevices(code, now) {
-      return devices.count(code, now);
+    async readState(code, now) {
+      const found = find(code);
+      if (!found) return expiredByCode.get(code, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
+      if (found.room.expiresAt <= now) return 'expired';
+      // The seq is read first: what is read after it may be newer, and then comes once more, but is never missed.
+      const { room, seq, pinAttempts } = found;
+      const content = contentOf(code, now);
+      if (!content) return 'gone';
+      return { room, seq, content, files: room.fileCount > 0 ? filesOf(code, now) : [], pinAttempts };
+    },
+
+    notePinAttempt: (code, now) => changing(code, writer.run('notePinAttempt', code, now)),
+
+    async attachDevice(code, channel, now) {
+      return devices.attach(code, channel, now);
+    },
+
+    async renewDevices(code, channels, now) {
+      devices.renew(code, channels, now);
+    },
+
+    async detachDevice(code, channelId) {
+      devices.detach(code, channelId);
+    },
+
+    async listDevices(code, now) {
+      return devices.list(code, now);
     },
 
     async readContent(code, now) {
-      const cached = cache.get(code);
-      if (cached?.content) return cached.room.expiresAt > now ? cached.content : undefined;
-      const content = contentByCode.get(code, now) as unknown as Content | undefined;
-      if (content) cache.addContent(code, content);
-      return content;
+      return contentOf(code, now);
     },
 
     writeContent: (code, write) => changing(code, writer.run('writeContent', code, write)),
@@ -107,11 +144,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     addFile: (code, file, quota) => changing(code, writer.run('addFile', code, file, quota)),
 
     async listFiles(code, now) {
-      const rows = sql(`
-        SELECT files.* FROM files JOIN rooms USING (code)
-        WHERE code = ? AND expires_at > ? ORDER BY uploaded_at, files.rowid
-      `).all(code, now);
-      return rows.map(fileOf);
+      return filesOf(code, now);
     },
 
     async findFile(fileId, now) {
@@ -126,7 +159,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
 
     async expireRooms(now, limit) {
       dropCounters(now);
-      devices.dropAllUnseen(now);
+      devices.dropAllGone(now);
       const codes = await writer.run('expireRooms', now, limit, rules.rememberExpiredMs);
       for (const code of codes) cache.drop(code);
       return codes;

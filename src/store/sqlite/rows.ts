@@ -1,10 +1,21 @@
 /** From database rows to the records of the ports. */
 import type { ApiKey, Room, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import type { CachedRoom } from './room-cache.ts';
 
 type Row = Record<string, unknown>;
 
-export function roomOf(row: Row): Room {
+export function cachedRoomOf(row: Row): CachedRoom {
+  return {
+    room: roomOf(row),
+    pinMac: row.pin_mac as Uint8Array | null,
+    seq: row.seq as number,
+    pinAttempts: row.pin_attempts as number,
+    content: undefined,
+  };
+}
+
+function roomOf(row: Row): Room {
   return {
     code: row.code as RoomCode,
     createdAt: row.created_at as number,

@@ -13,6 +13,7 @@ const steps: readonly string[] = [
     seq        INTEGER NOT NULL DEFAULT 0,
     file_count INTEGER NOT NULL DEFAULT 0,
     file_bytes INTEGER NOT NULL DEFAULT 0,
+    pin_attempts INTEGER NOT NULL DEFAULT 0,
     version    INTEGER NOT NULL DEFAULT 0,
     written_at INTEGER NOT NULL,
     content    TEXT NOT NULL DEFAULT ''

@@ -1,0 +1,46 @@
+/** The doors to the live channel. What goes on behind them is not this folder's business. */
+import { PoproomError } from '../../core/errors.ts';
+import type { Handler, Service } from '../handler.ts';
+import { fileLinks, filesBase } from '../links.ts';
+import { callerOf, header, type Request } from '../request.ts';
+
+const streamHeaders = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // Proxies that collect what passes through them would hold events back.
+  'X-Accel-Buffering': 'no',
+  Connection: 'close',
+};
+
+export const roomEvents =
+  ({ live, links }: Service): Handler =>
+  async (request) => {
+    const caller = callerOf(request);
+    const visitor = {
+      caller: { ...caller, deviceId: caller.deviceId ?? request.query.get('deviceId') ?? undefined },
+      deviceName: deviceName(request.query.get('deviceName')),
+      seq: lastSeq(request),
+      linkBase: filesBase(request, links),
+      linkTo: fileLinks(request, links),
+    };
+    if (request.raw.method === 'HEAD') return { status: 200, headers: streamHeaders };
+    return { status: 200, headers: streamHeaders, body: await live.openEvents(request.client, visitor) };
+  };
+
+/** Asked for without an upgrade, for instance by a browser's address bar. */
+export const liveChannel = (): Handler => async () => {
+  throw new PoproomError('VALIDATION_FAILED', 'This is a WebSocket; to follow a room by plain HTTP, use /events.');
+};
+
+function lastSeq({ raw, query }: Request): number | undefined {
+  const text = header(raw, 'last-event-id') ?? query.get('lastEventId');
+  return text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function deviceName(text: string | null): string | undefined {
+  if (!text) return undefined;
+  if (text.length <= 64) return text;
+  throw new PoproomError('VALIDATION_FAILED', 'The name of a device has at most 64 characters.', {
+    details: { field: 'deviceName' },
+  });
+}

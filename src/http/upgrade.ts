@@ -1,0 +1,72 @@
+/** Connections that ask to become a WebSocket: through the gate like every request, then over to the live channel. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { PoproomError } from '../core/errors.ts';
+import type { Log } from '../core/ports.ts';
+import { endpoints } from '../protocol/endpoints.ts';
+import { corsHeaders } from './cors.ts';
+import { errorReply } from './error-reply.ts';
+import type { Gate } from './gate.ts';
+import type { Live } from './handler.ts';
+import { fileLinks, filesBase, type LinkSettings } from './links.ts';
+import { endWith } from './raw-response.ts';
+import { pathOf } from './request.ts';
+import { createRouter } from './router.ts';
+
+export interface UpgradeParts {
+  gate: Gate;
+  live: Live;
+  links: LinkSettings;
+  allowedOrigins: readonly string[];
+  log: Log;
+  nextRequestId: () => string;
+}
+
+export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
+
+export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequestId }: UpgradeParts): OnUpgrade {
+  const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
+
+  return async (raw, socket, head) => {
+    // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
+    socket.on('error', () => socket.destroy());
+    const id = nextRequestId();
+    const headers: Record<string, string> = { ...corsHeaders, 'X-Request-Id': id };
+    const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
+    try {
+      const { client, headers: rate, refusal } = await gate.pass(raw, { counted: true, alwaysOpen: false });
+      Object.assign(headers, rate);
+      if (refusal) throw refusal;
+      if (found.kind !== 'found') throw new PoproomError('NOT_FOUND', 'There is no WebSocket at this path.');
+      checkOrigin(raw, links.publicUrl, allowedOrigins);
+      const linkBase = filesBase({ raw }, links);
+      const roomId = found.params.roomId ?? '';
+      await live.openSocket({
+        raw,
+        socket,
+        head,
+        client,
+        roomId,
+        headers,
+        linkBase,
+        linkTo: fileLinks({ raw }, links),
+      });
+      log.info({ requestId: id, route: endpoints.liveChannel.path, status: 101 }, 'request');
+    } catch (error) {
+      const reply = errorReply(error, id);
+      if (reply.status >= 500) log.error({ requestId: id, err: error }, 'request failed');
+      endWith(socket, reply, headers);
+    }
+  };
+}
+
+/** Browsers let any page open a WebSocket anywhere; a stranger's page must not do so in its visitor's name. */
+function checkOrigin(raw: IncomingMessage, publicUrl: string | undefined, allowed: readonly string[]): void {
+  const { origin, host } = raw.headers;
+  if (origin === undefined || allowed.includes(origin)) return;
+  const own = URL.parse(origin)?.host;
+  if (own && (own === host || (publicUrl && own === new URL(publicUrl).host))) return;
+  throw new PoproomError('VALIDATION_FAILED', 'Pages of this origin may not open live channels here.', {
+    details: { field: 'Origin' },
+  });
+}

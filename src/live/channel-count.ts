@@ -1,0 +1,35 @@
+/** How many channels each client has open. */
+import { PoproomError } from '../core/errors.ts';
+import type { ClientId } from '../core/ports.ts';
+
+export class ChannelCount {
+  readonly #most: number;
+  readonly #open = new Map<ClientId, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Returns how to give the place back. */
+  take(client: ClientId): () => void {
+    const open = this.#open.get(client) ?? 0;
+    if (open >= this.#most) {
+      throw new PoproomError('RATE_LIMITED', `You have ${this.#most} live channels open, which is as many as may be.`, {
+        retryAfter: 60,
+        details: { maximum: this.#most },
+      });
+    }
+    this.#open.set(client, open + 1);
+    let held = true;
+    return () => {
+      if (held) this.#giveBack(client);
+      held = false;
+    };
+  }
+
+  #giveBack(client: ClientId): void {
+    const open = (this.#open.get(client) ?? 1) - 1;
+    if (open > 0) this.#open.set(client, open);
+    else this.#open.delete(client);
+  }
+}

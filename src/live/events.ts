@@ -1,0 +1,44 @@
+/** The server-sent events transport: one way, for `curl -N` and `EventSource`. */
+import { PassThrough, type Readable } from 'node:stream';
+import type { ClientId } from '../core/ports.ts';
+import type { Hub, Visitor } from './hub.ts';
+import type { Outgoing, Wire } from './wire.ts';
+
+export type EventStreams = ReturnType<typeof createEventStreams>;
+
+export function createEventStreams(hub: Hub) {
+  return {
+    /** The stream of a room's events; destroying it is leaving. */
+    async open(client: ClientId, visitor: Visitor): Promise<Readable> {
+      const giveBack = hub.reserve(client);
+      const stream = new PassThrough();
+      stream.once('close', giveBack);
+      try {
+        const session = await hub.join(wireOf(stream), visitor);
+        stream.once('close', () => session.leave());
+        if (stream.destroyed) session.leave();
+        return stream;
+      } catch (error) {
+        stream.destroy();
+        throw error;
+      }
+    },
+  };
+}
+
+function wireOf(stream: PassThrough): Wire {
+  return {
+    answersPings: false,
+    send: (message) => void stream.write(eventOf(message)),
+    backlog: () => stream.readableLength + stream.writableLength,
+    ping: () => undefined,
+    close: (_code, reason) => {
+      stream.end(`: ${reason}\n\n`);
+    },
+  };
+}
+
+/** JSON holds no line breaks, so a message is one data line. */
+function eventOf({ type, seq, text }: Outgoing): string {
+  return `${seq === undefined ? '' : `id: ${seq}\n`}event: ${type}\ndata: ${text}\n\n`;
+}

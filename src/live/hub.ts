@@ -1,0 +1,145 @@
+/** All live sessions of this node: who may come in, the rooms they are in, the clock that beats for all of them. */
+import { randomBytes } from 'node:crypto';
+import { admit, type Caller, checkDeviceId } from '../core/admission.ts';
+import { PoproomError } from '../core/errors.ts';
+import type { Parts } from '../core/parts.ts';
+import type { Channel, ClientId, Log } from '../core/ports.ts';
+import type { RoomCode } from '../core/room-code.ts';
+import type { Rooms } from '../core/rooms.ts';
+import { ChannelCount } from './channel-count.ts';
+import { RoomFeed } from './room-feed.ts';
+import type { LinkTo } from './room-view.ts';
+import { Session } from './session.ts';
+import type { Wire } from './wire.ts';
+
+export interface HubParts {
+  parts: Parts;
+  rooms: Rooms;
+  channelsPerClient: number;
+  /** How often sessions give a sign of life, and rooms are read anew. */
+  heartbeatMs: number;
+  log: Log;
+}
+
+export interface Visitor {
+  caller: Caller;
+  deviceName: string | undefined;
+  /** The seq that a client which comes back has. */
+  seq: number | undefined;
+  linkBase: string;
+  linkTo: LinkTo;
+}
+
+export type Hub = ReturnType<typeof createHub>;
+
+/** Clients come back spread over this time, not all at once. */
+const reconnectWithinMs = 3000;
+
+export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }: HubParts) {
+  const feeds = new Map<RoomCode, RoomFeed>();
+  const channels = new ChannelCount(channelsPerClient);
+  let refreshAt = performance.now() + heartbeatMs;
+
+  /** The feed of a room, read after it began to listen: nothing falls in between, and it lists whoever just came. */
+  async function enter(code: RoomCode): Promise<RoomFeed> {
+    const feed = feeds.get(code) ?? new RoomFeed(code, parts);
+    feeds.set(code, feed);
+    try {
+      await feed.refresh();
+      if (!feed.ended) return feed;
+    } finally {
+      if (feed.sessions.size === 0 && feed.ended) drop(feed);
+    }
+    if (feed.ended === 'expired') throw new PoproomError('ROOM_EXPIRED', 'This room has expired.');
+    throw new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.');
+  }
+
+  function drop(feed: RoomFeed): void {
+    feed.close();
+    if (feeds.get(feed.code) === feed) feeds.delete(feed.code);
+  }
+
+  async function attach(code: RoomCode, channel: Channel): Promise<void> {
+    const attached = await parts.rooms.attachDevice(code, channel, parts.clock());
+    if (attached === 'full') throw new PoproomError('RATE_LIMITED', 'As many devices as may be are in this room.');
+  }
+
+  function left(session: Session, feed: RoomFeed): void {
+    feed.sessions.delete(session);
+    if (feed.sessions.size === 0) drop(feed);
+    parts.rooms
+      .detachDevice(feed.code, session.channel.id)
+      .then(() => parts.bus.publish(feed.code, feed.view.seq))
+      .catch((err) => log.warn({ err }, 'a device could not be detached'));
+  }
+
+  function tick(): void {
+    const now = performance.now();
+    const isBeat = now >= refreshAt;
+    if (isBeat) refreshAt = now + heartbeatMs;
+    for (const feed of feeds.values()) {
+      if (feed.sessions.size === 0) continue;
+      if (feed.view.room.expiresAt <= parts.clock()) feed.end({ type: 'closed', reason: 'expired' });
+      for (const session of feed.sessions) session.tick(now);
+      if (isBeat) void renew(feed).catch((err) => log.warn({ err }, 'a room could not be read anew'));
+    }
+  }
+
+  /** What the bus may have lost, and the devices of this node for the other nodes. */
+  async function renew(feed: RoomFeed): Promise<void> {
+    const held = [...feed.sessions].map(({ channel }) => channel);
+    await parts.rooms.renewDevices(feed.code, held, parts.clock());
+    await feed.refresh();
+  }
+
+  const ticking = setInterval(tick, heartbeatMs / 25);
+  ticking.unref();
+
+  return {
+    /** Takes a place among the client's channels, until it is given back; refuses when there is none. */
+    reserve: (client: ClientId): (() => void) => channels.take(client),
+
+    async join(wire: Wire, { caller, deviceName, seq, linkBase, linkTo }: Visitor): Promise<Session> {
+      const id = randomBytes(12).toString('base64url');
+      const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
+      const channel = { id, device: { id: deviceId, name: deviceName } };
+      // The channel says that the device is there; noted as a request too, it would stay for a minute after leaving.
+      const { code } = await admit(parts, { ...caller, deviceId: undefined });
+      await attach(code, channel);
+      const feed = await enter(code).catch(async (error) => {
+        await parts.rooms.detachDevice(code, id);
+        throw error;
+      });
+      const now = performance.now();
+      const session = new Session({
+        wire,
+        feed,
+        channel,
+        rooms,
+        linkBase,
+        linkTo,
+        heartbeatMs,
+        now,
+        left: () => left(session, feed),
+      });
+      feed.sessions.add(session);
+      session.begin(seq);
+      parts.bus.publish(code, feed.view.seq);
+      return session;
+    },
+
+    /** How many sessions there are, for the figures. */
+    size: () => [...feeds.values()].reduce((sum, { sessions }) => sum + sessions.size, 0),
+
+    /** Tells everyone to come back in a moment. */
+    stop(): void {
+      clearInterval(ticking);
+      for (const feed of [...feeds.values()]) {
+        for (const session of [...feed.sessions]) {
+          const reconnectAfter = Math.round(Math.random() * reconnectWithinMs);
+          session.end({ type: 'closed', reason: 'shutdown', reconnectAfter });
+        }
+      }
+    },
+  };
+}

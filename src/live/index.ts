@@ -1,0 +1,45 @@
+/** The live channel: one session logic, two transports. */
+import type { Readable } from 'node:stream';
+import type { ClientId } from '../core/ports.ts';
+import { createEventStreams } from './events.ts';
+import { createHub, type HubParts, type Visitor } from './hub.ts';
+import { createParseMessage, type Validate } from './parse-message.ts';
+import type { Upgrade, WebSockets } from './websocket.ts';
+
+export interface LiveParts extends HubParts {
+  validate: Validate;
+  maxMessageBytes: number;
+}
+
+export interface LiveChannel {
+  openEvents(client: ClientId, visitor: Visitor): Promise<Readable>;
+  openSocket(upgrade: Upgrade): Promise<void>;
+  /** Loads what the first connection would otherwise wait for. */
+  prepare(): Promise<unknown>;
+  size(): number;
+  stop(): void;
+}
+
+export function createLive({ validate, maxMessageBytes, ...parts }: LiveParts): LiveChannel {
+  const hub = createHub(parts);
+  const events = createEventStreams(hub);
+  let loading: Promise<WebSockets> | undefined;
+
+  const sockets = () => {
+    loading ??= import('./websocket.ts').then(({ createWebSockets }) =>
+      createWebSockets(hub, createParseMessage(validate), maxMessageBytes),
+    );
+    return loading;
+  };
+
+  return {
+    openEvents: events.open,
+    openSocket: async (upgrade) => (await sockets()).accept(upgrade),
+    prepare: sockets,
+    size: hub.size,
+    stop() {
+      hub.stop();
+      void loading?.then((opened) => opened.stop());
+    },
+  };
+}

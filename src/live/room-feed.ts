@@ -1,0 +1,84 @@
+/**
+ * One room's news on this node. The bus says that something changed; the feed reads what, once for all sessions, and
+ * never twice at a time. A lost message delays the news until the next one or the next heartbeat, and loses nothing.
+ */
+import type { Parts } from '../core/parts.ts';
+import type { RoomCode } from '../core/room-code.ts';
+import type { Closed } from '../protocol/live.ts';
+import type { RoomView } from './room-view.ts';
+import type { Session } from './session.ts';
+import type { Outgoing } from './wire.ts';
+
+export class RoomFeed {
+  readonly code: RoomCode;
+  readonly sessions = new Set<Session>();
+  readonly #parts: Parts;
+  readonly #unsubscribe: () => void;
+  #view: RoomView | undefined;
+  #ended: 'expired' | 'deleted' | undefined;
+  #reading: Promise<void> | undefined;
+  #again = false;
+
+  constructor(code: RoomCode, parts: Parts) {
+    this.code = code;
+    this.#parts = parts;
+    // Where reading fails, the next heartbeat reads anew.
+    this.#unsubscribe = parts.bus.subscribe(code, () => void this.refresh().catch(() => undefined));
+  }
+
+  /** There is one once the room has been read. */
+  get view(): RoomView {
+    if (!this.#view) throw new Error('The room has not been read yet.');
+    return this.#view;
+  }
+
+  /** Why there is nothing more to come. */
+  get ended(): 'expired' | 'deleted' | undefined {
+    return this.#ended;
+  }
+
+  /** Reads the room anew and tells the sessions; a call during a read makes for one more read after it. */
+  refresh(): Promise<void> {
+    if (this.#reading) this.#again = true;
+    this.#reading ??= this.#readUntilQuiet().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  /** Ends all sessions. */
+  end(closed: Closed): void {
+    for (const session of [...this.sessions]) session.end(closed);
+  }
+
+  #finish(reason: 'expired' | 'deleted'): void {
+    this.#ended = reason;
+    this.end({ type: 'closed', reason });
+  }
+
+  async #readUntilQuiet(): Promise<void> {
+    do {
+      this.#again = false;
+      const next = await readView(this.#parts, this.code);
+      if (typeof next === 'string') return this.#finish(next);
+      const before = this.#view ?? next;
+      this.#view = next;
+      const prepared: Prepared = new Map();
+      for (const session of this.sessions) session.follow(before, next, prepared);
+    } while (this.#again);
+  }
+}
+
+/** Messages from one view to the next, by the address that links begin with: made once for all who share both. */
+export type Prepared = Map<string, Outgoing[]>;
+
+export async function readView({ rooms, clock }: Parts, code: RoomCode): Promise<RoomView | 'expired' | 'deleted'> {
+  const state = await rooms.readState(code, clock());
+  if (state === 'expired') return 'expired';
+  if (state === 'gone') return 'deleted';
+  return { ...state, devices: await rooms.listDevices(code, clock()) };
+}

@@ -1,0 +1,187 @@
+/** One device's stay in a room, whatever carries it. */
+import { PoproomError } from '../core/errors.ts';
+import type { Channel, Content } from '../core/ports.ts';
+import type { Rooms } from '../core/rooms.ts';
+import type { ClientMessage, Closed, ServerMessage, WriteText } from '../protocol/live.ts';
+import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
+import type { Prepared, RoomFeed } from './room-feed.ts';
+import { changes, devicesOf, iso, type LinkTo, type RoomView, snapshotOf, textOf } from './room-view.ts';
+import { type Outgoing, outgoing, type Wire } from './wire.ts';
+
+/** A reader that has this much waiting gets no more until it has taken it: then the newest, not a queue. */
+const busyAbove = 64 * 1024;
+const slowForMs = 10_000;
+const slowAbove = 1024 * 1024;
+
+export interface SessionParts {
+  wire: Wire;
+  feed: RoomFeed;
+  channel: Channel;
+  rooms: Rooms;
+  /** What links to files begin with, as this client reaches the server. */
+  linkBase: string;
+  linkTo: LinkTo;
+  /** Told once, when the stay is over. */
+  left: (session: Session) => void;
+  heartbeatMs: number;
+  now: number;
+}
+
+export class Session {
+  readonly channel: Channel;
+  readonly #parts: SessionParts;
+  /** What the other side has been told of. */
+  #sent: RoomView;
+  /** What it wrote itself, and need not be told. */
+  #own: { content: string; version: number } | undefined;
+  #beatAt: number;
+  /** Whether the last ping is still without an answer. */
+  #unanswered = false;
+  #busySince: number | undefined;
+  #largestSent = 0;
+  #open = true;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.channel = parts.channel;
+    this.#sent = parts.feed.view;
+    this.#beatAt = parts.now + parts.heartbeatMs;
+  }
+
+  /** The first message: the whole room, or only who is there for one that missed nothing. */
+  begin(seq: number | undefined): void {
+    const { feed, linkTo } = this.#parts;
+    this.#sent = feed.view;
+    this.#say(seq === this.#sent.seq ? devicesOf(this.#sent) : snapshotOf(this.#sent, linkTo));
+  }
+
+  /** Tells of the way from one view to the next; whoever is behind is told the way from where it is. */
+  follow(before: RoomView, next: RoomView, prepared: Prepared): void {
+    if (!this.#open || this.#isBusy()) return;
+    const messages = this.#sent === before ? this.#prepare(before, next, prepared) : this.#changesTo(next);
+    this.#sendAll(this.#isOwn(next) ? messages.filter(({ type }) => type !== 'content') : messages);
+    this.#sent = next;
+  }
+
+  async receive(message: ClientMessage): Promise<void> {
+    if (message.type === 'content') await this.#write(message);
+    else if (message.type === 'join') this.refuse(new PoproomError('VALIDATION_FAILED', 'You have joined already.'));
+  }
+
+  /** The other side gave a sign of life. */
+  heard(): void {
+    this.#unanswered = false;
+  }
+
+  /** Many times a heartbeat: the slow, those who are behind, the silent. */
+  tick(now: number): void {
+    const { view } = this.#parts.feed;
+    if (this.#isTooSlow(now)) this.#fail(tooFast, 'You read too slowly; come back for the newest state.');
+    else if (this.#sent !== view) this.follow(this.#sent, view, new Map());
+    if (this.#open && now >= this.#beatAt) this.#beat(now);
+  }
+
+  end(closed: Closed): void {
+    if (!this.#open) return;
+    this.#say(closed);
+    this.leave();
+    this.#parts.wire.close(closeCodeFor[closed.reason], closed.reason);
+  }
+
+  /** The connection is gone, or about to be. */
+  leave(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#parts.left(this);
+  }
+
+  async #write({ content, baseVersion, ref }: WriteText): Promise<void> {
+    const { rooms, feed } = this.#parts;
+    const echo = ref === undefined ? {} : { ref };
+    this.#own = { content, version: baseVersion + 1 };
+    try {
+      const written = await rooms.writeFromInside(feed.code, content, baseVersion);
+      if (written.outcome === 'written') return await this.#confirm(written.content, echo);
+      this.#own = undefined;
+      if (this.#open) this.#say({ type: 'conflict', ...textOf(written.current), ...echo });
+    } catch (error) {
+      this.#own = undefined;
+      this.refuse(error, echo);
+    }
+  }
+
+  /** After everything up to this write has been told, so that the seq is one that the other side can come back with. */
+  async #confirm({ version, writtenAt }: Content, echo: { ref?: string }): Promise<void> {
+    await this.#parts.feed.refresh();
+    if (this.#open) this.#say({ type: 'written', seq: this.#sent.seq, version, timestamp: iso(writtenAt), ...echo });
+  }
+
+  #isOwn({ content }: RoomView): boolean {
+    return this.#own?.version === content.version && this.#own.content === content.content;
+  }
+
+  #beat(now: number): void {
+    if (this.#unanswered) {
+      this.#fail(policy, 'There was no sign of life from you.');
+      return;
+    }
+    const { wire, heartbeatMs } = this.#parts;
+    this.#beatAt = now + heartbeatMs;
+    this.#unanswered = wire.answersPings;
+    wire.ping();
+    if (!this.#isBusy()) this.#say({ type: 'heartbeat', seq: this.#sent.seq });
+  }
+
+  /** Answers a message that cannot be done; only where the room itself is out of reach does the stay end. */
+  refuse(error: unknown, echo: { ref?: string } = {}): void {
+    if (!this.#open) return;
+    const known = error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong.');
+    const { code, message, details } = known;
+    this.#say({ type: 'error', error: { code, message, ...(details && { details }) }, ...echo });
+    if (code === 'ROOM_NOT_FOUND' || code === 'INTERNAL' || code === 'UNAVAILABLE')
+      this.#fail(closeCodeOf(code), message);
+  }
+
+  #fail(code: number, reason: string): void {
+    this.leave();
+    this.#parts.wire.close(code, reason);
+  }
+
+  #changesTo(view: RoomView): Outgoing[] {
+    return changes(this.#sent, view, this.#parts.linkTo).map(outgoing);
+  }
+
+  #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
+    const { linkBase, linkTo } = this.#parts;
+    const known = prepared.get(linkBase);
+    if (known) return known;
+    const messages = changes(before, next, linkTo).map(outgoing);
+    prepared.set(linkBase, messages);
+    return messages;
+  }
+
+  #say(message: ServerMessage): void {
+    this.#sendAll([outgoing(message)]);
+  }
+
+  #sendAll(messages: readonly Outgoing[]): void {
+    for (const message of messages) {
+      this.#largestSent = Math.max(this.#largestSent, message.text.length);
+      this.#parts.wire.send(message);
+    }
+  }
+
+  #isBusy(): boolean {
+    return this.#parts.wire.backlog() > busyAbove;
+  }
+
+  #isTooSlow(now: number): boolean {
+    const backlog = this.#parts.wire.backlog();
+    if (backlog <= busyAbove) {
+      this.#busySince = undefined;
+      return false;
+    }
+    this.#busySince ??= now;
+    return now - this.#busySince >= slowForMs || backlog > Math.max(slowAbove, 2 * this.#largestSent);
+  }
+}

@@ -1,0 +1,137 @@
+/** The WebSocket transport: a thin shell around a session. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { PoproomError } from '../core/errors.ts';
+import type { ClientId } from '../core/ports.ts';
+import type { ClientMessage } from '../protocol/live.ts';
+import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
+import type { Hub } from './hub.ts';
+import { MessageBudget } from './message-budget.ts';
+import type { ParseMessage } from './parse-message.ts';
+import type { LinkTo } from './room-view.ts';
+import type { Session } from './session.ts';
+import { outgoing, type Wire } from './wire.ts';
+
+const joinWithinMs = 5_000;
+/** In so many pieces a message of any size can be sent; more of them only cost memory. */
+const mostFragments = 1_024;
+/** For a peer to answer a close; then the connection goes without it. */
+const closeTimeout = 2_000;
+
+export interface Upgrade {
+  raw: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+  client: ClientId;
+  roomId: string;
+  /** For the opening response. */
+  headers: Record<string, string>;
+  linkBase: string;
+  linkTo: LinkTo;
+}
+
+export type WebSockets = ReturnType<typeof createWebSockets>;
+
+export function createWebSockets(hub: Hub, parse: ParseMessage, maxMessageBytes: number) {
+  const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+    maxFragments: mostFragments,
+    closeTimeout,
+  } as ServerOptions);
+  const open = new Set<WebSocket>();
+  server.on('headers', (lines, raw) => {
+    for (const [name, value] of Object.entries(openingHeaders.get(raw) ?? {})) lines.push(`${name}: ${value}`);
+  });
+
+  return {
+    /** Throws, before the connection is taken over, when the client has too many already. */
+    accept(upgrade: Upgrade): void {
+      const giveBack = hub.reserve(upgrade.client);
+      upgrade.socket.once('close', giveBack);
+      openingHeaders.set(upgrade.raw, upgrade.headers);
+      server.handleUpgrade(upgrade.raw, upgrade.socket, upgrade.head, (socket) => {
+        open.add(socket);
+        socket.once('close', () => open.delete(socket));
+        converse(socket, hub, parse, upgrade);
+      });
+    },
+
+    /** Those that have not joined yet; the others are told by their session. */
+    stop(): void {
+      for (const socket of open) socket.close(closeCodeFor.shutdown, 'shutdown');
+    },
+  };
+}
+
+function converse(socket: WebSocket, hub: Hub, parse: ParseMessage, upgrade: Upgrade): void {
+  const { client, roomId, linkBase, linkTo } = upgrade;
+  const wire = wireOf(socket);
+  const budget = new MessageBudget(performance.now());
+  let session: Session | undefined;
+  /** One message at a time, in the order they came; the budget bounds how many can wait. */
+  let last = Promise.resolve();
+
+  const tooLate = setTimeout(() => socket.close(policy, 'No join within 5 seconds.'), joinWithinMs);
+  socket.on('close', () => {
+    clearTimeout(tooLate);
+    session?.leave();
+  });
+  // ws closes the connection itself, with the right code.
+  socket.on('error', () => undefined);
+  socket.on('pong', () => session?.heard());
+  socket.on('message', (data, isBinary) => {
+    session?.heard();
+    if (budget.spend(performance.now())) last = last.then(() => take(data, isBinary));
+    else socket.close(tooFast, 'Too many messages: at most 20 a second.');
+  });
+
+  async function take(data: RawData, isBinary: boolean): Promise<void> {
+    if (socket.readyState !== socket.OPEN) return;
+    try {
+      const message = await parse(data as Buffer, isBinary);
+      if (session) await session.receive(message);
+      else await join(message);
+    } catch (error) {
+      if (session) session.refuse(error);
+      else turnAway(wire, error);
+    }
+  }
+
+  async function join(message: ClientMessage): Promise<void> {
+    if (message.type !== 'join') throw new PoproomError('VALIDATION_FAILED', 'The first message must be join.');
+    clearTimeout(tooLate);
+    const { pin, deviceId, deviceName, seq } = message;
+    session = await hub.join(wire, { caller: { client, roomId, pin, deviceId }, deviceName, seq, linkBase, linkTo });
+    if (socket.readyState !== socket.OPEN) session.leave();
+  }
+}
+
+/** Whoever could not come in is told why, in words and as a code. */
+function turnAway(wire: Wire, error: unknown): void {
+  const known = error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong.');
+  const { code, message, details } = known;
+  wire.send(outgoing({ type: 'error', error: { code, message, ...(details && { details }) } }));
+  wire.close(closeCodeOf(code), message);
+}
+
+function wireOf(socket: WebSocket): Wire {
+  return {
+    answersPings: true,
+    send: ({ text }) => socket.send(text, { compress: false }),
+    backlog: () => socket.bufferedAmount,
+    ping: () => socket.ping(),
+    close: (code, reason) => socket.close(code, cut(reason)),
+  };
+}
+
+/** A close frame has room for 123 bytes. */
+const cut = (reason: string): string =>
+  Buffer.from(reason)
+    .subarray(0, 123)
+    .toString()
+    .replace(/\uFFFD+$/, '');

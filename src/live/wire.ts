@@ -1,0 +1,24 @@
+/** A connection as sessions know it: no transport is named here or in what uses it. */
+import type { ServerMessage } from '../protocol/live.ts';
+
+/** A message in both of its forms; made once, sent to many. */
+export interface Outgoing {
+  type: ServerMessage['type'];
+  seq: number | undefined;
+  text: string;
+}
+
+export interface Wire {
+  send(message: Outgoing): void;
+  /** Bytes that were sent and that the other side has not taken yet. */
+  backlog(): number;
+  /** Asks the other side whether it is there. */
+  ping(): void;
+  /** Whether it can answer; a one-way transport cannot. */
+  readonly answersPings: boolean;
+  close(code: number, reason: string): void;
+}
+
+export function outgoing(message: ServerMessage): Outgoing {
+  return { type: message.type, seq: 'seq' in message ? message.seq : undefined, text: JSON.stringify(message) };
+}

@@ -1,0 +1,238 @@
+/** The messages of the live channel, both ways: the one source of validation, of types and of the AsyncAPI document. */
+import type { FromSchema } from 'json-schema-to-ts';
+import { content, expiresAt, fileEntry, hasPin, pin, roomId, timestamp } from './schemas.ts';
+
+const seq = {
+  type: 'integer',
+  minimum: 0,
+  description: 'a whole number: every change of a room has the next one',
+  examples: [12],
+} as const;
+
+const version = {
+  type: 'integer',
+  minimum: 0,
+  description: 'a whole number, the version of the text',
+  examples: [7],
+} as const;
+
+const deviceId = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  description: '1 to 64 letters, digits, dashes or underscores; two channels with the same id are one device',
+  examples: ['my-phone'],
+} as const;
+
+const deviceName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 64,
+  description: 'a name for people, of at most 64 characters',
+  examples: ['Chrome on Android'],
+} as const;
+
+const ref = {
+  type: 'string',
+  maxLength: 64,
+  description: 'any string of at most 64 characters; the answer carries it',
+  examples: ['a1'],
+} as const;
+
+const devices = {
+  type: 'array',
+  description: 'the devices now attached',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['deviceId'],
+    properties: { deviceId, deviceName },
+  },
+} as const;
+
+const text = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['content', 'version', 'timestamp'],
+  properties: { content, version, timestamp: timestamp('when this text was written') },
+} as const;
+
+const is = <const T extends string>(type: T) => ({ type: 'string', const: type }) as const;
+
+/** The first message on a WebSocket. */
+export const join = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type'],
+  description: 'Enters the room. Must be the first message, within 5 seconds.',
+  properties: {
+    type: is('join'),
+    pin,
+    deviceId,
+    deviceName,
+    seq: { ...seq, description: 'the seq that you have; you get a snapshot only if you missed something' },
+  },
+} as const;
+
+export const writeText = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'content', 'baseVersion'],
+  description:
+    'Replaces the text, if it still has the version that yours is based on. Answered by written or conflict.',
+  properties: { type: is('content'), content, baseVersion: version, ref },
+} as const;
+
+export const clientHeartbeat = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type'],
+  description: 'Says that you are there; a WebSocket pong does as well.',
+  properties: { type: is('heartbeat') },
+} as const;
+
+export const snapshot = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'room', 'content', 'files', 'devices', 'pinAttempts'],
+  description: 'The whole room.',
+  properties: {
+    type: is('snapshot'),
+    seq,
+    room: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['roomId', 'expiresAt', 'hasPin'],
+      properties: { roomId, expiresAt, hasPin },
+    },
+    content: text,
+    files: { type: 'array', items: fileEntry },
+    devices,
+    pinAttempts: { type: 'integer', minimum: 0, description: 'wrong PINs tried on this room so far', examples: [0] },
+  },
+} as const;
+
+export const textChanged = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'content', 'version', 'timestamp'],
+  description: 'The text changed; this is the newest.',
+  properties: { type: is('content'), seq, ...text.properties },
+} as const;
+
+export const fileAdded = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'file'],
+  description: 'A file was added.',
+  properties: { type: is('file-added'), seq, file: fileEntry },
+} as const;
+
+export const fileRemoved = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'fileId'],
+  description: 'A file was removed.',
+  properties: { type: is('file-removed'), seq, fileId: fileEntry.properties.fileId },
+} as const;
+
+export const devicesChanged = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'devices'],
+  description: 'Devices came or went; these are all that are there.',
+  properties: { type: is('devices'), seq, devices },
+} as const;
+
+export const pinAttempts = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'pinAttempts'],
+  description: 'Someone tried a wrong PIN.',
+  properties: { type: is('pin-attempts'), seq, pinAttempts: snapshot.properties.pinAttempts },
+} as const;
+
+export const written = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'version', 'timestamp'],
+  description: 'Your text is stored, on the disk.',
+  properties: { type: is('written'), seq, version, timestamp: timestamp('when it was written'), ref },
+} as const;
+
+export const conflict = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'content', 'version', 'timestamp'],
+  description: 'The text had changed meanwhile, and yours was not stored; this is the current one.',
+  properties: { type: is('conflict'), ...text.properties, ref },
+} as const;
+
+export const problem = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'error'],
+  description: 'A message was refused, or the room was; in the shape of an error of the REST API.',
+  properties: {
+    type: is('error'),
+    error: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'string', examples: ['VALIDATION_FAILED'] },
+        message: { type: 'string', examples: ['"content" is missing.'] },
+        details: { type: 'object' },
+      },
+    },
+    ref,
+  },
+} as const;
+
+export const heartbeat = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq'],
+  description: 'Every 25 seconds: the channel lives, and this is the seq that you should have.',
+  properties: { type: is('heartbeat'), seq },
+} as const;
+
+export const closed = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'reason'],
+  description: 'The last message: the room is gone, or the server restarts.',
+  properties: {
+    type: is('closed'),
+    reason: { type: 'string', enum: ['deleted', 'expired', 'shutdown'] },
+    reconnectAfter: {
+      type: 'integer',
+      minimum: 0,
+      description: 'milliseconds to wait before coming back after a shutdown; different for each client',
+      examples: [1200],
+    },
+  },
+} as const;
+
+export const clientMessages = { join, content: writeText, heartbeat: clientHeartbeat } as const;
+export const serverMessages = {
+  snapshot,
+  content: textChanged,
+  'file-added': fileAdded,
+  'file-removed': fileRemoved,
+  devices: devicesChanged,
+  'pin-attempts': pinAttempts,
+  written,
+  conflict,
+  error: problem,
+  heartbeat,
+  closed,
+} as const;
+
+export type Join = FromSchema<typeof join>;
+export type WriteText = FromSchema<typeof writeText>;
+export type ClientMessage = Join | WriteText | FromSchema<typeof clientHeartbeat>;
+export type Snapshot = FromSchema<typeof snapshot>;
+export type ServerMessage = {
+  [K in keyof typeof serverMessages]: FromSchema<(typeof serverMessages)[K]>;
+}[keyof typeof serverMessages];
+export type Closed = FromSchema<typeof closed>;

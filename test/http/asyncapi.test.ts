@@ -1,0 +1,26 @@
+/** The description of the live channel. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { asyncapiDocument } from '../../src/http/asyncapi.ts';
+import { clientMessages, serverMessages } from '../../src/protocol/live.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('the AsyncAPI document', () => {
+  it('[LIVE-15] is served, and is what the code says', async (t) => {
+    const { api } = await startTestServer(t);
+    const committed = JSON.parse(await readFile(new URL('../../asyncapi.json', import.meta.url), 'utf8'));
+    assert.deepEqual(committed, JSON.parse(JSON.stringify(asyncapiDocument())), 'run "npm run generate"');
+    assert.deepEqual((await api.get('/api/asyncapi.json')).json, committed);
+  });
+
+  it('[LIVE-15] describes every message, and all its references resolve', () => {
+    const document = JSON.parse(JSON.stringify(asyncapiDocument()));
+    for (const type of Object.keys(clientMessages)) assert.ok(document.components.messages[`client-${type}`]);
+    for (const type of Object.keys(serverMessages)) assert.ok(document.components.messages[`server-${type}`]);
+    for (const [, pointer = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const found = pointer.split('/').reduce((at, key) => at?.[key], document);
+      assert.ok(found, pointer);
+    }
+  });
+});

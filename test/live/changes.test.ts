@@ -1,0 +1,98 @@
+/** Whatever way a room changes, the devices in it are told. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { joinRoom } from '../support/device.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('changes of a room', () => {
+  it('[LIVE-2] begin with a snapshot of everything', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const room = await api.room({ pin: '0427' });
+    await api.post(`/api/rooms/${room}/content`, { json: { content: 'Hello' }, pin: '0427' });
+    await api.upload(room, 'a.txt', 'hi', { pin: '0427' });
+    const device = await joinRoom(t, url, room, { pin: '0427', deviceId: 'phone', deviceName: 'My phone' });
+    const snapshot = await device.next('snapshot');
+    assert.equal(device.told[0], snapshot);
+    assert.equal(snapshot.seq, 2);
+    assert.equal(snapshot.room.roomId, room);
+    assert.equal(snapshot.room.hasPin, true);
+    assert.deepEqual(
+      { content: snapshot.content.content, version: snapshot.content.version },
+      { content: 'Hello', version: 1 },
+    );
+    assert.deepEqual(
+      snapshot.files.map(({ fileName, fileSize }) => ({ fileName, fileSize })),
+      [{ fileName: 'a.txt', fileSize: 2 }],
+    );
+    assert.deepEqual(snapshot.devices, [{ deviceId: 'phone', deviceName: 'My phone' }]);
+    const file = await fetch(snapshot.files[0]?.fileUrl ?? '');
+    assert.equal(await file.text(), 'hi');
+  });
+
+  it('[LIVE-3] by REST, by socket, by upload, by removal and by wrong PINs reach every device in the order of seq', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const room = await api.room({ pin: '0427' });
+    const pin = '0427';
+    const [one, two] = [await joinRoom(t, url, room, { pin }), await joinRoom(t, url, room, { pin })];
+    await Promise.all([one.next('snapshot'), two.next('snapshot')]);
+
+    await api.post(`/api/rooms/${room}/content`, { json: { content: 'by REST' }, pin });
+    for (const device of [one, two]) assert.equal((await device.next('content')).content, 'by REST');
+
+    one.say({ type: 'content', content: 'by socket', baseVersion: 1, ref: 'mine' });
+    assert.deepEqual(await one.next('written').then(({ version, ref }) => ({ version, ref })), {
+      version: 2,
+      ref: 'mine',
+    });
+    assert.equal((await two.next('content')).content, 'by socket');
+
+    await api.upload(room, 'b.txt', 'bytes', { pin });
+    const added = await Promise.all([one.next('file-added'), two.next('file-added')]);
+    for (const { file } of added) assert.equal(file.fileName, 'b.txt');
+
+    const fileId = added[0].file.fileId;
+    await api.delete(`/api/rooms/${room}/files/${fileId}`, { pin });
+    for (const device of [one, two]) assert.equal((await device.next('file-removed')).fileId, fileId);
+
+    await api.get(`/api/rooms/${room}`, { pin: '9999', from: '203.0.113.9' });
+    for (const device of [one, two]) assert.equal((await device.next('pin-attempts')).pinAttempts, 1);
+
+    for (const { told } of [one, two]) {
+      const seqs = told.flatMap((message) => ('seq' in message ? [message.seq] : []));
+      assert.deepEqual(
+        seqs,
+        seqs.toSorted((a, b) => a - b),
+      );
+      assert.equal(seqs.at(-1), 5);
+    }
+    assert.ok(!one.told.some((message) => message.type === 'content' && message.content === 'by socket'), 'no echo');
+  });
+
+  it('[LIVE-6] end with the room, deleted or expired', async (t) => {
+    const { api, url, clock } = await startTestServer(t);
+    const [deleted, expiring] = [await api.room(), await api.room({ expiresIn: 60 })];
+    const one = await joinRoom(t, url, deleted);
+    const two = await joinRoom(t, url, expiring);
+    await Promise.all([one.next('snapshot'), two.next('snapshot')]);
+    await api.delete(`/api/rooms/${deleted}`);
+    assert.equal((await one.next('closed')).reason, 'deleted');
+    assert.deepEqual(await one.closed, { code: 4410, reason: 'deleted' });
+    const before = performance.now();
+    clock.advance(60_000);
+    assert.equal((await two.next('closed')).reason, 'expired');
+    assert.equal((await two.closed).code, 4410);
+    assert.ok(performance.now() - before < 5_000);
+  });
+
+  it('[LIVE-14] end with a time to come back when the server stops', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const devices = await Promise.all(Array.from({ length: 5 }, () => joinRoom(t, server.url, room)));
+    await Promise.all(devices.map((device) => device.next('snapshot')));
+    await server.stop();
+    const last = await Promise.all(devices.map((device) => device.next('closed')));
+    for (const { reason } of last) assert.equal(reason, 'shutdown');
+    assert.ok(new Set(last.map(({ reconnectAfter }) => reconnectAfter)).size > 1, 'not all at once');
+    for (const device of devices) assert.equal((await device.closed).code, 1012);
+  });
+});

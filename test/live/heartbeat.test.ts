@@ -1,0 +1,77 @@
+/** Signs of life, and what happens without them. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { openDiskBlobs } from '../../src/blobs/disk.ts';
+import { createLocalBus } from '../../src/bus/local.ts';
+import { guardRules } from '../../src/core/limits.ts';
+import type { EventBus } from '../../src/core/ports.ts';
+import { createRooms } from '../../src/core/rooms.ts';
+import { createHub } from '../../src/live/hub.ts';
+import type { Outgoing } from '../../src/live/wire.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { connect, joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestServer } from '../support/server.ts';
+
+const heartbeatMs = 1000;
+
+describe('heartbeats', () => {
+  it('[LIVE-8] come regularly, with the seq that a device should have', async (t) => {
+    const { api, url } = await startTestServer(t, {}, { heartbeatMs });
+    const room = await api.room();
+    const device = await joinRoom(t, url, room);
+    await api.post(`/api/rooms/${room}/content`, { json: { content: 'x' } });
+    assert.equal((await device.next('heartbeat', ({ seq }) => seq === 1)).seq, 1);
+    await device.next('heartbeat');
+  });
+
+  it('[DEV-3] that stay unanswered end the stay of a device', async (t) => {
+    const { api, url } = await startTestServer(t, {}, { heartbeatMs });
+    const room = await api.room();
+    const stays = await joinRoom(t, url, room, { deviceId: 'stays' });
+    // It never answers a ping, as if its network were gone.
+    const vanished = await connect(t, url, room, { autoPong: false });
+    vanished.say({ type: 'join', deviceId: 'vanished' });
+    await stays.next('devices', ({ devices }) => devices.length === 2);
+    await stays.next('devices', ({ devices }) => devices.length === 1);
+    assert.equal((await vanished.closed).code, 1008);
+    assert.equal(stays.socket.readyState, stays.socket.OPEN);
+  });
+
+  it('[LIVE-8] bring a device to the true state when news was lost on the way', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
+    const store = openSqliteStore({ folder, rules: guardRules(20), now: Date.now() });
+    const reliable = createLocalBus();
+    const losesEverything: EventBus = { ...reliable, publish: () => undefined };
+    const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
+    const parts = { rooms: store.rooms, blobs, bus: losesEverything, clock: Date.now, secret: 'x'.repeat(32) };
+    const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });
+    const log = { debug() {}, info() {}, warn() {}, error() {} };
+    const hub = createHub({ parts, rooms, channelsPerClient: 20, heartbeatMs, log });
+    t.after(async () => {
+      hub.stop();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    const { code } = await rooms.create({ client: 'a', pin: undefined, expiresIn: undefined });
+    const caller = { client: 'a', roomId: code, pin: undefined, deviceId: undefined };
+    const sent: Outgoing[] = [];
+    const wire = {
+      answersPings: false,
+      send: (message: Outgoing) => sent.push(message),
+      backlog: () => 0,
+      ping() {},
+      close() {},
+    };
+    await hub.join(wire, { caller, deviceName: undefined, seq: undefined, linkBase: '', linkTo: () => '' });
+    await rooms.writeContent(caller, 'unheard of', undefined);
+    assert.ok(!sent.some(({ type }) => type === 'content'));
+    await eventually('it is told all the same', () =>
+      sent.some(({ type, text }) => type === 'content' && text.includes('unheard of')),
+    );
+  });
+});

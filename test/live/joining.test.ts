@@ -1,0 +1,93 @@
+/** Who is let in, who is not, and what a device that comes back is told. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { connect, joinRoom } from '../support/device.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('joining', () => {
+  it('[LIVE-7] is refused with the reason and its code', async (t) => {
+    const { api, url, clock } = await startTestServer(t);
+    const room = await api.room({ pin: '0427' });
+    const old = await api.room({ expiresIn: 60 });
+    const refusals: [string, object, string, number][] = [
+      [room, {}, 'PIN_REQUIRED', 4401],
+      [room, { pin: '9999' }, 'PIN_INCORRECT', 4403],
+      ['ZZZZZZ', {}, 'ROOM_NOT_FOUND', 4404],
+      ['no room', {}, 'ROOM_NOT_FOUND', 4404],
+    ];
+    for (const [code, joining, error, closeCode] of refusals) {
+      const device = await joinRoom(t, url, code, joining);
+      assert.equal((await device.next('error')).error.code, error);
+      assert.equal((await device.closed).code, closeCode);
+    }
+    for (let i = 0; i < 4; i++) await (await joinRoom(t, url, room, { pin: '9999' })).closed;
+    assert.equal((await (await joinRoom(t, url, room, { pin: '0427' })).closed).code, 4429);
+    clock.advance(61_000);
+    assert.equal((await (await joinRoom(t, url, old)).closed).code, 4410);
+  });
+
+  it('[LIVE-11] must happen within five seconds', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const device = await connect(t, url, await api.room());
+    const before = performance.now();
+    assert.equal((await device.closed).code, 1008);
+    assert.ok(performance.now() - before < 8_000);
+  });
+
+  it('[LIVE-11] must be the first message', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const room = await api.room();
+    for (const first of [
+      { type: 'content', content: 'x', baseVersion: 0 },
+      'rubbish',
+      { type: 'other' },
+      '[]',
+      'null',
+    ]) {
+      const device = await connect(t, url, room);
+      device.say(first);
+      assert.equal((await device.closed).code, 1008, JSON.stringify(first));
+    }
+    assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, '');
+  });
+
+  it('[LIVE-4] with the seq that it has, a device is told only what it missed', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const room = await api.room();
+    await api.post(`/api/rooms/${room}/content`, { json: { content: 'one' } });
+    const first = await joinRoom(t, url, room, { deviceId: 'phone' });
+    const { seq } = await first.next('snapshot');
+    await first.leave();
+    const missedNothing = await joinRoom(t, url, room, { deviceId: 'phone', seq });
+    await missedNothing.next('devices');
+    assert.equal(missedNothing.told[0]?.type, 'devices');
+    await missedNothing.leave();
+    await api.post(`/api/rooms/${room}/content`, { json: { content: 'two' } });
+    const missedOne = await joinRoom(t, url, room, { deviceId: 'phone', seq });
+    assert.equal((await missedOne.next('snapshot')).content.content, 'two');
+  });
+
+  it('[LIVE-13] is for pages of this origin, of those that are allowed, and for those that are no pages', async (t) => {
+    const { api, url, port } = await startTestServer(t, { POPROOM_ALLOWED_ORIGINS: 'https://app.example.org' });
+    const room = await api.room();
+    for (const origin of [undefined, url, 'https://app.example.org']) {
+      await connect(t, url, room, origin === undefined ? {} : { origin });
+    }
+    for (const origin of ['https://evil.example', `http://127.0.0.1:${port}.evil.example`, 'null', 'rubbish']) {
+      await assert.rejects(connect(t, url, room, { origin }), /400/, origin);
+    }
+  });
+
+  it('[LIVE-1] counts as one request, with the rate headers on the opening response', async (t) => {
+    const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
+    const room = await api.room();
+    const device = await connect(t, url, room);
+    device.say({ type: 'join' });
+    await device.next('snapshot');
+    for (let i = 0; i < 10; i++) device.say({ type: 'heartbeat' });
+    const events = await fetch(`${url}/api/rooms/${room}/events`);
+    assert.equal(events.headers.get('x-ratelimit-remaining'), '0');
+    await events.body?.cancel();
+    await assert.rejects(connect(t, url, room), /429/);
+  });
+});

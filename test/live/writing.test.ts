@@ -1,0 +1,101 @@
+/** Writing over the channel, and what a channel may not do. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectSocket } from 'node:net';
+import { describe, it } from 'node:test';
+import { connect, joinRoom } from '../support/device.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('writing over the channel', () => {
+  it('[LIVE-5] is answered by conflict when someone else was faster, and overwrites nothing', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const room = await api.room();
+    const [one, two] = [await joinRoom(t, url, room), await joinRoom(t, url, room)];
+    await Promise.all([one.next('snapshot'), two.next('snapshot')]);
+    one.say({ type: 'content', content: 'first', baseVersion: 0, ref: 'a' });
+    await one.next('written');
+    two.say({ type: 'content', content: 'second', baseVersion: 0, ref: 'b' });
+    const { content, version, ref } = await two.next('conflict');
+    assert.deepEqual({ content, version, ref }, { content: 'first', version: 1, ref: 'b' });
+    assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'first');
+  });
+
+  it('[LIVE-5] of rubbish is refused message by message, and the channel stays', async (t) => {
+    const { api, url } = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB' });
+    const device = await joinRoom(t, url, await api.room());
+    await device.next('snapshot');
+    const rubbish: [string | object, string][] = [
+      ['{', 'INVALID_JSON'],
+      [{ type: 'unknown' }, 'VALIDATION_FAILED'],
+      [{ type: 'content', content: 7, baseVersion: 0 }, 'VALIDATION_FAILED'],
+      [{ type: 'content', content: 'x' }, 'VALIDATION_FAILED'],
+      [{ type: 'content', content: 'x', baseVersion: 0, extra: 1 }, 'VALIDATION_FAILED'],
+      ['{"type":"content","content":"\\ud800","baseVersion":0}', 'VALIDATION_FAILED'],
+      [{ type: 'content', content: 'x'.repeat(1025), baseVersion: 0 }, 'CONTENT_TOO_LARGE'],
+      [{ type: 'join' }, 'VALIDATION_FAILED'],
+    ];
+    for (const [message, code] of rubbish) {
+      device.say(message);
+      assert.equal((await device.next('error')).error.code, code, JSON.stringify(message));
+    }
+    device.socket.send(Buffer.from([1, 2, 3]));
+    assert.equal((await device.next('error')).error.code, 'VALIDATION_FAILED');
+    device.say({ type: 'content', content: 'fine', baseVersion: 0 });
+    await device.next('written');
+  });
+
+  it('[LIVE-9] too fast closes the channel', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const device = await joinRoom(t, url, await api.room());
+    await device.next('snapshot');
+    for (let i = 0; i < 200; i++) device.say({ type: 'heartbeat' });
+    assert.equal((await device.closed).code, 4429);
+  });
+
+  it('[LIVE-9] too much in one message, or in too many pieces, closes the channel', async (t) => {
+    const { api, url } = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB' });
+    const room = await api.room();
+    const large = await joinRoom(t, url, room);
+    await large.next('snapshot');
+    large.say({ type: 'content', content: 'x'.repeat(40_000), baseVersion: 0 });
+    assert.equal((await large.closed).code, 1009);
+
+    const pieces = await joinRoom(t, url, room);
+    await pieces.next('snapshot');
+    for (let i = 0; i < 2_000 && pieces.socket.readyState === pieces.socket.OPEN; i++) {
+      pieces.socket.send('x', { fin: false });
+    }
+    assert.ok([1008, 1009].includes((await pieces.closed).code));
+  });
+
+  it('[LIVE-9] does not compress', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const device = await connect(t, url, await api.room(), { perMessageDeflate: true });
+    assert.equal(device.socket.extensions, '');
+  });
+
+  it('[LIVE-10] a reader that does not read gets no queue, and is closed', async (t) => {
+    const { api, url, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const room = await api.room();
+    const writer = await joinRoom(t, url, room);
+    await writer.next('snapshot');
+    // A bare socket that joins and then never reads again.
+    const deaf = connectSocket(port, '127.0.0.1');
+    t.after(() => deaf.destroy());
+    deaf.write(
+      `GET /api/rooms/${room}/events?deviceId=deaf HTTP/1.1\r\nHost: localhost:${port}\r\nAccept: text/event-stream\r\n\r\n`,
+    );
+    await writer.next('devices', ({ devices }) => devices.length === 2);
+    deaf.pause();
+    const text = 'x'.repeat(500_000);
+    const writes = 60;
+    for (let i = 0; i < writes; i++) await api.post(`/api/rooms/${room}/content`, { json: { content: text + i } });
+    await writer.next('devices', ({ devices }) => devices.length === 1);
+    let received = 0;
+    deaf.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    await once(deaf.resume(), 'close');
+    assert.ok(received < (writes * text.length) / 2, `what was kept for it: ${received} bytes`);
+  });
+});
