@@ -112,12 +112,9 @@ describe('a PIN', () => {
   it('[PIN-4] is ignored by a room without one', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const room = await api.room();
-    for (let tries = 0; tries < 10; tries++) {
-      for (const { name, run, success } of roomOperations.slice(0, -1)) {
-        assert.equal((await run(api, room, { pin: wrong })).status, success, name);
-      }
+    for (const { name, run, success } of roomOperations) {
+      assert.equal((await run(api, room, { pin: wrong })).status, success, name);
     }
-    assert.equal((await api.delete(`/api/rooms/${room}`, { pin: wrong })).status, 200);
   });
 });
 

@@ -33,6 +33,20 @@ describe('rooms', () => {
     assert.deepEqual(json, { roomId: code, expiresAt: json.expiresAt, hasPin: false, deviceCount: 1 });
   });
 
+  it('[DEV-2] refuses a device id that is none', async (t) => {
+    const { api } = await startTestServer(t);
+    const code = await api.room();
+    for (const id of ['', 'a b', 'ä', 'x'.repeat(65), 'a/b']) {
+      const headers = { 'x-device-id': encodeURIComponent(id) };
+      const { code: error, json } = await api.get(`/api/rooms/${code}`, { headers });
+      assert.equal(error, 'VALIDATION_FAILED', id);
+      assert.equal(json.error.details.field, 'X-Device-Id');
+    }
+    for (const id of ['a', '-_-', 'x'.repeat(64)]) {
+      assert.equal((await api.get(`/api/rooms/${code}`, { headers: { 'x-device-id': id } })).status, 200);
+    }
+  });
+
   it('[API-3] [LIFE-4] deletes a room with its text and its files', async (t) => {
     const { api } = await startTestServer(t);
     const code = await api.room();
