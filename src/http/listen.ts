@@ -6,7 +6,7 @@ import type { App } from './app.ts';
 import { corsHeaders } from './cors.ts';
 import { errorReply } from './error-reply.ts';
 import { endWith } from './raw-response.ts';
-import type { OnUpgrade } from './upgrade.ts';
+import { isUpgrade, type OnUpgrade } from './upgrade.ts';
 
 // Imported as a module, node:http would load its WebSocket client too, which takes longer than the rest of the start.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -28,8 +28,7 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
-    // What asks for another protocol (curl offers HTTP/2 this way) is served over the one that it came by.
-    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+    shouldUpgradeCallback: isUpgrade,
   });
   /** The newest response of each connection. */
   const responses = new WeakMap<Duplex, ServerResponse>();

@@ -13,6 +13,13 @@ import { endWith } from './raw-response.ts';
 import { pathOf } from './request.ts';
 import { createRouter } from './router.ts';
 
+const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
+
+/** Whether this becomes a WebSocket. Whatever else asks for another protocol is served over the one that it came by. */
+export function isUpgrade({ method, url, headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket' && match(method ?? '', pathOf(url ?? '')).kind === 'found';
+}
+
 export interface UpgradeParts {
   gate: Gate;
   live: Live;
@@ -25,8 +32,6 @@ export interface UpgradeParts {
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequestId }: UpgradeParts): OnUpgrade {
-  const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
-
   return async (raw, socket, head) => {
     // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
@@ -37,10 +42,9 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
       const { client, headers: rate, refusal } = await gate.pass(raw, { counted: true, alwaysOpen: false });
       Object.assign(headers, rate);
       if (refusal) throw refusal;
-      if (found.kind !== 'found') throw new PoproomError('NOT_FOUND', 'There is no WebSocket at this path.');
       checkOrigin(raw, links.publicUrl, allowedOrigins);
       const linkBase = filesBase({ raw }, links);
-      const roomId = found.params.roomId ?? '';
+      const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
       await live.openSocket({
         raw,
         socket,

@@ -1,6 +1,7 @@
 /** The messages of the live channel, both ways: the one source of validation, of types and of the AsyncAPI document. */
 import type { FromSchema } from 'json-schema-to-ts';
-import { content, expiresAt, fileEntry, hasPin, pin, roomId, timestamp } from './schemas.ts';
+import { content, expiresAt, hasPin, pin, roomId, timestamp } from './fields.ts';
+import { fileEntry } from './schemas.ts';
 
 const seq = {
   type: 'integer',

@@ -1,5 +1,5 @@
 /** The parameters that several endpoints share. */
-import { pin } from './schemas.ts';
+import { pin } from './fields.ts';
 
 export interface Parameter {
   name: string;

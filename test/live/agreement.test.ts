@@ -83,7 +83,7 @@ describe('devices of a room', () => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_MAX_CHANNELS_PER_CLIENT: '1000' });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), (steps) => play(t, server, steps)),
-      { numRuns: 25, seed: 20_261_115 },
+      { numRuns: 25, seed: 20_261_115, endOnFailure: true },
     );
   });
 });
