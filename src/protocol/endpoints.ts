@@ -310,6 +310,16 @@ export const endpoints = {
     errors: ['VALIDATION_FAILED', 'FILE_NOT_FOUND', 'INTERNAL', 'UNAVAILABLE'],
     counted: false,
   },
+  home: {
+    method: 'GET',
+    path: '/',
+    tag: 'Service',
+    summary: 'The front door',
+    description: 'Leads to the description of the API.',
+    successes: [{ status: 302, description: 'To /docs.' }],
+    errors: ['VALIDATION_FAILED', 'INTERNAL'],
+    counted: false,
+  },
   docs: {
     method: 'GET',
     path: '/docs',
