@@ -37,8 +37,8 @@ export function createProbes({ store, blobs, clock, lastSweptAt, sweepEveryMs, i
 
 const isOk = (verdict: string) => verdict === 'ok';
 
-/** Resolves with what is wrong, or nothing; a check that rejects is failing, and the client need not know how. */
-type Check = () => Promise<string | undefined | void>;
+/** Resolves with what is wrong, or with nothing; one that rejects is failing, and the client need not know how. */
+type Check = () => Promise<unknown>;
 
 /** A store that hangs is a store that does not answer. */
 const patienceMs = 2000;
@@ -54,7 +54,7 @@ async function verdict(check: Check): Promise<string> {
   const { promise: late, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(() => resolve('no answer'), patienceMs);
   const answer = check().then(
-    (wrong) => wrong ?? 'ok',
+    (wrong) => String(wrong ?? 'ok'),
     () => 'failing',
   );
   try {
