@@ -11,7 +11,7 @@ type Level = keyof Log;
 
 const mostEarlyLines = 1000;
 /** A write for each line would cost more than the rest of a small request. */
-const batchBytes = 4096;
+const batchBytes = 15 * 1024;
 
 export function createLog(level: string): OpenLog {
   const early: [Level, object, string][] = [];

@@ -16,7 +16,12 @@ export async function serve(args: string[]): Promise<void> {
   const log = createLog(config.logLevel);
   const running = await startServer(config, log);
   process.once('SIGTERM', stop).once('SIGINT', stop);
-  await log.open();
+  try {
+    await log.open();
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
   await announce(config, running.port);
   log.info({ port: running.port, host: config.host, dataDir: config.dataDir }, 'listening');
   flushCompileCache();

@@ -80,7 +80,8 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
     if (isStopping()) raw.socket.destroySoon();
     const seconds = (performance.now() - startedAt) / 1000;
     const route = found.kind === 'nothing' ? 'none' : found.path;
-    log.info({ requestId: id, method, route, status: reply.status, ms: Math.round(seconds * 1e4) / 10 }, 'request');
+    const level = reply.status < 400 ? 'debug' : 'info';
+    log[level]({ requestId: id, method, route, status: reply.status, ms: Math.round(seconds * 1e4) / 10 }, 'request');
     observe({ method, route, status: reply.status, seconds });
   }
 
@@ -101,7 +102,7 @@ function entryOf(found: Found, path: string): Entry {
 }
 
 /** A preflight is never refused: the browser would hide the reason from the page that could tell it. */
-async function answer(found: Found, request: Request, refusal: PoproomError | undefined): Promise<Reply> {
+function answer(found: Found, request: Request, refusal: PoproomError | undefined): Reply | Promise<Reply> {
   if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS') return preflight(found.allow);
   if (refusal) throw refusal;
   if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {

@@ -47,7 +47,9 @@ function collect(raw: IncomingMessage, maxBytes: number): Promise<Buffer> {
       reject(bodyTooLarge(maxBytes));
     });
     raw.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    raw.once('close', () => reject(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.')));
+    raw.once('close', () => {
+      if (!raw.complete) reject(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
+    });
     raw.once('error', reject);
   });
 }

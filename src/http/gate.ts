@@ -39,21 +39,15 @@ export interface Gate {
 export function createGate(parts: GateParts): Gate {
   const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = parts;
 
-  async function identify(raw: IncomingMessage, entry: Entry): Promise<Omit<Pass, 'headers'> & { tier: Tier }> {
-    const address = clientAddress(raw, trustedProxies);
-    const text = keyOf(raw);
-    if (text === undefined) {
-      const refusal = requireApiKey && entry.counted && !entry.alwaysOpen ? keyRequired() : undefined;
-      return { client: address, tier: 'free', refusal };
-    }
-    const key = looksLikeApiKey(text) ? await keys.find(hashApiKey(text)) : undefined;
-    if (key) return { client: `key:${key.id}`, tier: key.tier, refusal: undefined };
-    return { client: address, tier: 'free', refusal: entry.counted ? invalidKey() : undefined };
-  }
+  /** Of the key that a request shows; undefined when it does not hold. */
+  const findKey = (text: string) => (looksLikeApiKey(text) ? keys.find(hashApiKey(text)) : undefined);
 
   async function pass(raw: IncomingMessage, entry: Entry): Promise<Pass> {
-    const { client, tier, refusal } = await identify(raw, entry);
-    const quota = quotas[tier];
+    const text = keyOf(raw);
+    const key = text === undefined ? undefined : await findKey(text);
+    const client = key ? `key:${key.id}` : clientAddress(raw, trustedProxies);
+    const refusal = key ? undefined : refusalOf(text, entry);
+    const quota = quotas[key?.tier ?? 'free'];
     if (quota.limit === 0) return { client, headers: {}, refusal };
     const now = clock();
     const allowance = await (entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now));
@@ -61,15 +55,19 @@ export function createGate(parts: GateParts): Gate {
     return { client, headers, refusal: allowance.granted ? refusal : overLimit(quota, allowance, now) };
   }
 
+  /** Of a request without a key that holds. */
+  function refusalOf(text: string | undefined, { counted, alwaysOpen }: Entry): PoproomError | undefined {
+    if (!counted) return undefined;
+    if (text !== undefined) return invalidKey();
+    return requireApiKey && !alwaysOpen ? keyRequired() : undefined;
+  }
+
   return {
-    async pass(raw, entry) {
+    pass(raw, entry) {
       if (!entry.alwaysOpen) return pass(raw, entry);
       // Health must be able to say that the store is down.
-      return pass(raw, entry).catch(() => ({
-        client: clientAddress(raw, trustedProxies),
-        headers: {},
-        refusal: undefined,
-      }));
+      const unknown = () => ({ client: clientAddress(raw, trustedProxies), headers: {}, refusal: undefined });
+      return pass(raw, entry).catch(unknown);
     },
 
     async headersFor(address) {

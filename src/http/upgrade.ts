@@ -55,7 +55,7 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
         linkBase,
         linkTo: fileLinks({ raw }, links),
       });
-      log.info({ requestId: id, route: endpoints.liveChannel.path, status: 101 }, 'request');
+      log.debug({ requestId: id, method: 'GET', route: endpoints.liveChannel.path, status: 101 }, 'request');
     } catch (error) {
       const reply = errorReply(error, id);
       if (reply.status >= 500) log.error({ requestId: id, err: error }, 'request failed');
