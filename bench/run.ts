@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compare, type Figures } from './load.ts';
-import { firstAnswer, median, serverCore, startOn, stop } from './processes.ts';
+import { firstAnswer, median, runOn, serverCore, startOn, stop } from './processes.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const node = process.execPath;
@@ -55,8 +55,8 @@ async function compareStart(): Promise<{ empty: number; poproom: number }> {
   const empty = join(folder, 'empty.js');
   writeFileSync(empty, '');
   const figures = { empty: [] as number[], poproom: [] as number[] };
-  for (let round = 0; round < 12; round++) {
-    figures.empty.push(timed(() => execFileSync(node, [empty])));
+  for (let round = 0; round < 20; round++) {
+    figures.empty.push(timed(() => runOn(serverCore, [node, empty])));
     figures.poproom.push(await timedStart());
   }
   return { empty: median(figures.empty), poproom: median(figures.poproom.slice(2)) };

@@ -7,6 +7,7 @@ import { startServer } from '../server.ts';
 import { UsageError } from './usage-error.ts';
 
 const lastWayOutMs = 30_000;
+const firstAnswersMs = 50;
 
 export async function serve(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) return console.log(help());
@@ -16,13 +17,15 @@ export async function serve(args: string[]): Promise<void> {
   const log = createLog(config.logLevel);
   const running = await startServer(config, log);
   process.once('SIGTERM', stop).once('SIGINT', stop);
+  await announce(config, running.port);
+  // Whoever waits for the server to come up gets an answer before the log's writer is loaded.
+  await new Promise((resolve) => setTimeout(resolve, firstAnswersMs));
   try {
     await log.open();
   } catch (error) {
     await running.stop();
     throw error;
   }
-  await announce(config, running.port);
   log.info({ port: running.port, host: config.host, dataDir: config.dataDir }, 'listening');
   flushCompileCache();
 

@@ -38,27 +38,37 @@ export interface ServerProcess {
   readonly exit: Promise<Exit>;
 }
 
-/** A folder that goes when the test is over. */
+/** What ends the servers of each folder. */
+const endings = new Map<string, (() => Promise<Exit>)[]>();
+
+/** A folder that goes when the test is over, after the servers on it. */
 export async function dataFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-process-'));
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  endings.set(folder, []);
+  t.after(async () => {
+    // Hooks run in the order they were made: left to hooks of their own, the servers would outlive their folder.
+    await Promise.all(endings.get(folder)?.map((end) => end()) ?? []);
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
   return folder;
 }
 
 export async function startProcess(t: TestContext, folder: string, env: Env = {}): Promise<ServerProcess> {
   const { child, output, errors, exit } = launch(['serve'], { POPROOM_DATA_DIR: folder, ...env });
-  t.after(async () => {
-    child.kill('SIGKILL');
-    await exit;
-  });
-  let over = false;
-  void exit.then(() => {
-    over = true;
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exit;
+  };
+  endings.get(folder)?.push(() => end('SIGKILL'));
+  t.after(() => end('SIGKILL'));
+  let ended: Exit | undefined;
+  void exit.then((how) => {
+    ended = how;
   });
   const port = await eventually(
     'the server listens',
     () => {
-      if (over) throw new Error(`The server did not start: ${errors()}`);
+      if (ended) throw new Error(`The server ended at its start: ${JSON.stringify(ended)} ${errors()}`);
       return portIn(output());
     },
     startsWithinMs,
@@ -73,10 +83,7 @@ export async function startProcess(t: TestContext, folder: string, env: Env = {}
     errors,
     exit,
     signal: (signal) => void child.kill(signal),
-    end(signal) {
-      child.kill(signal);
-      return exit;
-    },
+    end,
   };
 }
 

@@ -1,5 +1,4 @@
 /** Hands out the bytes of files, in a way that no file can act on the service's origin. */
-import { create as contentDisposition } from 'content-disposition';
 import { PoproomError } from '../../core/errors.ts';
 import type { ByteRange, StoredFile } from '../../core/ports.ts';
 import { errorBody } from '../error-reply.ts';
@@ -12,7 +11,7 @@ export const serveFile =
   ({ files }: Service): Handler =>
   async (request) => {
     const file = await files.find(request.params.fileId ?? '');
-    const headers = fileHeaders(file);
+    const headers = await fileHeaders(file);
     if (isNamedBy(header(request.raw, 'if-none-match'), tagOf(file))) return { status: 304, headers };
     const range = wantedRange(request, file);
     if (range === 'outside') return outside(file, request.id);
@@ -27,7 +26,8 @@ export const serveFile =
 const shown =
   /^(image\/(a?png|jpeg|gif|webp|avif|bmp|tiff|hei[cf]|jxl|x-icon|vnd\.microsoft\.icon)|audio\/[^/]+|video\/[^/]+|application\/pdf|text\/plain)$/;
 
-function fileHeaders(file: StoredFile): Record<string, string> {
+async function fileHeaders(file: StoredFile): Promise<Record<string, string>> {
+  const { create: contentDisposition } = await import('content-disposition');
   const inline = shown.test(file.type);
   const type = inline ? file.type : 'application/octet-stream';
   return {

@@ -2,7 +2,7 @@
  * Group commit. Writes go to a thread of their own, because an fsync blocks whoever waits for it; those that arrive
  * while a batch is being committed make up the next batch. Each is answered after its commit.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
 import type { Operations } from './operations.ts';
 
@@ -38,6 +38,7 @@ export function createWriter(path: string): Writer {
 
   /** Started with the first write: a server that only answers reads, or its first health check, does not wait for it. */
   function start(): Worker {
+    const { Worker } = process.getBuiltinModule('node:worker_threads');
     const worker = new Worker(threadModule, { workerData: path });
     worker.on('message', settle);
     worker.on('error', (error) => fail(unavailable(error)));
