@@ -4,6 +4,7 @@ import { docsPage } from '../../src/http/docs/page.ts';
 import { openapiDocument } from '../../src/http/openapi/index.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { errorCodes } from '../../src/protocol/error-codes.ts';
+import { startTestServer } from '../support/server.ts';
 
 const page = docsPage(openapiDocument());
 /** What a reader sees, without the tags. */
@@ -72,5 +73,16 @@ describe('the page of the API', () => {
     const escaped = docsPage(document);
     assert.doesNotMatch(escaped, /<script/i);
     assert.ok(escaped.includes('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;'));
+  });
+
+  it('[API-11] is served, and is where the front door leads', async (t) => {
+    const { api } = await startTestServer(t);
+    const home = await api.get('/');
+    assert.equal(home.status, 302);
+    assert.equal(home.headers.get('location'), '/docs');
+    const served = await api.get('/docs');
+    assert.equal(served.status, 200);
+    assert.match(served.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    assert.equal(served.text, page);
   });
 });

@@ -146,7 +146,7 @@ describe('a path', () => {
 
   it('[ERR-4] that is unknown is 404 NOT_FOUND, whatever the method', async (t) => {
     const { api } = await startTestServer(t, unlimited);
-    const unknown = ['/', '/api', '/api/', '/api/room', '/api/rooms/', '/API/health', '/api/health/', '/api/health/x'];
+    const unknown = ['/api', '/api/', '/api/room', '/api/rooms/', '/API/health', '/api/health/', '/api/health/x'];
     const deeper = [
       '/api/rooms/x/y',
       '/api/rooms/x/content/',

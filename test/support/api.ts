@@ -27,6 +27,7 @@ export function createApi(base: () => string) {
     const { json, body, pin, from, headers = {} } = sending;
     const init: RequestInit & { duplex: 'half' } = {
       method,
+      redirect: 'manual',
       duplex: 'half',
       headers: {
         ...(json !== undefined && { 'content-type': 'application/json' }),
