@@ -45,7 +45,7 @@ export async function serve(args: string[]): Promise<void> {
 
 function help(): string {
   const rows = Object.values(settings).map(({ name, standard, help }) => {
-    return `  ${name.padEnd(24)} ${(standard ?? '').padEnd(10)} ${help}`;
+    return `  ${name.padEnd(32)} ${(standard ?? '').padEnd(9)} ${help}`;
   });
   return ['poproom serve: start the server', '', 'Settings, as environment variables:', '', ...rows, ''].join('\n');
 }
@@ -58,8 +58,8 @@ async function announce(config: Config, port: number): Promise<void> {
   const rows = [
     ['open', own],
     ...near.map((url) => ['from other devices', url]),
-    ['rooms', `${config.store} in ${config.dataDir}`],
-    ['files', `${config.files} in ${config.dataDir}/files`],
+    ['rooms', `SQLite in ${config.dataDir}`],
+    ['files', `on the disk in ${config.dataDir}/files`],
     ['read the API', `${own}/docs`],
   ];
   console.log(`\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n`);
