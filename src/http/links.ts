@@ -1,7 +1,8 @@
 /** The addresses that we tell clients. */
+import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { PoproomError } from '../core/errors.ts';
-import type { StoredFile } from '../core/ports.ts';
+import type { FileAddresses } from '../core/live-door.ts';
 import { cameThroughProxy } from './client-address.ts';
 import { header, type Request } from './request.ts';
 
@@ -11,20 +12,13 @@ export interface LinkSettings {
   trustedProxies: BlockList;
 }
 
-export type FileLink = (file: StoredFile) => string;
-
 /** Made before any work, so that a Host that no link can be built from is refused with nothing stored. */
-export function fileLinks(request: Pick<Request, 'raw'>, settings: LinkSettings): FileLink {
-  const base = filesBase(request, settings);
-  return ({ id, name }) => `${base}/${id}/${encodeURIComponent(name)}`;
+export function fileAddresses({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): FileAddresses {
+  const linkBase = settings.filesUrl ?? `${settings.publicUrl ?? ownAddress(raw, settings.trustedProxies)}/files`;
+  return { linkBase, linkTo: ({ id, name }) => `${linkBase}/${id}/${encodeURIComponent(name)}` };
 }
 
-/** What the address of every file begins with. */
-export function filesBase(request: Pick<Request, 'raw'>, settings: LinkSettings): string {
-  return settings.filesUrl ?? `${settings.publicUrl ?? ownAddress(request, settings.trustedProxies)}/files`;
-}
-
-function ownAddress({ raw }: Pick<Request, 'raw'>, proxies: BlockList): string {
+function ownAddress(raw: IncomingMessage, proxies: BlockList): string {
   const [host = '', another] = raw.headersDistinct.host ?? [];
   if (another !== undefined || !wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) {
     throw new PoproomError('VALIDATION_FAILED', 'The Host header is not the name of a host.', {

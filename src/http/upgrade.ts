@@ -2,13 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
+import type { LiveDoor } from '../core/live-door.ts';
 import type { Log } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
 import { corsHeaders } from './cors.ts';
 import { errorReply } from './error-reply.ts';
 import type { Gate } from './gate.ts';
-import type { Live } from './handler.ts';
-import { fileLinks, filesBase, type LinkSettings } from './links.ts';
+import { fileAddresses, type LinkSettings } from './links.ts';
 import { endWith } from './raw-response.ts';
 import { pathOf } from './request.ts';
 import { createRouter } from './router.ts';
@@ -22,7 +22,7 @@ export function isUpgrade({ method, url, headers }: IncomingMessage): boolean {
 
 export interface UpgradeParts {
   gate: Gate;
-  live: Live;
+  live: LiveDoor;
   links: LinkSettings;
   allowedOrigins: readonly string[];
   log: Log;
@@ -43,7 +43,6 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
       Object.assign(headers, rate);
       if (refusal) throw refusal;
       checkOrigin(raw, links.publicUrl, allowedOrigins);
-      const linkBase = filesBase({ raw }, links);
       const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
       await live.openSocket({
         raw,
@@ -52,8 +51,7 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
         client,
         roomId,
         headers,
-        linkBase,
-        linkTo: fileLinks({ raw }, links),
+        ...fileAddresses({ raw }, links),
       });
       log.debug({ requestId: id, method: 'GET', route: endpoints.liveChannel.path, status: 101 }, 'request');
     } catch (error) {

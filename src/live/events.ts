@@ -1,7 +1,8 @@
 /** The server-sent events transport: one way, for `curl -N` and `EventSource`. */
 import { PassThrough, type Readable } from 'node:stream';
+import type { Visitor } from '../core/live-door.ts';
 import type { ClientId } from '../core/ports.ts';
-import type { Hub, Visitor } from './hub.ts';
+import type { Hub } from './hub.ts';
 import type { Outgoing, Wire } from './wire.ts';
 
 export type EventStreams = ReturnType<typeof createEventStreams>;

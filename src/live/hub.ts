@@ -1,14 +1,14 @@
 /** All live sessions of this node: who may come in, the rooms they are in, the clock that beats for all of them. */
 import { randomBytes } from 'node:crypto';
-import { admit, type Caller, checkDeviceId } from '../core/admission.ts';
+import { admit, checkDeviceId } from '../core/admission.ts';
 import { PoproomError } from '../core/errors.ts';
+import type { Visitor } from '../core/live-door.ts';
 import type { Parts } from '../core/parts.ts';
 import type { Channel, ClientId, Log } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
 import { ChannelCount } from './channel-count.ts';
 import { RoomFeed } from './room-feed.ts';
-import type { LinkTo } from './room-view.ts';
 import { Session } from './session.ts';
 import type { Wire } from './wire.ts';
 
@@ -19,15 +19,6 @@ export interface HubParts {
   /** How often sessions give a sign of life, and rooms are read anew. */
   heartbeatMs: number;
   log: Log;
-}
-
-export interface Visitor {
-  caller: Caller;
-  deviceName: string | undefined;
-  /** The seq that a client which comes back has. */
-  seq: number | undefined;
-  linkBase: string;
-  linkTo: LinkTo;
 }
 
 export type Hub = ReturnType<typeof createHub>;

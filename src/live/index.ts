@@ -1,19 +1,16 @@
 /** The live channel: one session logic, two transports. */
-import type { Readable } from 'node:stream';
-import type { ClientId } from '../core/ports.ts';
+import type { LiveDoor } from '../core/live-door.ts';
 import { createEventStreams } from './events.ts';
-import { createHub, type HubParts, type Visitor } from './hub.ts';
+import { createHub, type HubParts } from './hub.ts';
 import { createParseMessage, type Validate } from './parse-message.ts';
-import type { Upgrade, WebSockets } from './websocket.ts';
+import type { WebSockets } from './websocket.ts';
 
 export interface LiveParts extends HubParts {
   validate: Validate;
   maxMessageBytes: number;
 }
 
-export interface LiveChannel {
-  openEvents(client: ClientId, visitor: Visitor): Promise<Readable>;
-  openSocket(upgrade: Upgrade): Promise<void>;
+export interface LiveChannel extends LiveDoor {
   /** Loads what the first connection would otherwise wait for. */
   prepare(): Promise<unknown>;
   size(): number;

@@ -1,4 +1,5 @@
 /** What a member of a room sees, and the messages that lead from one view of it to the next. */
+import type { FileAddresses } from '../core/live-door.ts';
 import type { Content, Device, RoomState, StoredFile } from '../core/ports.ts';
 import type { ServerMessage, Snapshot } from '../protocol/live.ts';
 
@@ -7,7 +8,7 @@ export interface RoomView extends RoomState {
   devices: readonly Device[];
 }
 
-export type LinkTo = (file: StoredFile) => string;
+export type LinkTo = FileAddresses['linkTo'];
 
 export function snapshotOf({ room, seq, content, files, devices, pinAttempts }: RoomView, linkTo: LinkTo): Snapshot {
   return {

@@ -1,11 +1,12 @@
 /** One device's stay in a room, whatever carries it. */
 import { PoproomError } from '../core/errors.ts';
+import type { FileAddresses } from '../core/live-door.ts';
 import type { Channel, Content } from '../core/ports.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { ClientMessage, Closed, ServerMessage, WriteText } from '../protocol/live.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { Prepared, RoomFeed } from './room-feed.ts';
-import { changes, devicesOf, iso, type LinkTo, type RoomView, snapshotOf, textOf } from './room-view.ts';
+import { changes, devicesOf, iso, type RoomView, snapshotOf, textOf } from './room-view.ts';
 import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
 /** A reader that has this much waiting gets no more until it has taken it: then the newest, not a queue. */
@@ -13,14 +14,11 @@ const busyAbove = 64 * 1024;
 const slowForMs = 10_000;
 const slowAbove = 1024 * 1024;
 
-export interface SessionParts {
+export interface SessionParts extends FileAddresses {
   wire: Wire;
   feed: RoomFeed;
   channel: Channel;
   rooms: Rooms;
-  /** What links to files begin with, as this client reaches the server. */
-  linkBase: string;
-  linkTo: LinkTo;
   /** Told once, when the stay is over. */
   left: (session: Session) => void;
   heartbeatMs: number;

@@ -1,15 +1,13 @@
 /** The WebSocket transport: a thin shell around a session. */
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { PoproomError } from '../core/errors.ts';
-import type { ClientId } from '../core/ports.ts';
+import type { Upgrade } from '../core/live-door.ts';
 import type { ClientMessage } from '../protocol/live.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { Hub } from './hub.ts';
 import { MessageBudget } from './message-budget.ts';
 import type { ParseMessage } from './parse-message.ts';
-import type { LinkTo } from './room-view.ts';
 import type { Session } from './session.ts';
 import { outgoing, type Wire } from './wire.ts';
 
@@ -18,18 +16,6 @@ const joinWithinMs = 5_000;
 const mostFragments = 1_024;
 /** For a peer to answer a close; then the connection goes without it. */
 const closeTimeout = 2_000;
-
-export interface Upgrade {
-  raw: IncomingMessage;
-  socket: Duplex;
-  head: Buffer;
-  client: ClientId;
-  roomId: string;
-  /** For the opening response. */
-  headers: Record<string, string>;
-  linkBase: string;
-  linkTo: LinkTo;
-}
 
 export type WebSockets = ReturnType<typeof createWebSockets>;
 

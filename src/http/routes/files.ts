@@ -7,7 +7,7 @@ import { type Confirmation, type FileList, type FileUploaded, pinOnlyRequest } f
 import { readJson, smallBody } from '../body.ts';
 import { receiveForm } from '../form.ts';
 import type { Handler, Service } from '../handler.ts';
-import { fileLinks } from '../links.ts';
+import { fileAddresses } from '../links.ts';
 import { json } from '../reply.ts';
 import { announcedLength, callerOf, header, type Request, refuseCompressed } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
@@ -17,7 +17,7 @@ const largestForm = largestFile + 64 * 1024;
 
 export const uploadFile = (service: Service): Handler => {
   return async (request) => {
-    const linkTo = fileLinks(request, service.links);
+    const { linkTo } = fileAddresses(request, service.links);
     refuseCompressed(request.raw);
     const type = header(request.raw, 'content-type');
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Say what is sent, with a Content-Type header.');
@@ -75,7 +75,7 @@ function signalOf({ raw }: Request): AbortSignal {
 export const listFiles =
   ({ files, links }: Service): Handler =>
   async (request) => {
-    const linkTo = fileLinks(request, links);
+    const { linkTo } = fileAddresses(request, links);
     const found = await files.list(callerOf(request));
     const list = found.map((file) => ({
       fileId: file.id,

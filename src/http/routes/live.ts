@@ -1,7 +1,7 @@
 /** The doors to the live channel. What goes on behind them is not this folder's business. */
 import { PoproomError } from '../../core/errors.ts';
 import type { Handler, Service } from '../handler.ts';
-import { fileLinks, filesBase } from '../links.ts';
+import { fileAddresses } from '../links.ts';
 import { callerOf, header, type Request } from '../request.ts';
 
 const streamHeaders = {
@@ -20,8 +20,7 @@ export const roomEvents =
       caller: { ...caller, deviceId: caller.deviceId ?? request.query.get('deviceId') ?? undefined },
       deviceName: deviceName(request.query.get('deviceName')),
       seq: lastSeq(request),
-      linkBase: filesBase(request, links),
-      linkTo: fileLinks(request, links),
+      ...fileAddresses(request, links),
     };
     if (request.raw.method === 'HEAD') return { status: 200, headers: streamHeaders };
     return { status: 200, headers: streamHeaders, body: await live.openEvents(request.client, visitor) };

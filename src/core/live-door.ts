@@ -1,0 +1,37 @@
+/** How the HTTP side hands connections over to the live channel, and neither knows the other. */
+// biome-ignore lint/style/noRestrictedImports: a type only, because what is handed over is an HTTP connection
+import type { IncomingMessage } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+import type { Caller } from './admission.ts';
+import type { ClientId, StoredFile } from './ports.ts';
+
+/** Where the files of a room are, as this client reaches the server. */
+export interface FileAddresses {
+  /** What all of them begin with; two clients with the same base have the same addresses. */
+  linkBase: string;
+  linkTo: (file: StoredFile) => string;
+}
+
+export interface Visitor extends FileAddresses {
+  caller: Caller;
+  deviceName: string | undefined;
+  /** The seq that a client which comes back has. */
+  seq: number | undefined;
+}
+
+export interface Upgrade extends FileAddresses {
+  raw: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+  client: ClientId;
+  roomId: string;
+  /** For the opening response. */
+  headers: Record<string, string>;
+}
+
+export interface LiveDoor {
+  /** The stream of a room's events; destroying it is leaving. */
+  openEvents(client: ClientId, visitor: Visitor): Promise<Readable>;
+  /** Takes over a connection that asks to become a WebSocket; rejects while it is still HTTP. */
+  openSocket(upgrade: Upgrade): Promise<void>;
+}
