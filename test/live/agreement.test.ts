@@ -94,17 +94,26 @@ async function play(t: TestContext, server: TestServer, steps: Step[]): Promise<
   for (const [n, { who, what }] of steps.entries()) await act(t, server, room, all[who] as Member, what, `text ${n}`);
   for (const member of all) await member.settle();
   for (const member of all) await member.join(t, server, room);
-  const { content } = (await server.api.get(`/api/rooms/${room}/content`)).json;
-  const { files } = (await server.api.get(`/api/rooms/${room}/files`)).json;
-  const truth = { text: content, files: files.map(({ fileId }: { fileId: string }) => fileId).sort() };
-  const agrees = (member: Member) => {
-    const { text, files } = member.knows();
-    return isDeepStrictEqual({ text, files: files.toSorted() }, truth);
-  };
-  await eventually(`all know ${JSON.stringify(truth)}`, () => all.every(agrees)).catch((error) => {
-    throw new Error(`${error.message}; they know ${JSON.stringify(all.map((member) => member.knows()))}`);
+  // The truth is read anew each time: what a member wrote just before it was cut off may still arrive.
+  await eventually('all members know what the server has', async () => {
+    const truth = await truthOf(server, room);
+    return all.every((member) => isDeepStrictEqual(knownTo(member), truth));
+  }).catch(async (error) => {
+    const known = JSON.stringify(all.map((member) => member.knows()));
+    throw new Error(`${error.message}: ${JSON.stringify(await truthOf(server, room))}; they know ${known}`);
   });
   for (const member of all) member.drop();
+}
+
+async function truthOf({ api }: TestServer, room: string) {
+  const { content } = (await api.get(`/api/rooms/${room}/content`)).json;
+  const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
+  return { text: content, files: files.map(({ fileId }: { fileId: string }) => fileId).sort() };
+}
+
+function knownTo(member: Member) {
+  const { text, files } = member.knows();
+  return { text, files: files.toSorted() };
 }
 
 async function act(t: TestContext, server: TestServer, room: string, member: Member, what: Step['what'], text: string) {
