@@ -1,6 +1,6 @@
 /** The composition root: picks the drivers, puts the parts together, starts and stops them. */
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { openDiskBlobs } from './blobs/disk.ts';
 import { createLocalBus } from './bus/local.ts';
@@ -71,17 +71,24 @@ export async function startServer(config: Config, log: Log, time: Partial<Time> 
   let stopping = false;
   const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, isStopping: () => stopping });
 
+  // Node's own list of connections forgets those that became WebSockets.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+
   let afterwards: NodeJS.Timeout | undefined;
   function settleIn(): void {
     sweeper.start();
-    void Promise.all([prepareBodies(), live.prepare()]);
+    Promise.all([prepareBodies(), live.prepare()]).catch((err) => log.warn({ err }, 'could not load ahead'));
   }
 
   async function stop(): Promise<void> {
     stopping = true;
     clearTimeout(afterwards);
     live.stop();
-    await close(server);
+    await close(server, sockets);
     await sweeper.stop();
     await store.close();
   }
@@ -167,9 +174,11 @@ function listen(server: Server, { port, host }: Config): Promise<number> {
 }
 
 /** Idle connections go at once, busy ones when they are done or their time is up. */
-function close(server: Server): Promise<void> {
+function close(server: Server, sockets: Set<Socket>): Promise<void> {
   return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), finishWithinMs);
+    const deadline = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, finishWithinMs);
     server.close(() => {
       clearTimeout(deadline);
       resolve();

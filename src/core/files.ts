@@ -52,7 +52,9 @@ export function createFiles(parts: Parts) {
         await keep(room.code, file);
         return file;
       } catch (error) {
-        await blobs.remove(blob);
+        // Where the store did not answer, the row may be there: then the hourly walk decides about the bytes.
+        const unknown = error instanceof PoproomError && error.code === 'UNAVAILABLE';
+        if (!unknown) await blobs.remove(blob);
         throw error;
       }
     },

@@ -32,11 +32,17 @@ async function clearAllTrash(rooms: RoomStore, blobs: BlobStore): Promise<number
   let removed = 0;
   for (;;) {
     const trash = await rooms.listTrash(portion);
-    for (const blob of trash) await blobs.remove(blob);
-    if (trash.length > 0) await rooms.clearTrash(trash);
-    removed += trash.length;
-    if (trash.length < portion) return removed;
+    const gone = await removeEach(blobs, trash);
+    if (gone.length > 0) await rooms.clearTrash(gone);
+    removed += gone.length;
+    if (gone.length < portion) return removed;
   }
+}
+
+/** One that cannot be removed must not keep the others; it is tried again with the next sweep. */
+async function removeEach(blobs: BlobStore, trash: readonly string[]): Promise<string[]> {
+  const tried = await Promise.allSettled(trash.map((blob) => blobs.remove(blob)));
+  return trash.filter((_, i) => tried[i]?.status === 'fulfilled');
 }
 
 /** Bytes that no row names: a crash fell between an upload's last byte and its row. Young ones may be in the making. */

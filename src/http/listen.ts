@@ -5,7 +5,7 @@ import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
 import { corsHeaders } from './cors.ts';
 import { errorReply } from './error-reply.ts';
-import { endWith } from './raw-response.ts';
+import { closeSoon, endWith } from './raw-response.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
 
 // Imported as a module, node:http would load its WebSocket client too, which takes longer than the rest of the start.
@@ -30,6 +30,8 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
     maxHeaderSize: 16 * 1024,
     shouldUpgradeCallback: isUpgrade,
   });
+  // A connection on which no byte moves either way: not even a heartbeat, nor a reader that takes its file.
+  server.timeout = 60_000;
   /** The newest response of each connection. */
   const responses = new WeakMap<Duplex, ServerResponse>();
   const serve = (awaitsContinue: boolean) => (raw: IncomingMessage, response: ServerResponse) => {
@@ -48,12 +50,15 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
     // Within another response, this one would be taken for a part of its body.
     const id = nextRequestId();
     const within = responses.get(socket);
-    if (within?.headersSent && !within.writableFinished) socket.end();
+    if (within?.headersSent && !within.writableFinished) closeSoon(socket.end());
     else endWith(socket, refusal(reason, id), { ...corsHeaders, ...rateHeaders, 'X-Request-Id': id });
-    closeSoon(socket);
   }
   server.on('upgrade', (raw, socket, head) => void onUpgrade(raw, socket, head));
-  server.on('connect', (_, socket) => void refuse(socket, 'This server is no proxy and does not take CONNECT.'));
+  server.on('connect', (_, socket) => {
+    // Node has taken its own listener off, and an unheard error would end the process.
+    socket.on('error', () => socket.destroy());
+    void refuse(socket, 'This server is no proxy and does not take CONNECT.');
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
     else void refuse(socket, reasonOf(error.code));
@@ -62,14 +67,6 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
 }
 
 const refusal = (reason: string, id: string) => errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
-
-const lingerMs = 2000;
-
-/** Time to read the answer. Without an end to it, a client that keeps its side open would be served for ever. */
-function closeSoon(socket: Duplex): void {
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => clearTimeout(timer));
-}
 
 function reasonOf(code: string | undefined): string {
   if (code === 'HPE_HEADER_OVERFLOW') return 'The headers of the request are over 16 KiB.';

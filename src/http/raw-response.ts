@@ -1,12 +1,22 @@
-/** Writes a reply on a bare socket, where no response object is to be had. */
+/** Writes a reply on a bare socket, where no response object is to be had, and sees to the end of the connection. */
 import type { Duplex } from 'node:stream';
 import type { Reply } from './reply.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
+/** Time to read the answer. */
+const lingerMs = 2000;
 
 export function endWith(socket: Duplex, { status, headers, body }: Reply, common: Record<string, string>): void {
   const text = typeof body === 'string' ? body : '';
   const all = { ...common, ...headers, 'Content-Length': String(Buffer.byteLength(text)), Connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  closeSoon(socket);
+}
+
+/** A client that keeps its side open would otherwise hold the connection for ever. */
+export function closeSoon(socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -42,6 +42,7 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
       const { client, headers: rate, refusal } = await gate.pass(raw, { counted: true, alwaysOpen: false });
       Object.assign(headers, rate);
       if (refusal) throw refusal;
+      checkHandshake(raw);
       checkOrigin(raw, links.publicUrl, allowedOrigins);
       const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
       await live.openSocket({
@@ -60,6 +61,12 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
       endWith(socket, reply, headers);
     }
   };
+}
+
+function checkHandshake({ headers }: IncomingMessage): void {
+  const isOurs = headers['sec-websocket-version'] === '13';
+  if (isOurs && /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '')) return;
+  throw new PoproomError('VALIDATION_FAILED', 'This is not a WebSocket handshake of version 13.');
 }
 
 /** Browsers let any page open a WebSocket anywhere; a stranger's page must not do so in its visitor's name. */

@@ -11,7 +11,10 @@ let loading: Promise<Ajv> | undefined;
 export async function validatorOf(schema: object): Promise<Validator> {
   const known = compiled.get(schema);
   if (known) return known;
-  loading ??= load();
+  loading ??= load().catch((error) => {
+    loading = undefined;
+    throw error;
+  });
   const validator = toValidator((await loading).compile(schema));
   compiled.set(schema, validator);
   return validator;

@@ -5,6 +5,8 @@ import type { ClientId } from '../core/ports.ts';
 import type { Hub } from './hub.ts';
 import type { Outgoing, Wire } from './wire.ts';
 
+const lingerMs = 2000;
+
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
 export function createEventStreams(hub: Hub) {
@@ -35,6 +37,9 @@ function wireOf(stream: PassThrough): Wire {
     ping: () => undefined,
     close: (_code, reason) => {
       stream.end(`: ${reason}\n\n`);
+      // A reader that does not read would never come to the end.
+      const timer = setTimeout(() => stream.destroy(), lingerMs);
+      stream.once('close', () => clearTimeout(timer));
     },
   };
 }

@@ -30,22 +30,32 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
   let refreshAt = performance.now() + heartbeatMs;
+  let stopped = false;
 
-  /** The feed of a room, read after it began to listen: nothing falls in between, and it lists whoever just came. */
-  async function enter(code: RoomCode): Promise<RoomFeed> {
-    const feed = feeds.get(code) ?? new RoomFeed(code, parts);
-    feeds.set(code, feed);
-    try {
-      await feed.refresh();
-      if (!feed.ended) return feed;
-    } finally {
-      if (feed.sessions.size === 0 && feed.ended) drop(feed);
-    }
-    if (feed.ended === 'expired') throw new PoproomError('ROOM_EXPIRED', 'This room has expired.');
-    throw new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.');
+  function refuseWhenStopped(): void {
+    if (stopped)
+      throw new PoproomError('UNAVAILABLE', 'The server is restarting; come back in a moment.', { retryAfter: 2 });
   }
 
-  function drop(feed: RoomFeed): void {
+  /** Works with the feed of a room, read after it began to listen: nothing falls in between. */
+  async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => T): Promise<T> {
+    const feed = feeds.get(code) ?? new RoomFeed(code, parts);
+    feeds.set(code, feed);
+    feed.entering += 1;
+    try {
+      await feed.refresh();
+      refuseWhenStopped();
+      if (feed.ended === 'expired') throw new PoproomError('ROOM_EXPIRED', 'This room has expired.');
+      if (feed.ended === 'deleted') throw new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.');
+      return work(feed);
+    } finally {
+      feed.entering -= 1;
+      dropIfEmpty(feed);
+    }
+  }
+
+  function dropIfEmpty(feed: RoomFeed): void {
+    if (feed.sessions.size + feed.entering > 0) return;
     feed.close();
     if (feeds.get(feed.code) === feed) feeds.delete(feed.code);
   }
@@ -57,7 +67,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
 
   function left(session: Session, feed: RoomFeed): void {
     feed.sessions.delete(session);
-    if (feed.sessions.size === 0) drop(feed);
+    dropIfEmpty(feed);
     parts.rooms
       .detachDevice(feed.code, session.channel.id)
       .then(() => parts.bus.publish(feed.code, feed.view.seq))
@@ -88,7 +98,10 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
 
   return {
     /** Takes a place among the client's channels, until it is given back; refuses when there is none. */
-    reserve: (client: ClientId): (() => void) => channels.take(client),
+    reserve(client: ClientId): () => void {
+      refuseWhenStopped();
+      return channels.take(client);
+    },
 
     async join(wire: Wire, { caller, deviceName, seq, linkBase, linkTo }: Visitor): Promise<Session> {
       const id = randomBytes(12).toString('base64url');
@@ -97,26 +110,28 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
       // The channel says that the device is there; noted as a request too, it would stay for a minute after leaving.
       const { code } = await admit(parts, { ...caller, deviceId: undefined });
       await attach(code, channel);
-      const feed = await enter(code).catch(async (error) => {
+      try {
+        return await withFeed(code, (feed) => {
+          const session: Session = new Session({
+            wire,
+            feed,
+            channel,
+            rooms,
+            linkBase,
+            linkTo,
+            heartbeatMs,
+            now: performance.now(),
+            left: () => left(session, feed),
+          });
+          feed.sessions.add(session);
+          session.begin(seq);
+          parts.bus.publish(code, feed.view.seq);
+          return session;
+        });
+      } catch (error) {
         await parts.rooms.detachDevice(code, id);
         throw error;
-      });
-      const now = performance.now();
-      const session = new Session({
-        wire,
-        feed,
-        channel,
-        rooms,
-        linkBase,
-        linkTo,
-        heartbeatMs,
-        now,
-        left: () => left(session, feed),
-      });
-      feed.sessions.add(session);
-      session.begin(seq);
-      parts.bus.publish(code, feed.view.seq);
-      return session;
+      }
     },
 
     /** How many sessions there are, for the figures. */
@@ -124,6 +139,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
 
     /** Tells everyone to come back in a moment. */
     stop(): void {
+      stopped = true;
       clearInterval(ticking);
       for (const feed of [...feeds.values()]) {
         for (const session of [...feed.sessions]) {

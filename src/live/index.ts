@@ -26,6 +26,10 @@ export function createLive({ validate, maxMessageBytes, ...parts }: LiveParts): 
     loading ??= import('./websocket.ts').then(({ createWebSockets }) =>
       createWebSockets(hub, createParseMessage(validate), maxMessageBytes),
     );
+    // What could not be loaded once is tried again, not remembered.
+    loading.catch(() => {
+      loading = undefined;
+    });
     return loading;
   };
 

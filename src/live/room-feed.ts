@@ -12,6 +12,8 @@ import type { Outgoing } from './wire.ts';
 export class RoomFeed {
   readonly code: RoomCode;
   readonly sessions = new Set<Session>();
+  /** How many are about to become a session. */
+  entering = 0;
   readonly #parts: Parts;
   readonly #unsubscribe: () => void;
   #view: RoomView | undefined;

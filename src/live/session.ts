@@ -62,6 +62,8 @@ export class Session {
   }
 
   async receive(message: ClientMessage): Promise<void> {
+    // Answers can be as large as the text: whoever does not read them gets no more of them.
+    if (this.#isTooSlow(performance.now())) return this.#fail(tooFast, 'You read too slowly.');
     if (message.type === 'content') await this.#write(message);
     else if (message.type === 'join') this.refuse(new PoproomError('VALIDATION_FAILED', 'You have joined already.'));
   }

@@ -70,6 +70,9 @@ function converse(socket: WebSocket, hub: Hub, parse: ParseMessage, upgrade: Upg
   // ws closes the connection itself, with the right code.
   socket.on('error', () => undefined);
   socket.on('pong', () => session?.heard());
+  socket.on('ping', () => {
+    if (!budget.spend(performance.now())) socket.close(tooFast, 'Too many pings.');
+  });
   socket.on('message', (data, isBinary) => {
     session?.heard();
     if (budget.spend(performance.now())) last = last.then(() => take(data, isBinary));

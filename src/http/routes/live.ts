@@ -13,7 +13,7 @@ const streamHeaders = {
 };
 
 export const roomEvents =
-  ({ live, links }: Service): Handler =>
+  ({ live, links, rooms }: Service): Handler =>
   async (request) => {
     const caller = callerOf(request);
     const visitor = {
@@ -22,7 +22,10 @@ export const roomEvents =
       seq: lastSeq(request),
       ...fileAddresses(request, links),
     };
-    if (request.raw.method === 'HEAD') return { status: 200, headers: streamHeaders };
+    if (request.raw.method === 'HEAD') {
+      await rooms.info(visitor.caller);
+      return { status: 200, headers: streamHeaders };
+    }
     return { status: 200, headers: streamHeaders, body: await live.openEvents(request.client, visitor) };
   };
 

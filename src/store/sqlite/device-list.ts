@@ -36,7 +36,7 @@ export function createDeviceList({ deviceSeenMs, devicesPerRoom }: GuardRules) {
       if (!devices.get(device.id)?.name) devices.set(device.id, device);
     }
     for (const id of seen.keys()) if (!devices.has(id)) devices.set(id, { id, name: undefined });
-    return [...devices.values()];
+    return [...devices.values()].slice(0, devicesPerRoom);
   }
 
   return {

@@ -106,15 +106,18 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       return seq;
     },
 
+    /** From the database alone, in one transaction: a seq with a text or a file of another age would be a lie. */
     async readState(code, now) {
-      const found = find(code);
-      if (!found) return expiredByCode.get(code, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
-      if (found.room.expiresAt <= now) return 'expired';
-      // The seq is read first: what is read after it may be newer, and then comes once more, but is never missed.
-      const { room, seq, pinAttempts } = found;
-      const content = contentOf(code, now);
-      if (!content) return 'gone';
-      return { room, seq, content, files: room.fileCount > 0 ? filesOf(code, now) : [], pinAttempts };
+      db.exec('BEGIN');
+      try {
+        const row = roomByCode.get(code);
+        if (!row) return expiredByCode.get(code, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
+        const { room, seq, pinAttempts } = cachedRoomOf(row);
+        const content = contentByCode.get(code, now) as unknown as Content | undefined;
+        return content ? { room, seq, content, files: filesOf(code, now), pinAttempts } : 'expired';
+      } finally {
+        db.exec('COMMIT');
+      }
     },
 
     notePinAttempt: (code, now) => changing(code, writer.run('notePinAttempt', code, now)),

@@ -1,0 +1,94 @@
+/** Connections that do not behave: each has an end, and none takes the server along. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it, type TestContext } from 'node:test';
+import { joinRoom } from '../support/device.ts';
+import { startTestServer } from '../support/server.ts';
+
+const handshake = (path: string, more = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+  `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${more}\r\n`;
+
+async function open(t: TestContext, port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  t.after(() => socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('connections that do not behave', () => {
+  it('[RUN-7] a CONNECT that is reset does not take the server along', async (t) => {
+    const { api, port } = await startTestServer(t);
+    for (let i = 0; i < 20; i++) {
+      const socket = await open(t, port);
+      socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+      await new Promise((resolve) => setTimeout(resolve, i % 5));
+      socket.resetAndDestroy();
+    }
+    assert.equal((await api.get('/api/health')).status, 200);
+  });
+
+  it('[RUN-7] a refused upgrade that stays half open is closed', async (t) => {
+    const { api, port } = await startTestServer(t);
+    const socket = await open(t, port);
+    socket.write(handshake(`/api/rooms/${await api.room()}/live`, 'Origin: https://evil.example\r\n'));
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1\.1 400 /);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const writing = setInterval(() => socket.write('x'), 100);
+    t.after(() => clearInterval(writing));
+    await closed;
+  });
+
+  it('[LIVE-1] a handshake that is none gets the error shape and the rate headers', async (t) => {
+    const { api, port } = await startTestServer(t);
+    const socket = await open(t, port);
+    socket.write(handshake(`/api/rooms/${await api.room()}/live`).replace('Version: 13', 'Version: 5'));
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1\.1 400 /);
+    assert.match(String(answer), /RateLimit: "free";r=98/);
+    assert.match(String(answer), /"code":"VALIDATION_FAILED"/);
+  });
+
+  it('[RUN-4] [LIVE-14] a WebSocket that arrives during the stop does not hold it up', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const socket = await open(t, server.port);
+    const [half, rest] = [
+      handshake(`/api/rooms/${room}/live`).slice(0, 30),
+      handshake(`/api/rooms/${room}/live`).slice(30),
+    ];
+    socket.write(half);
+    await server.api.get('/livez');
+    const startedAt = performance.now();
+    const stopped = server.stop();
+    socket.write(rest);
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1\.1 503 /);
+    await stopped;
+    assert.ok(performance.now() - startedAt < 10_000);
+  });
+
+  it('[LIVE-4] a device that comes back is told of a write that is not yet acknowledged', async (t) => {
+    const { api, url, folder } = await startTestServer(t);
+    const room = await api.room();
+    await api.post(`/api/rooms/${room}/content`, { json: { content: 'one' } });
+    await api.get(`/api/rooms/${room}/content`);
+    // As the writer's thread does, before the event loop hears of it.
+    const writer = new DatabaseSync(join(folder, 'poproom.db'));
+    writer.prepare("UPDATE rooms SET content = 'two', version = 2, seq = 2 WHERE code = ?").run(room);
+    writer.close();
+    const device = await joinRoom(t, url, room, { seq: 1 });
+    assert.equal((await device.next('snapshot')).content.content, 'two');
+  });
+
+  it('[LIVE-7] HEAD of a stream is let in like GET', async (t) => {
+    const { api } = await startTestServer(t);
+    assert.equal((await api.call('HEAD', '/api/rooms/ZZZZZZ/events')).status, 404);
+    assert.equal((await api.call('HEAD', `/api/rooms/${await api.room()}/events`)).status, 200);
+  });
+});
