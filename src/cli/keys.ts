@@ -6,7 +6,7 @@ import type { ApiKey, KeyStore, Tier } from '../core/ports.ts';
 import { openKeys } from '../server.ts';
 import { UsageError } from './usage-error.ts';
 
-const usage = 'Usage: poproom keys create NAME [--tier free|pro] | list | revoke NAME|ID';
+const usage = 'Usage: poproom keys create NAME [--tier pro|free] | list | revoke NAME|ID';
 
 export async function keys(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) return console.log(usage);

@@ -6,7 +6,7 @@ import { UsageError } from './usage-error.ts';
 const usage = `poproom: share text and files between devices through short-lived rooms
 
   poproom serve                          start the server
-  poproom keys create NAME [--tier T]    make an API key (free or pro) and show it, once
+  poproom keys create NAME [--tier T]    make an API key (pro, or free) and show it, once
   poproom keys list                      show all keys, without their text
   poproom keys revoke NAME|ID            make a key invalid, at once
 
