@@ -29,7 +29,6 @@ const reconnectWithinMs = 3000;
 export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }: HubParts) {
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
-  let refreshAt = performance.now() + heartbeatMs;
   let stopped = false;
 
   function refuseWhenStopped(): void {
@@ -39,7 +38,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
 
   /** Works with the feed of a room, read after it began to listen: nothing falls in between. */
   async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => T): Promise<T> {
-    const feed = feeds.get(code) ?? new RoomFeed(code, parts);
+    const feed = feeds.get(code) ?? new RoomFeed(code, parts, performance.now() + heartbeatMs);
     feeds.set(code, feed);
     feed.entering += 1;
     try {
@@ -76,13 +75,14 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
 
   function tick(): void {
     const now = performance.now();
-    const isBeat = now >= refreshAt;
-    if (isBeat) refreshAt = now + heartbeatMs;
     for (const feed of feeds.values()) {
       if (feed.sessions.size === 0) continue;
       if (feed.view.room.expiresAt <= parts.clock()) feed.end({ type: 'closed', reason: 'expired' });
       for (const session of feed.sessions) session.tick(now);
-      if (isBeat) void renew(feed).catch((err) => log.warn({ err }, 'a room could not be read anew'));
+      if (now >= feed.renewAt) {
+        feed.renewAt = now + heartbeatMs;
+        renew(feed).catch((err) => log.warn({ err }, 'a room could not be read anew'));
+      }
     }
   }
 

@@ -14,6 +14,8 @@ export class RoomFeed {
   readonly sessions = new Set<Session>();
   /** How many are about to become a session. */
   entering = 0;
+  /** When it is due to be read anew; each room at a time of its own, so that many of them do not make one long pause. */
+  renewAt: number;
   readonly #parts: Parts;
   readonly #unsubscribe: () => void;
   #view: RoomView | undefined;
@@ -21,8 +23,9 @@ export class RoomFeed {
   #reading: Promise<void> | undefined;
   #again = false;
 
-  constructor(code: RoomCode, parts: Parts) {
+  constructor(code: RoomCode, parts: Parts, renewAt: number) {
     this.code = code;
+    this.renewAt = renewAt;
     this.#parts = parts;
     // Where reading fails, the next heartbeat reads anew.
     this.#unsubscribe = parts.bus.subscribe(code, () => void this.refresh().catch(() => undefined));

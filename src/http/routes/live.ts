@@ -26,6 +26,8 @@ export const roomEvents =
       await rooms.info(visitor.caller);
       return { status: 200, headers: streamHeaders };
     }
+    // One way as it is, only TCP can tell that the other side has vanished; before the next heartbeat, which would mask it.
+    request.raw.socket.setKeepAlive(true, 10_000);
     return { status: 200, headers: streamHeaders, body: await live.openEvents(request.client, visitor) };
   };
 
