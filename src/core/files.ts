@@ -14,6 +14,8 @@ export interface Upload {
   name: string;
   type: string;
   bytes: Readable;
+  /** As announced by the sender, where it was; no more than this can come. */
+  size: number | undefined;
   /** Settles when the request has been received whole; a form may turn out to be malformed after its file. */
   whole: Promise<void>;
   signal: AbortSignal;
@@ -42,10 +44,10 @@ export function createFiles(parts: Parts) {
       return room;
     },
 
-    async upload(room: Room, { name, type, bytes, whole, signal }: Upload): Promise<StoredFile> {
+    async upload(room: Room, { name, type, bytes, size: announced, whole, signal }: Upload): Promise<StoredFile> {
       const id = randomBytes(16).toString('hex');
       const blob = createHash('sha256').update(id).digest('hex');
-      const size = await blobs.put(blob, bytes, largestFile, signal);
+      const size = await blobs.put(blob, bytes, announced ?? largestFile, signal);
       try {
         await whole;
         const file = { id, blob, name: cleanFileName(name), type: cleanType(type), size, uploadedAt: clock() };

@@ -29,7 +29,7 @@ export interface Wire {
 
 /** One that `staysOpen` goes on sending after the server has said that it is done. */
 export async function openWire(t: TestContext, port: number, { staysOpen = false } = {}): Promise<Wire> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: staysOpen });
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: staysOpen, noDelay: true });
   t.after(() => socket.destroy());
   let received = Buffer.alloc(0);
   let closed = false;

@@ -34,15 +34,17 @@ async function uploadForm({ files }: Service, request: Request): Promise<StoredF
   const signal = signalOf(request);
   return receiveForm(request.raw, largestForm, async ({ pin, ...file }) => {
     const room = await files.prepareUpload(callerOf(request, pin), undefined);
-    return files.upload(room, { ...file, signal });
+    return files.upload(room, { ...file, size: undefined, signal });
   });
 }
 
 async function uploadBare({ files }: Service, request: Request, type: string): Promise<StoredFile> {
   const name = bareName(request);
-  const room = await files.prepareUpload(callerOf(request), announcedLength(request.raw));
+  const size = announcedLength(request.raw);
+  const room = await files.prepareUpload(callerOf(request), size);
   request.letBodyCome();
-  return files.upload(room, { name, type, bytes: request.raw, whole: Promise.resolve(), signal: signalOf(request) });
+  const signal = signalOf(request);
+  return files.upload(room, { name, type, bytes: request.raw, size, whole: Promise.resolve(), signal });
 }
 
 function bareName({ raw, query }: Request): string {
