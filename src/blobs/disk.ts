@@ -18,6 +18,8 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
 
   /** What uploads under way may still write. */
   let promised = 0;
+  /** Whatever a clock that was set says of their age, these are no strays. */
+  const underWay = new Set<string>();
 
   const shardOf = (blob: string) => join(folder, blob.slice(0, 2));
   const pathOf = (blob: string) => join(shardOf(checked(blob)), blob);
@@ -35,6 +37,7 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
       bytes.on('error', () => undefined);
       const draft = join(unfinished, checked(blob));
       promised += maxBytes;
+      underWay.add(blob);
       try {
         const size = await writeDurably(draft, bytes, maxBytes, signal);
         await publish(draft, blob);
@@ -46,6 +49,7 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
         throw isDiskFull(error) ? storageFull(error) : error;
       } finally {
         promised -= maxBytes;
+        underWay.delete(blob);
       }
     },
 
@@ -59,7 +63,9 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
     },
 
     async *strays(moment) {
-      for (const name of await olderThan(unfinished, moment)) await rm(join(unfinished, name), { force: true });
+      for (const name of await olderThan(unfinished, moment)) {
+        if (!underWay.has(name)) await rm(join(unfinished, name), { force: true });
+      }
       for (const shard of await readdir(folder)) {
         if (/^[0-9a-f]{2}$/.test(shard)) yield await olderThan(join(folder, shard), moment);
       }

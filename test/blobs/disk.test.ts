@@ -7,6 +7,7 @@ import { PassThrough } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { blobsContract, newName, put, strays } from '../contract/blobs.ts';
+import { eventually } from '../support/eventually.ts';
 
 blobsContract('disk', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-disk-'));
@@ -77,6 +78,21 @@ describe('disk: the folder', () => {
     assert.deepEqual(await filesIn(folder), [young]);
     await strays(blobs, Date.now() + hour);
     assert.deepEqual(await filesIn(folder), [], `neither ${old} nor ${young} should be there`);
+  });
+
+  it('[LIFE-5] does not take an upload under way for what a crash left, whatever the clock says', async (t) => {
+    const folder = await temporaryFolder(t);
+    const blobs = openDiskBlobs({ folder, minFree: 0 });
+    const bytes = new PassThrough();
+    const name = newName();
+    const stored = blobs.put(name, bytes, 100, new AbortController().signal);
+    bytes.write('first half, ');
+    await eventually('it is begun', async () => (await readdir(join(folder, 'unfinished'))).includes(name));
+    await strays(blobs, Date.now() + hour);
+    bytes.end('second half');
+    assert.equal(await stored, 23);
+    const read = await blobs.open(name, undefined);
+    assert.equal(Buffer.concat((await read?.toArray()) ?? []).toString(), 'first half, second half');
   });
 
   it('[LIFE-5] names only old files as strays', async (t) => {
