@@ -1,4 +1,6 @@
 /** `poproom keys`: makes, lists and revokes API keys, also while the server runs. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { drawApiKey } from '../core/api-key.ts';
@@ -11,9 +13,11 @@ const usage = 'Usage: poproom keys create NAME [--tier pro|free] | list | revoke
 export async function keys(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) return console.log(usage);
   const { command, name, tier } = read(args);
-  const store = openKeys(readConfig());
+  const config = readConfig();
+  if (command !== 'create') mustExist(config.dataDir);
+  const store = openKeys(config);
   try {
-    if (command === 'create') await create(store, name, tier);
+    if (command === 'create') await create(store, name, tier, config.dataDir);
     else if (command === 'revoke') await revoke(store, name);
     else await list(store);
   } finally {
@@ -26,7 +30,7 @@ function read(args: string[]): { command: string; name: string; tier: Tier } {
   const [command = '', name, ...rest] = positionals;
   const needsName = command === 'create' || command === 'revoke';
   if (!(needsName || command === 'list') || rest.length > 0) throw new UsageError(usage);
-  if (needsName !== (name !== undefined)) throw new UsageError(needsName ? 'Give the key a name.' : usage);
+  if (needsName !== (name !== undefined)) throw new UsageError(needsName ? `Which key? Name it. ${usage}` : usage);
   if (name !== undefined && !/^[\w.@+ -]{1,64}$/.test(name)) {
     throw new UsageError('The name of a key is 1 to 64 letters, digits, spaces or any of . _ - @ +');
   }
@@ -42,12 +46,19 @@ function parse(args: string[]) {
   }
 }
 
-async function create(store: KeyStore, name: string, tier: Tier): Promise<void> {
+/** Looking at keys must not make a new, empty place for them. */
+function mustExist(dataDir: string): void {
+  if (existsSync(join(dataDir, 'poproom.db'))) return;
+  throw new UsageError(`There is no Poproom data in ${dataDir}; set POPROOM_DATA_DIR as for the server.`);
+}
+
+async function create(store: KeyStore, name: string, tier: Tier, dataDir: string): Promise<void> {
   const { text, id, hash } = drawApiKey();
   const key = await store.create({ id, name, tier, hash }, Date.now());
   if (!key) throw new UsageError(`There is a key called "${name}" already; revoke it first, or choose another name.`);
   console.log(text);
   console.error(`This is the only time that the key is shown. It is called "${name}" and is on the ${tier} tier.`);
+  console.error(`It holds for the server whose data is in ${dataDir}.`);
 }
 
 async function revoke(store: KeyStore, name: string): Promise<void> {

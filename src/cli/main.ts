@@ -46,7 +46,10 @@ function explain(error: unknown): string {
   }
   if (error instanceof UsageError || error instanceof PoproomError) return `poproom: ${error.message}`;
   const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return 'poproom: the port is in use; choose another with PORT=8081';
+  if (code === 'EADDRINUSE') return 'poproom: the port is in use; choose another, such as PORT=8081';
+  if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL') return 'poproom: POPROOM_HOST is no address of this machine';
+  if (code === 'EEXIST' || code === 'ENOTDIR') return `poproom: POPROOM_DATA_DIR must be a folder (${message})`;
+  if (message === 'file is not a database') return 'poproom: poproom.db in POPROOM_DATA_DIR is not a database';
   if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return `poproom: no permission (${message})`;
   return `poproom: ${stack ?? message}`;
 }

@@ -11,7 +11,8 @@ const firstAnswersMs = 50;
 
 export async function serve(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) return console.log(help());
-  if (args.length > 0) throw new UsageError(`"poproom serve" takes no "${args[0]}"; its settings are variables.`);
+  if (args.length > 0)
+    throw new UsageError(`"poproom serve" takes no "${args[0]}"; its settings are environment variables, see --help.`);
 
   const config = readConfig();
   const log = createLog(config.logLevel);

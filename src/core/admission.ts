@@ -55,7 +55,10 @@ function refusal(admission: Refusal, now: number): PoproomError {
     case 'expired':
       return new PoproomError('ROOM_EXPIRED', 'This room has expired, and everything in it is gone.');
     case 'pin-required':
-      return new PoproomError('PIN_REQUIRED', 'This room is protected: send its PIN in the header X-Room-Pin.');
+      return new PoproomError(
+        'PIN_REQUIRED',
+        'This room is protected: send its PIN along, by HTTP in the header X-Room-Pin.',
+      );
     case 'pin-incorrect':
       return wrongPin(admission.triesLeft, admission.lockedUntil, now);
     case 'pin-locked':

@@ -24,7 +24,7 @@ export function createHandlers(service: Service): Handlers {
     asyncapi: asyncapi(),
     serveFile: serveFile(service),
     home: home(),
-    docs: docs(),
+    docs: docs(service),
     live: live(),
     ready: ready(service),
     metrics: metrics(service),

@@ -14,8 +14,13 @@ export interface LinkSettings {
 
 /** Made before any work, so that a Host that no link can be built from is refused with nothing stored. */
 export function fileAddresses({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): FileAddresses {
-  const linkBase = settings.filesUrl ?? `${settings.publicUrl ?? ownAddress(raw, settings.trustedProxies)}/files`;
+  const linkBase = settings.filesUrl ?? `${ownBase({ raw }, settings)}/files`;
   return { linkBase, linkTo: ({ id, name }) => `${linkBase}/${id}/${encodeURIComponent(name)}` };
+}
+
+/** What the address of this server is, as the client reaches it. */
+export function ownBase({ raw }: Pick<Request, 'raw'>, { publicUrl, trustedProxies }: LinkSettings): string {
+  return publicUrl ?? ownAddress(raw, trustedProxies);
 }
 
 function ownAddress(raw: IncomingMessage, proxies: BlockList): string {

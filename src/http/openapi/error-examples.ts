@@ -12,7 +12,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     details: { field: 'pin' },
   },
   INVALID_JSON: { message: 'The body is not well-formed JSON.' },
-  PIN_REQUIRED: { message: 'This room is protected: send its PIN in the header X-Room-Pin.' },
+  PIN_REQUIRED: { message: 'This room is protected: send its PIN along, by HTTP in the header X-Room-Pin.' },
   API_KEY_REQUIRED: { message: 'This server asks for an API key: send it as Authorization: Bearer KEY.' },
   INVALID_API_KEY: { message: 'This API key is unknown or was revoked.' },
   PIN_INCORRECT: { message: 'This is not the PIN of the room; 4 tries are left.', details: { triesLeft: 4 } },

@@ -50,7 +50,7 @@ async function uploadBare({ files }: Service, request: Request, type: string): P
 function bareName({ raw, query }: Request): string {
   const name = decodeHeader(header(raw, 'x-file-name')) ?? query.get('fileName');
   if (name) return name;
-  throw badName('Name the file, percent-encoded in the header X-File-Name, or send it as a form.');
+  throw badName('Name the file, percent-encoded in the header X-File-Name or as ?fileName=, or send it as a form.');
 }
 
 function decodeHeader(text: string | undefined): string | undefined {

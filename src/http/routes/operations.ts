@@ -2,6 +2,7 @@
 import { PoproomError } from '../../core/errors.ts';
 import type { HealthReport, Readiness } from '../../protocol/schemas.ts';
 import type { Handler, Service } from '../handler.ts';
+import { ownBase } from '../links.ts';
 import { json } from '../reply.ts';
 import { timestamp } from '../timestamp.ts';
 
@@ -41,11 +42,16 @@ export const home = (): Handler => async () => ({
   headers: { Location: '/docs', 'Cache-Control': 'no-store' },
 });
 
-export const docs = (): Handler => {
+export const docs = ({ links }: Service): Handler => {
   let page: string | undefined;
-  return async () => {
+  return async (request) => {
     page ??= (await import('../docs/page.ts')).docsPage(await document());
-    return { status: 200, headers: docsHeaders, body: page };
+    // Its commands are meant to be copied, so they name the server that the reader is at.
+    return {
+      status: 200,
+      headers: docsHeaders,
+      body: page.replaceAll('http://localhost:8080', ownBase(request, links)),
+    };
   };
 };
 
