@@ -1,6 +1,7 @@
 /** The command line: what it says, where it says it, and how it ends. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -89,6 +90,16 @@ describe('poproom serve', () => {
     assert.equal((await second.api.get('/api/health')).status, 200);
   });
 
+  it('[RUN-1] says what is wrong with a folder or an address that cannot be', async (t) => {
+    const folder = await dataFolder(t);
+    await writeFile(join(folder, 'file'), '');
+    const notAFolder = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: join(folder, 'file') });
+    assert.match(notAFolder.stderr, /^poproom: POPROOM_DATA_DIR must be a folder/);
+    const noAddress = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: folder, POPROOM_HOST: '192.0.2.254' });
+    assert.match(noAddress.stderr, /^poproom: POPROOM_HOST is no address of this machine/);
+    assert.deepEqual([notAFolder.code, noAddress.code], [1, 1]);
+  });
+
   it('[RUN-1] says so when its port is in use', async (t) => {
     const taken = createServer();
     t.after(() => taken.close());
@@ -96,7 +107,7 @@ describe('poproom serve', () => {
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));
     });
     const { code, stderr } = await run(['serve'], { PORT: String(port), POPROOM_DATA_DIR: await dataFolder(t) });
-    assert.deepEqual([code, stderr], [1, 'poproom: the port is in use; choose another with PORT=8081\n']);
+    assert.deepEqual([code, stderr], [1, 'poproom: the port is in use; choose another, such as PORT=8081\n']);
   });
 });
 
@@ -139,14 +150,24 @@ describe('poproom keys', () => {
     assert.match((await run(['keys', 'list'], env)).stdout, /laptop +pro +\S+ +\d{4}-\d\d-\d\d\n/);
   });
 
+  it('[KEY-4] makes no new place for keys by looking for them', async (t) => {
+    const env = { POPROOM_DATA_DIR: join(await dataFolder(t), 'elsewhere') };
+    for (const args of [['list'], ['revoke', 'a']]) {
+      const { code, stderr } = await run(['keys', ...args], env);
+      assert.equal(code, 1);
+      assert.match(stderr, /There is no Poproom data in .*elsewhere/);
+    }
+    assert.equal(existsSync(env.POPROOM_DATA_DIR), false);
+  });
+
   it('[KEY-4] refuses wrong uses, each with a sentence', async (t) => {
     const env = { POPROOM_DATA_DIR: await dataFolder(t) };
     await run(['keys', 'create', 'taken'], env);
     const wrong: [args: string[], says: RegExp][] = [
       [[], /^poproom: Usage:/],
       [['make'], /^poproom: Usage:/],
-      [['create'], /name/],
-      [['revoke'], /name/],
+      [['create'], /Which key/],
+      [['revoke'], /Which key/],
       [['list', 'all'], /^poproom: Usage:/],
       [['create', 'a', 'b'], /^poproom: Usage:/],
       [['create', ''], /1 to 64/],
