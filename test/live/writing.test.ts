@@ -1,6 +1,5 @@
 /** Writing over the channel, and what a channel may not do. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
@@ -74,7 +73,7 @@ describe('writing over the channel', () => {
     assert.equal(device.socket.extensions, '');
   });
 
-  it('[LIVE-10] a reader that does not read gets no queue, and is closed', async (t) => {
+  it('[LIVE-10] readers that do not read, by stream or by socket, get no queue and are closed', async (t) => {
     const { api, url, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await api.room();
     const writer = await joinRoom(t, url, room);
@@ -82,11 +81,16 @@ describe('writing over the channel', () => {
     // A bare socket that joins and then never reads again.
     const deaf = connectSocket(port, '127.0.0.1');
     t.after(() => deaf.destroy());
+    // The server may cut it off: that is the point.
+    deaf.on('error', () => undefined);
     deaf.write(
       `GET /api/rooms/${room}/events?deviceId=deaf HTTP/1.1\r\nHost: localhost:${port}\r\nAccept: text/event-stream\r\n\r\n`,
     );
-    await writer.next('devices', ({ devices }) => devices.length === 2);
+    const deafSocket = await joinRoom(t, url, room);
+    await deafSocket.next('snapshot');
+    await writer.next('devices', ({ devices }) => devices.length === 3);
     deaf.pause();
+    deafSocket.socket.pause();
     const text = 'x'.repeat(500_000);
     const writes = 60;
     for (let i = 0; i < writes; i++) await api.post(`/api/rooms/${room}/content`, { json: { content: text + i } });
@@ -95,7 +99,11 @@ describe('writing over the channel', () => {
     deaf.on('data', (chunk) => {
       received += chunk.length;
     });
-    await once(deaf.resume(), 'close');
+    const closed = new Promise((resolve) => deaf.once('close', resolve));
+    deaf.resume();
+    deafSocket.socket.resume();
+    await Promise.all([closed, deafSocket.closed]);
     assert.ok(received < (writes * text.length) / 2, `what was kept for it: ${received} bytes`);
+    assert.ok(deafSocket.told.length < writes / 2, `messages kept for the socket: ${deafSocket.told.length}`);
   });
 });
