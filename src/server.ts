@@ -6,7 +6,7 @@ import { openDiskBlobs } from './blobs/disk.ts';
 import { createLocalBus } from './bus/local.ts';
 import type { Config } from './config.ts';
 import { createFiles } from './core/files.ts';
-import { guardRules, quotas } from './core/limits.ts';
+import { guardRules, largestFile, quotas } from './core/limits.ts';
 import type { Parts } from './core/parts.ts';
 import type { Clock, KeyStore, Log, Store } from './core/ports.ts';
 import { createRooms, type Rooms } from './core/rooms.ts';
@@ -17,6 +17,7 @@ import { createGate } from './http/gate.ts';
 import { createHandlers } from './http/handlers.ts';
 import { createHttpServer } from './http/listen.ts';
 import { createMetrics } from './http/metrics.ts';
+import type { PageLimits } from './http/page-html.ts';
 import { prepareBodies } from './http/prepare-bodies.ts';
 import { createProbes } from './http/probes.ts';
 import { createRequestIds } from './http/request-id.ts';
@@ -37,16 +38,22 @@ const finishWithinMs = 25_000;
 /** What a start can do without waits until the first requests are through. */
 const settleInMs = 300;
 
-/** The passing of time, for tests to hasten. */
-export interface Time {
+/** The passing of time, for tests to hasten, and the page that was built, for tests to bring another. */
+export interface Surroundings {
   clock: Clock;
   heartbeatMs: number;
+  pageFolder: URL;
 }
 
-const realTime: Time = { clock: Date.now, heartbeatMs: 25_000 };
+const real: Surroundings = {
+  clock: Date.now,
+  heartbeatMs: 25_000,
+  // The same from src/ and from dist/.
+  pageFolder: new URL('../dist/web/', import.meta.url),
+};
 
-export async function startServer(config: Config, log: Log, time: Partial<Time> = {}): Promise<Running> {
-  const { clock, heartbeatMs } = { ...realTime, ...time };
+export async function startServer(config: Config, log: Log, given: Partial<Surroundings> = {}): Promise<Running> {
+  const { clock, heartbeatMs, pageFolder } = { ...real, ...given };
   const store = openStore(config, clock);
   const parts = assemble(config, store, clock);
   const rooms = createRooms(parts, {
@@ -69,7 +76,8 @@ export async function startServer(config: Config, log: Log, time: Partial<Time> 
     failed: (err) => log.error({ err }, 'sweep failed'),
   });
   let stopping = false;
-  const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, isStopping: () => stopping });
+  const isStopping = () => stopping;
+  const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, pageFolder, isStopping });
 
   // Node's own list of connections forgets those that became WebSockets.
   const sockets = new Set<Socket>();
@@ -126,10 +134,12 @@ interface HttpParts {
   rooms: Rooms;
   live: LiveChannel;
   sweeper: Sweeper;
+  pageFolder: URL;
   isStopping: () => boolean;
 }
 
-async function openHttp({ config, log, store, parts, rooms, live, sweeper, isStopping }: HttpParts): Promise<Server> {
+async function openHttp(given: HttpParts): Promise<Server> {
+  const { config, log, store, parts, rooms, live, sweeper, pageFolder, isStopping } = given;
   const { blobs, clock } = parts;
   const metrics = config.metrics
     ? await createMetrics({ rooms: () => store.rooms.countRooms(clock()), channels: live.size })
@@ -149,6 +159,7 @@ async function openHttp({ config, log, store, parts, rooms, live, sweeper, isSto
     probes: createProbes({ store, blobs, clock, lastSweptAt: sweeper.lastSweptAt, sweepEveryMs, isStopping }),
     live,
     links: config,
+    page: { folder: pageFolder, limits: pageLimits(config) },
     largestContent: config.contentMax,
     metrics: metrics?.text,
   });
@@ -159,6 +170,10 @@ async function openHttp({ config, log, store, parts, rooms, live, sweeper, isSto
     nextRequestId,
     headersFor: gate.headersFor,
   });
+}
+
+function pageLimits({ roomTtl, roomMaxTtl, contentMax }: Config): PageLimits {
+  return { roomTtl, roomMaxTtl, contentMax, fileMax: largestFile };
 }
 
 /** The keys alone, beside a server that may be running. */

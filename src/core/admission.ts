@@ -1,9 +1,10 @@
 /** The door of a room: every operation on one passes here first. */
+
+import { parseRoomCode } from '../protocol/room-code.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
 import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
 import type { Admission, ClientId, Room, Visit } from './ports.ts';
-import { parseRoomCode } from './room-code.ts';
 
 /** A request to a room, as it came over the wire. */
 export interface Caller {

@@ -4,6 +4,7 @@ import type { LiveDoor } from '../core/live-door.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { EndpointName } from '../protocol/endpoints.ts';
 import type { LinkSettings } from './links.ts';
+import type { PageSettings } from './page-files.ts';
 import type { Probes } from './probes.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
@@ -19,6 +20,7 @@ export interface Service {
   probes: Probes;
   live: LiveDoor;
   links: LinkSettings;
+  page: PageSettings;
   largestContent: number;
   /** The text of /metrics; undefined when it is switched off. */
   metrics: (() => Promise<string>) | undefined;

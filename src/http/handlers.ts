@@ -3,7 +3,8 @@ import type { Handlers, Service } from './handler.ts';
 import { readContent, writeContent } from './routes/content.ts';
 import { listFiles, removeFile, uploadFile } from './routes/files.ts';
 import { liveChannel, roomEvents } from './routes/live.ts';
-import { asyncapi, docs, health, home, live, metrics, openapi, ready } from './routes/operations.ts';
+import { asyncapi, docs, health, live, metrics, openapi, ready } from './routes/operations.ts';
+import { pageHandlers } from './routes/page.ts';
 import { createRoom, deleteRoom, getRoom } from './routes/room.ts';
 import { serveFile } from './routes/serve-file.ts';
 
@@ -23,10 +24,10 @@ export function createHandlers(service: Service): Handlers {
     openapi: openapi(),
     asyncapi: asyncapi(),
     serveFile: serveFile(service),
-    home: home(),
     docs: docs(service),
     live: live(),
     ready: ready(service),
     metrics: metrics(service),
+    ...pageHandlers(service),
   };
 }

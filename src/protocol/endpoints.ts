@@ -22,6 +22,7 @@ export const tags = {
   Files: 'Put files into a room, list them, fetch them, remove them.',
   Live: 'See what happens in a room at once, and write to it.',
   Service: 'How the server is, and what it offers.',
+  Page: 'What people see.',
 } as const;
 
 export interface Endpoint {
@@ -58,6 +59,23 @@ const anyRoom = [
   'ROOM_EXPIRED',
 ] as const;
 const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+
+const anyPage = {
+  method: 'GET',
+  tag: 'Page',
+  errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
+  counted: false,
+} as const;
+const pageAnswers = [
+  {
+    status: 200,
+    description: 'The page.',
+    mediaType: 'text/html',
+    headers: ['PageETag'],
+    example: '<!doctype html>…',
+  },
+  { status: 304, description: 'You have the current version.', headers: ['PageETag'] },
+] as const;
 
 export const endpoints = {
   createRoom: {
@@ -310,16 +328,6 @@ export const endpoints = {
     errors: ['VALIDATION_FAILED', 'FILE_NOT_FOUND', 'INTERNAL', 'UNAVAILABLE'],
     counted: false,
   },
-  home: {
-    method: 'GET',
-    path: '/',
-    tag: 'Service',
-    summary: 'The front door',
-    description: 'Leads to the description of the API.',
-    successes: [{ status: 302, description: 'To /docs.' }],
-    errors: ['VALIDATION_FAILED', 'INTERNAL'],
-    counted: false,
-  },
   docs: {
     method: 'GET',
     path: '/docs',
@@ -377,6 +385,41 @@ export const endpoints = {
     ],
     errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
     counted: false,
+  },
+  home: {
+    ...anyPage,
+    path: '/',
+    summary: 'Open the page',
+    description: 'Where people make a room or enter one.',
+    successes: pageAnswers,
+  },
+  roomPage: {
+    ...anyPage,
+    path: '/r/:roomId',
+    summary: 'Open the page in a room',
+    description: 'The same page, whether there is such a room or not: it finds out by itself.',
+    parameters: [roomId],
+    successes: pageAnswers,
+  },
+  sharePage: {
+    ...anyPage,
+    path: '/share',
+    summary: 'Share to the page',
+    description: 'The same page, where a device leads that shares something with Poproom.',
+    successes: pageAnswers,
+  },
+  pageAsset: {
+    ...anyPage,
+    path: '/assets/:name',
+    summary: 'What the page is made of',
+    description: 'Its scripts, styles and icons, compressed as `Accept-Encoding` allows.',
+    parameters: [
+      { name: 'name', in: 'path', required: true, description: 'As the page names it.', example: 'icon.svg' },
+    ],
+    successes: [
+      { status: 200, description: 'The file.', mediaType: '*/*', headers: ['PageETag'] },
+      { status: 304, description: 'You have the current version.', headers: ['PageETag'] },
+    ],
   },
 } as const satisfies Record<string, Endpoint>;
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { codeLengths, drawSymbols, parseRoomCode } from '../../src/core/room-code.ts';
+import { codeLengths, drawSymbols } from '../../src/core/room-code.ts';
+import { parseRoomCode } from '../../src/protocol/room-code.ts';
 import { anyText } from '../contract/any-text.ts';
 
 const symbols = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];

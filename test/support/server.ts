@@ -32,7 +32,7 @@ const quietDefaults = {
 export async function startTestServer(
   t: TestContext,
   env: Record<string, string> = {},
-  time: { heartbeatMs?: number } = {},
+  surroundings: { heartbeatMs?: number; pageFolder?: URL } = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const clock = {
@@ -45,7 +45,7 @@ export async function startTestServer(
   const lines: string[] = [];
   const log = collect(lines);
   let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...env };
-  let running: Running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...time });
+  let running: Running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...surroundings });
   const url = () => `http://127.0.0.1:${running.port}`;
 
   const server: TestServer = {
@@ -62,7 +62,7 @@ export async function startTestServer(
     async restart(more = {}) {
       await running.stop();
       settings = { ...settings, ...more };
-      running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...time });
+      running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...surroundings });
     },
     stop: () => running.stop(),
   };

@@ -63,7 +63,7 @@ for, is \`401 API_KEY_REQUIRED\`.
 ## Rate limits
 
 100 requests an hour on the free tier, 1,000 on pro, unless the operator set other numbers. The hour begins with your \
-first request. Every request under \`/api\` counts; downloads of files, this page and the probes do not. Every response \
+first request. Every request under \`/api\` counts; downloads of files, pages and the probes do not. Every response \
 says where you stand:
 
 \`\`\`http

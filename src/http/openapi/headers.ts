@@ -57,6 +57,11 @@ export const headers = {
     schema: { type: 'string' },
     example: '"9f86d081"',
   },
+  PageETag: {
+    description: 'The version of the page or of its file, in the encoding that was chosen, in quotes.',
+    schema: { type: 'string' },
+    example: '"n4bQgYhMfWWaL-qgxVrQFa-br"',
+  },
   'Content-Disposition': {
     description: 'Whether the file opens in the browser or is saved, and under which name.',
     schema: { type: 'string' },
@@ -75,7 +80,7 @@ export const headers = {
 } as const satisfies Record<string, Header>;
 
 /** Where one header says different things, its descriptions have names of their own. */
-const wireNames: Record<string, string> = { FileETag: 'ETag', UnmetRange: 'Content-Range' };
+const wireNames: Record<string, string> = { FileETag: 'ETag', PageETag: 'ETag', UnmetRange: 'Content-Range' };
 
 type HeaderName = keyof typeof headers;
 

@@ -37,11 +37,6 @@ export const asyncapi = (): Handler => async () => {
   return json(200, (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
 };
 
-export const home = (): Handler => async () => ({
-  status: 302,
-  headers: { Location: '/docs', 'Cache-Control': 'no-store' },
-});
-
 export const docs = ({ links }: Service): Handler => {
   let page: string | undefined;
   return async (request) => {

@@ -1,0 +1,30 @@
+/** Draws the icons of the installed page from its mark; run by hand when the mark changes. */
+import { writeFile } from 'node:fs/promises';
+import { launchBrowser } from '../test/support/browser.ts';
+
+const mark = `<path d="M17 5H10a6 6 0 0 0-6 6v11a6 6 0 0 0 6 6h11a6 6 0 0 0 6-6v-7" fill="none" stroke="#1f1b16"
+  stroke-width="3" stroke-linecap="round"/><circle cx="24" cy="8" r="5" fill="#e0541b"/>`;
+
+/** The mark on paper; `margin` is what a mask may cut away, in units of the mark. */
+const drawing = (margin: number, corner: number) => {
+  const side = 32 + 2 * margin;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-margin} ${-margin} ${side} ${side}">
+    <rect x="${-margin}" y="${-margin}" width="${side}" height="${side}" rx="${corner}" fill="#faf7f2"/>${mark}</svg>`;
+};
+
+const icons = [
+  { name: 'icon-180', size: 180, svg: drawing(6, 0) },
+  { name: 'icon-192', size: 192, svg: drawing(6, 10) },
+  { name: 'icon-512', size: 512, svg: drawing(6, 10) },
+  { name: 'icon-maskable-512', size: 512, svg: drawing(13, 0) },
+];
+
+const browser = await launchBrowser();
+const page = await browser.newPage();
+for (const { name, size, svg } of icons) {
+  await page.setViewportSize({ width: size, height: size });
+  await page.setContent(`<style>*{margin:0}svg{display:block;width:100vw}</style>${svg}`);
+  const file = new URL(`../web/public/assets/${name}.png`, import.meta.url);
+  await writeFile(file, await page.screenshot({ omitBackground: true }));
+}
+await browser.close();

@@ -1,0 +1,56 @@
+/** One WebSocket to a room: opened, joined, and closed when nothing is heard any more. */
+import type { ClientMessage, Join, ServerMessage } from '../protocol/live.ts';
+import { unreachable } from './error.ts';
+import { createInbox } from './inbox.ts';
+
+/** The server speaks every 25 seconds; twice that long without a word, and the line is dead. */
+const silenceMs = 55_000;
+/** A sleeping device wakes up to a line that has missed a word of the server. */
+const freshMs = 27_000;
+
+export interface Connection {
+  messages: AsyncIterable<ServerMessage>;
+  send(message: ClientMessage): void;
+  /** Whether the other side has spoken lately enough to be trusted to be there. */
+  isFresh(): boolean;
+  close(): void;
+}
+
+/** Fails when the channel does not open, for whatever reason: a browser does not tell which. */
+export function connect(url: string, join: Join): Promise<Connection> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'));
+  const inbox = createInbox<ServerMessage>();
+  let heardAt = Date.now();
+  const watch = setInterval(() => {
+    if (Date.now() - heardAt > silenceMs) close();
+  }, 5_000);
+
+  // A line that is gone does not answer a close, so the end is not waited for.
+  function close(): void {
+    clearInterval(watch);
+    inbox.end();
+    socket.close();
+  }
+
+  const connection: Connection = {
+    messages: inbox,
+    send: (message) => socket.send(JSON.stringify(message)),
+    isFresh: () => socket.readyState === WebSocket.OPEN && Date.now() - heardAt < freshMs,
+    close,
+  };
+
+  return new Promise((resolve, reject) => {
+    socket.onopen = () => {
+      connection.send(join);
+      resolve(connection);
+    };
+    socket.onmessage = ({ data }) => {
+      heardAt = Date.now();
+      inbox.put(JSON.parse(data) as ServerMessage);
+    };
+    socket.onclose = () => {
+      close();
+      reject(unreachable());
+    };
+  });
+}

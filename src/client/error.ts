@@ -1,0 +1,49 @@
+/** The one error class of the SDK: a code for programs, a sentence for people. */
+import type { ErrorCode } from '../protocol/error-codes.ts';
+import type { ErrorBody } from '../protocol/schemas.ts';
+
+/** What the server says, and `OFFLINE` for when it cannot be reached. */
+export type PoproomErrorCode = ErrorCode | 'OFFLINE';
+
+export interface PoproomErrorExtras {
+  details?: Readonly<Record<string, unknown>> | undefined;
+  /** Seconds until it is worth trying again. */
+  retryAfter?: number | undefined;
+  cause?: unknown;
+}
+
+export class PoproomError extends Error {
+  readonly code: PoproomErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly retryAfter: number | undefined;
+
+  constructor(code: PoproomErrorCode, message: string, { details = {}, retryAfter, cause }: PoproomErrorExtras = {}) {
+    super(message, { cause });
+    this.name = 'PoproomError';
+    this.code = code;
+    this.details = details;
+    this.retryAfter = retryAfter ?? secondsIn(details);
+  }
+}
+
+/** Of the text of a response that is not a success. */
+export function errorFrom(status: number, text: string, retryAfter: string | null): PoproomError {
+  const extras = { retryAfter: retryAfter === null ? undefined : Number(retryAfter) };
+  try {
+    const { code, message, details } = (JSON.parse(text) as ErrorBody).error;
+    return new PoproomError(code as ErrorCode, message, { ...extras, details });
+  } catch (cause) {
+    // Something on the way answered in the server's place.
+    const code = status >= 500 ? 'UNAVAILABLE' : 'INTERNAL';
+    return new PoproomError(code, `The server answered ${status} in a way that is not its own.`, { ...extras, cause });
+  }
+}
+
+export function unreachable(cause?: unknown): PoproomError {
+  return new PoproomError('OFFLINE', 'The server cannot be reached.', { cause });
+}
+
+function secondsIn({ retryAfter, lockedFor }: Readonly<Record<string, unknown>>): number | undefined {
+  const seconds = retryAfter ?? lockedFor;
+  return typeof seconds === 'number' ? seconds : undefined;
+}

@@ -1,0 +1,165 @@
+/** A room as it happens: an async iterator that outlives interruptions, and a way to write. */
+import type { Closed, Join, ServerMessage } from '../protocol/live.ts';
+import { type Connection, connect } from './connection.ts';
+import { PoproomError, unreachable } from './error.ts';
+import { probe, whyRefused } from './refusal.ts';
+import { isFinal, waitingTime } from './retry.ts';
+import type { RoomAccess } from './room.ts';
+import type { Wire } from './wire.ts';
+import { createWrites, errorIn, type WriteAnswer } from './writes.ts';
+
+type Change = Exclude<ServerMessage, { type: 'written' | 'conflict' | 'error' | 'heartbeat' | 'closed' }>;
+
+/** What the server tells, and how the connection is. */
+export type LiveEvent =
+  | Change
+  | { type: 'connecting' }
+  | { type: 'connected' }
+  /** Not connected, and why; at `until` it is tried again. */
+  | { type: 'waiting'; until: Date; error: PoproomError };
+
+export type Ended = 'deleted' | 'expired' | 'left';
+
+export interface LiveOptions {
+  signal?: AbortSignal;
+}
+
+/**
+ * Iterating enters the room and stays in it, through interruptions, until it is gone or `signal` says to leave; the
+ * return value says which. It throws what no waiting mends: an unknown room, a PIN that is missing or wrong.
+ */
+export interface LiveRoom {
+  [Symbol.asyncIterator](): AsyncGenerator<LiveEvent, Ended>;
+  /** Stores a text that is based on a version. Fails with `OFFLINE` while there is no connection. */
+  write(content: string, baseVersion: number): Promise<WriteAnswer>;
+  /** Tries again now; to be called when the device wakes up or the network is back. */
+  wake(): void;
+  /** Drops the connection and tries again later; to be called when the network is known to be gone. */
+  interrupt(): void;
+  /** Comes back under another name. */
+  rename(deviceName: string): void;
+}
+
+export function openLive(wire: Wire, path: string, access: RoomAccess, { signal }: LiveOptions = {}): LiveRoom {
+  const writes = createWrites();
+  let { deviceName } = access;
+  let connection: Connection | undefined;
+  let seq: number | undefined;
+  const rest = createRest();
+
+  signal?.addEventListener('abort', () => {
+    connection?.close();
+    rest.skip();
+  });
+
+  async function* follow(): AsyncGenerator<LiveEvent, Ended> {
+    for (let failures = 0; !signal?.aborted; failures++) {
+      const startedAt = Date.now();
+      yield { type: 'connecting' };
+      const end = yield* visit(failures);
+      if (typeof end === 'string') return end;
+      if (isFinal(end)) throw end;
+      if (signal?.aborted) break;
+      // Who was inside for a while starts anew; who is thrown out at once is not let into a busy loop.
+      if (Date.now() - startedAt > 10_000) failures = 0;
+      const ms = waitingTime(end, failures);
+      yield { type: 'waiting', until: new Date(Date.now() + ms), error: end };
+      await rest.for(ms);
+    }
+    return 'left';
+  }
+
+  /** From one opening of the channel to its end: that of the room, or an error. */
+  async function* visit(failures: number): AsyncGenerator<LiveEvent, 'deleted' | 'expired' | PoproomError> {
+    const reached = await reach(failures);
+    if (reached instanceof PoproomError) return reached;
+    connection = reached;
+    let end = unreachable();
+    try {
+      if (signal?.aborted) return end;
+      let entered = false;
+      for await (const message of connection.messages) {
+        if ('seq' in message) seq = message.seq;
+        if (message.type === 'closed' && message.reason !== 'shutdown') return message.reason;
+        if (message.type === 'closed') end = restarting(message);
+        else if (writes.settle(message)) continue;
+        else if (message.type === 'error') end = errorIn(message);
+        else if (isChange(message)) {
+          if (!entered) yield { type: 'connected' };
+          entered = true;
+          yield message;
+        }
+      }
+      return end;
+    } finally {
+      connection.close();
+      connection = undefined;
+      writes.fail(unreachable());
+    }
+  }
+
+  async function reach(failures: number): Promise<Connection | PoproomError> {
+    try {
+      // Asking first costs nothing of the limit, opening a channel does.
+      if (failures > 0) await probe(wire);
+    } catch (error) {
+      return error as PoproomError;
+    }
+    const { pin, deviceId } = access;
+    const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
+    return connect(`${wire.url}${path}/live`, join).catch(() => whyRefused(wire, path, pin));
+  }
+
+  return {
+    [Symbol.asyncIterator]: follow,
+
+    write(content, baseVersion) {
+      return connection ? writes.send(connection, content, baseVersion) : Promise.reject(unreachable());
+    },
+
+    wake() {
+      if (!connection?.isFresh()) {
+        connection?.close();
+        rest.skip();
+      }
+    },
+
+    interrupt: () => connection?.close(),
+
+    rename(name) {
+      deviceName = name;
+      connection?.close();
+      rest.skip();
+    },
+  };
+}
+
+const restarting = ({ reconnectAfter = 1000 }: Closed) =>
+  new PoproomError('UNAVAILABLE', 'The server restarts.', { retryAfter: reconnectAfter / 1000 });
+
+function isChange(message: ServerMessage): message is Change {
+  return message.type !== 'written' && message.type !== 'conflict' && message.type !== 'heartbeat';
+}
+
+/** A pause that can be cut short, even before it begins. */
+function createRest() {
+  let skipped = false;
+  let end = () => {};
+
+  return {
+    async for(ms: number): Promise<void> {
+      if (!skipped) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const timer = setTimeout(resolve, ms);
+        end = resolve;
+        await promise;
+        clearTimeout(timer);
+      }
+      skipped = false;
+    },
+    skip(): void {
+      skipped = true;
+      end();
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** Finds out why a live channel did not open, which browsers keep to themselves. */
+import { PoproomError, unreachable } from './error.ts';
+import type { Wire } from './wire.ts';
+
+export async function whyRefused(wire: Wire, path: string, pin: string | undefined): Promise<PoproomError> {
+  try {
+    await probe(wire);
+    await wire.call(path, { headers: { 'X-Room-Pin': pin } });
+    return unreachable();
+  } catch (error) {
+    return error as PoproomError;
+  }
+}
+
+/** Fails when the server is out of reach, or would refuse the next request; costs nothing of the limit itself. */
+export async function probe(wire: Wire): Promise<void> {
+  await wire.call('/livez');
+  if (wire.rateLimit?.remaining !== 0) return;
+  const retryAfter = Math.max(1, Math.ceil((wire.rateLimit.resetAt.getTime() - Date.now()) / 1000));
+  throw new PoproomError('RATE_LIMITED', `All requests are used up; try again in ${retryAfter} seconds.`, {
+    retryAfter,
+  });
+}

@@ -1,0 +1,47 @@
+/** Uploads. By XMLHttpRequest, because in browsers fetch does not tell how much has been sent. */
+import type { FileUploaded } from '../protocol/schemas.ts';
+import { errorFrom, unreachable } from './error.ts';
+import { given, type Wire } from './wire.ts';
+
+export interface UploadOptions {
+  name: string;
+  /** Told of the bytes that are on their way. */
+  onProgress?: (sent: number) => void;
+  signal?: AbortSignal;
+}
+
+interface Sender {
+  pin: string | undefined;
+  deviceId: string | undefined;
+}
+
+export function upload(
+  wire: Wire,
+  path: string,
+  file: Blob,
+  { name, onProgress, signal, pin, deviceId }: UploadOptions & Sender,
+): Promise<FileUploaded> {
+  const headers = given({
+    'Content-Type': file.type || 'application/octet-stream',
+    'X-File-Name': encodeURIComponent(name.toWellFormed()),
+    'X-Room-Pin': pin,
+    'X-Device-Id': deviceId,
+  });
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const request = new XMLHttpRequest();
+    request.open('POST', wire.url + path);
+    for (const [header, value] of Object.entries(headers)) request.setRequestHeader(header, value);
+    request.upload.onprogress = ({ loaded }) => onProgress?.(loaded);
+    request.onload = () => {
+      const header = (header: string) => request.getResponseHeader(header);
+      wire.note(header);
+      if (request.status === 201) resolve(JSON.parse(request.responseText) as FileUploaded);
+      else reject(errorFrom(request.status, request.responseText, header('Retry-After')));
+    };
+    request.onerror = () => reject(unreachable());
+    request.onabort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', () => request.abort());
+    request.send(file);
+  });
+}

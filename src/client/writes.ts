@@ -1,0 +1,48 @@
+/** Texts that were sent and not yet answered. */
+import type { ServerMessage } from '../protocol/live.ts';
+import type { Connection } from './connection.ts';
+import { PoproomError, type PoproomErrorCode } from './error.ts';
+
+export type WriteAnswer = Extract<ServerMessage, { type: 'written' | 'conflict' }>;
+
+export interface Writes {
+  send(connection: Connection, content: string, baseVersion: number): Promise<WriteAnswer>;
+  /** Whether the message was the answer to one of them. */
+  settle(message: ServerMessage): boolean;
+  /** No answer will come: whether they were stored is not known. */
+  fail(error: PoproomError): void;
+}
+
+export function createWrites(): Writes {
+  const waiting = new Map<string, PromiseWithResolvers<WriteAnswer>>();
+  let count = 0;
+
+  return {
+    send(connection, content, baseVersion) {
+      const ref = String(++count);
+      const answer = Promise.withResolvers<WriteAnswer>();
+      waiting.set(ref, answer);
+      connection.send({ type: 'content', content, baseVersion, ref });
+      return answer.promise;
+    },
+
+    settle(message) {
+      const ref = 'ref' in message ? message.ref : undefined;
+      const answer = ref === undefined ? undefined : waiting.get(ref);
+      if (!answer) return false;
+      waiting.delete(ref as string);
+      if (message.type === 'error') answer.reject(errorIn(message));
+      else answer.resolve(message as WriteAnswer);
+      return true;
+    },
+
+    fail(error) {
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    },
+  };
+}
+
+export function errorIn({ error }: Extract<ServerMessage, { type: 'error' }>): PoproomError {
+  return new PoproomError(error.code as PoproomErrorCode, error.message, { details: error.details });
+}

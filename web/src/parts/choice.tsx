@@ -1,0 +1,26 @@
+/** One of a few, side by side. */
+import { useId } from 'preact/hooks';
+
+interface Props<T extends string | number> {
+  legend: string;
+  value: T;
+  options: readonly (readonly [T, string])[];
+  onChoose: (value: T) => void;
+}
+
+export function Choice<T extends string | number>({ legend, value, options, onChoose }: Props<T>) {
+  const name = useId();
+  return (
+    <fieldset class="choice">
+      <legend>{legend}</legend>
+      <div class="choice-row">
+        {options.map(([option, label]) => (
+          <label key={option}>
+            <input type="radio" name={name} checked={option === value} onChange={() => onChoose(option)} />
+            <span>{label}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

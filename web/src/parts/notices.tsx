@@ -1,0 +1,50 @@
+/** Short messages that come, are read out, and go; some can be taken back. */
+import { signal } from '@preact/signals';
+import { t } from '../words/index.ts';
+
+interface Notice {
+  id: number;
+  text: string;
+  undo: (() => void) | undefined;
+}
+
+const notices = signal<readonly Notice[]>([]);
+const shownMs = 5_000;
+/** Long enough to find the button by keyboard. */
+const undoableMs = 12_000;
+const mostAtOnce = 3;
+let count = 0;
+
+export function notify(text: string, undo?: () => void): void {
+  const notice = { id: ++count, text, undo };
+  notices.value = [...notices.value.filter((other) => other.text !== text), notice].slice(-mostAtOnce);
+  setTimeout(() => dismiss(notice), undo ? undoableMs : shownMs);
+}
+
+function dismiss(notice: Notice): void {
+  notices.value = notices.value.filter(({ id }) => id !== notice.id);
+}
+
+export function Notices() {
+  return (
+    <div class="notices" role="status">
+      {notices.value.map((notice) => (
+        <div class="notice" key={notice.id}>
+          <span>{notice.text}</span>
+          {notice.undo && (
+            <button
+              type="button"
+              class="button quiet"
+              onClick={() => {
+                notice.undo?.();
+                dismiss(notice);
+              }}
+            >
+              {t('undo')}
+            </button>
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+/** A QR code, drawn as one path. Loaded when it is first needed. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+export function QrCode({ text, label }: { text: string; label: string }) {
+  const modules = useSignal<boolean[][]>([]);
+  useEffect(() => {
+    void import('uqr').then(({ encode }) => {
+      modules.value = encode(text, { border: 2 }).data;
+    });
+  }, [text]);
+
+  const side = modules.value.length || 29;
+  return (
+    <svg class="qr" viewBox={`0 0 ${side} ${side}`} role="img" aria-label={label}>
+      <path d={drawn(modules.value)} />
+    </svg>
+  );
+}
+
+function drawn(rows: boolean[][]): string {
+  return rows.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
+}

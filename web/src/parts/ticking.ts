@@ -1,0 +1,23 @@
+/** The time, for everything that counts down. */
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+const now = signal(Date.now());
+let watchers = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** Makes the component follow the clock, second by second. */
+export function useNow(): number {
+  useEffect(() => {
+    now.value = Date.now();
+    if (watchers++ === 0) {
+      timer = setInterval(() => {
+        now.value = Date.now();
+      }, 1000);
+    }
+    return () => {
+      if (--watchers === 0) clearInterval(timer);
+    };
+  }, []);
+  return now.value;
+}

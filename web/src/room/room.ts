@@ -1,0 +1,251 @@
+/** A room as this device sees it: entered, followed, and left. */
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import {
+  type LiveEvent,
+  type LiveRoom,
+  PoproomError,
+  type Room,
+  type RoomCode,
+  type Snapshot,
+} from '../../../src/client/index.ts';
+import { deviceName } from '../device/identity.ts';
+import { forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
+import { lasting } from '../device/storage.ts';
+import { limits } from '../limits.ts';
+import { connectToServer } from '../server.ts';
+import { createSharedText, type Draft, type SharedText } from './shared-text.ts';
+import { createUploads, type Uploads } from './uploads.ts';
+
+export type SharedFile = Snapshot['files'][number];
+export type Device = Snapshot['devices'][number];
+
+/** How far in we are. */
+export type Standing =
+  | { at: 'entering' }
+  | { at: 'inside' }
+  | { at: 'pin'; triesLeft: number | undefined; wrong: boolean; lockedUntil: number | undefined }
+  | { at: 'outside'; error: PoproomError }
+  | { at: 'over'; why: 'deleted' | 'expired' };
+
+export type Link = { is: 'connecting' | 'connected' } | { is: 'waiting'; until: Date; error: PoproomError };
+
+export interface RoomState {
+  readonly code: RoomCode;
+  readonly standing: ReadonlySignal<Standing>;
+  readonly link: ReadonlySignal<Link>;
+  readonly expiresAt: ReadonlySignal<number>;
+  readonly hasPin: ReadonlySignal<boolean>;
+  readonly devices: ReadonlySignal<readonly Device[]>;
+  readonly files: ReadonlySignal<readonly SharedFile[]>;
+  readonly text: SharedText;
+  readonly uploads: Uploads;
+  /** Wrong PINs tried while this page looked on, and not yet waved away. */
+  readonly pinAttempts: Signal<number>;
+  /** What a request was refused with, to be told. */
+  readonly problem: Signal<PoproomError | undefined>;
+  enter(pin?: string): void;
+  removeFile(file: SharedFile): Promise<void>;
+  delete(): Promise<void>;
+  leave(): void;
+}
+
+export function openRoom(code: RoomCode): RoomState {
+  const standing = signal<Standing>({ at: 'entering' });
+  const link = signal<Link>({ is: 'connecting' });
+  const info = signal({ expiresAt: 0, hasPin: false });
+  const devices = signal<readonly Device[]>([]);
+  const files = signal<readonly SharedFile[]>([]);
+  const pinAttempts = signal(0);
+  const problem = signal<PoproomError | undefined>(undefined);
+  let attemptsSeen: number | undefined;
+  let room: Room = connectToServer().room(code, { pin: pinOf(code) });
+  let live: LiveRoom | undefined;
+  let leaving = new AbortController();
+
+  const text = createSharedText({
+    write: (content, version) => live?.write(content, version) ?? Promise.reject(new PoproomError('OFFLINE', '')),
+    largest: limits.contentMax,
+    drafts: {
+      load: () => lasting.get<Draft>(`draft:${code}`),
+      save: (draft) => lasting.set(`draft:${code}`, draft),
+    },
+  });
+  const uploads = createUploads(() => room, limits.fileMax);
+
+  function enter(pin = pinOf(code)): void {
+    leaving.abort();
+    leaving = new AbortController();
+    standing.value = { at: 'entering' };
+    room = connectToServer().room(code, { pin });
+    live = room.live({ signal: leaving.signal });
+    void follow(live, leaving.signal, pin);
+  }
+
+  async function follow(live: LiveRoom, signal: AbortSignal, pin: string | undefined): Promise<void> {
+    const listening = listenToDevice(live, signal);
+    try {
+      const events = live[Symbol.asyncIterator]();
+      let next = await events.next();
+      for (; !next.done; next = await events.next()) {
+        const event = next.value;
+        if (event.type === 'connected' && standing.value.at !== 'inside') keepPin(code, pin);
+        if (!signal.aborted) batch(() => take(event));
+      }
+      if (next.value !== 'left') over(next.value);
+    } catch (error) {
+      if (!signal.aborted) turnedAway(error as PoproomError);
+    } finally {
+      listening.stop();
+    }
+  }
+
+  function take(event: LiveEvent): void {
+    switch (event.type) {
+      case 'connecting':
+        link.value = { is: 'connecting' };
+        break;
+      case 'waiting':
+        link.value = { is: 'waiting', until: event.until, error: event.error };
+        text.online(false);
+        break;
+      case 'connected':
+        link.value = { is: 'connected' };
+        standing.value = { at: 'inside' };
+        text.online(true);
+        break;
+      case 'snapshot':
+        takeSnapshot(event);
+        break;
+      case 'content':
+        text.receive(event);
+        break;
+      case 'file-added':
+        takeFiles([...files.value, event.file]);
+        break;
+      case 'file-removed':
+        takeFiles(files.value.filter(({ fileId }) => fileId !== event.fileId));
+        break;
+      case 'devices':
+        devices.value = event.devices;
+        break;
+      case 'pin-attempts':
+        takeAttempts(event.pinAttempts);
+        break;
+    }
+  }
+
+  function takeSnapshot({
+    room: { expiresAt, hasPin },
+    content,
+    files,
+    devices: present,
+    pinAttempts,
+  }: Snapshot): void {
+    info.value = { expiresAt: Date.parse(expiresAt), hasPin };
+    remember({ code, ...info.value });
+    text.receive(content);
+    takeFiles(files);
+    devices.value = present;
+    takeAttempts(pinAttempts);
+  }
+
+  function takeFiles(now: readonly SharedFile[]): void {
+    files.value = now;
+    uploads.arrived(now.map(({ fileUrl }) => fileUrl));
+  }
+
+  /** Those before our time are not news. */
+  function takeAttempts(total: number): void {
+    if (attemptsSeen !== undefined && total > attemptsSeen) pinAttempts.value += total - attemptsSeen;
+    attemptsSeen = total;
+  }
+
+  function turnedAway(error: PoproomError): void {
+    text.online(false);
+    if (error.code.startsWith('PIN_')) askForPin(error);
+    else if (error.code === 'ROOM_EXPIRED') over('expired');
+    // One that was there and is not any more was deleted.
+    else if (error.code === 'ROOM_NOT_FOUND' && info.value.expiresAt > 0) over('deleted');
+    else {
+      if (error.code === 'ROOM_NOT_FOUND') forget(code);
+      standing.value = { at: 'outside', error };
+    }
+  }
+
+  function askForPin({ code: why, details, retryAfter }: PoproomError): void {
+    keepPin(code, undefined);
+    standing.value = {
+      at: 'pin',
+      wrong: why === 'PIN_INCORRECT',
+      triesLeft: details.triesLeft as number | undefined,
+      lockedUntil: retryAfter === undefined ? undefined : Date.now() + retryAfter * 1000,
+    };
+  }
+
+  function over(why: 'deleted' | 'expired'): void {
+    leaving.abort();
+    uploads.cancelAll();
+    forget(code);
+    standing.value = { at: 'over', why };
+  }
+
+  /** Requests whose failure is told in one place. */
+  async function attempt(request: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await request();
+      return true;
+    } catch (error) {
+      problem.value = error as PoproomError;
+      return false;
+    }
+  }
+
+  return {
+    code,
+    standing,
+    link,
+    expiresAt: computed(() => info.value.expiresAt),
+    hasPin: computed(() => info.value.hasPin),
+    devices,
+    files,
+    text,
+    uploads,
+    pinAttempts,
+    problem,
+    enter,
+
+    async removeFile({ fileId }) {
+      await attempt(() => room.removeFile(fileId));
+    },
+
+    async delete() {
+      if (await attempt(() => room.delete())) over('deleted');
+    },
+
+    leave() {
+      text.flush();
+      uploads.cancelAll();
+      leaving.abort();
+    },
+  };
+}
+
+/** A device sleeps, wakes, loses its network and finds it again; and its owner renames it. */
+function listenToDevice(live: LiveRoom, signal: AbortSignal): { stop: () => void } {
+  const stopNames = deviceName.subscribe(skipFirst((name) => live.rename(name)));
+  const wake = () => {
+    if (document.visibilityState === 'visible') live.wake();
+  };
+  addEventListener('online', wake, { signal });
+  addEventListener('offline', live.interrupt, { signal });
+  document.addEventListener('visibilitychange', wake, { signal });
+  return { stop: stopNames };
+}
+
+function skipFirst<T>(listen: (value: T) => void): (value: T) => void {
+  let first = true;
+  return (value) => {
+    if (!first) listen(value);
+    first = false;
+  };
+}

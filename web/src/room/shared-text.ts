@@ -1,0 +1,172 @@
+/** The text of a room on this device: typed here, merged with what comes from elsewhere, sent when there is a pause. */
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { PoproomError, type WriteAnswer } from '../../../src/client/index.ts';
+import { merge } from './merge.ts';
+
+export interface Version {
+  content: string;
+  version: number;
+}
+
+/** What was typed and could not be sent yet, kept for when the page is opened anew. */
+export interface Draft {
+  base: Version;
+  mine: string;
+}
+
+export interface Drafts {
+  load(): Draft | undefined;
+  save(draft: Draft | undefined): void;
+}
+
+export type TextStatus = 'saved' | 'sending' | 'offline' | 'too-long' | 'refused';
+
+export interface SharedText {
+  readonly value: ReadonlySignal<string>;
+  readonly status: ReadonlySignal<TextStatus>;
+  /** Passages of this device that collided with those of another. */
+  readonly unplaced: Signal<readonly string[]>;
+  edit(text: string): void;
+  /** The text as the server has it. */
+  receive(current: Version): void;
+  online(isOnline: boolean): void;
+  /** Sends what waits, without waiting for a pause in the typing. */
+  flush(): void;
+}
+
+interface Parts {
+  write(content: string, baseVersion: number): Promise<WriteAnswer>;
+  largest: number;
+  drafts: Drafts;
+}
+
+/** Short enough to feel immediate, long enough not to send every letter. */
+const pauseMs = 250;
+const longestWaitMs = 1_000;
+
+export function createSharedText({ write, largest, drafts }: Parts): SharedText {
+  const draft = drafts.load();
+  const base = signal<Version>(draft?.base ?? { content: '', version: -1 });
+  const mine = signal(draft?.mine ?? '');
+  const unplaced = signal<readonly string[]>([]);
+  const isOnline = signal(false);
+  const refused = signal<string | undefined>(undefined);
+  /** Sent and not answered. */
+  let inFlight: string | undefined;
+  /** Sent, and the connection broke before the answer. */
+  let uncertain: string | undefined;
+  let arrived: Version | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let waitingSince: number | undefined;
+
+  const isSaved = () => mine.value === base.value.content;
+  const tooLong = computed(() => !fits(mine.value, largest));
+  const status = computed<TextStatus>(() => {
+    if (isSaved()) return isOnline.value ? 'saved' : 'offline';
+    if (tooLong.value) return 'too-long';
+    if (!isOnline.value) return 'offline';
+    return refused.value === mine.value ? 'refused' : 'sending';
+  });
+
+  function schedule(): void {
+    clearTimeout(timer);
+    waitingSince ??= Date.now();
+    timer = setTimeout(send, Math.max(0, Math.min(pauseMs, waitingSince + longestWaitMs - Date.now())));
+    keepDraft();
+  }
+
+  function keepDraft(): void {
+    const known = base.value.version >= 0;
+    drafts.save(known && !isSaved() ? { base: base.value, mine: mine.value } : undefined);
+  }
+
+  async function send(): Promise<void> {
+    clearTimeout(timer);
+    const ready = isOnline.value && inFlight === undefined && base.value.version >= 0;
+    if (!ready || isSaved() || tooLong.value || refused.value === mine.value) return;
+    const sent = mine.value;
+    inFlight = sent;
+    waitingSince = undefined;
+    try {
+      const answer = await write(sent, base.value.version);
+      if (answer.type === 'written') base.value = { content: sent, version: answer.version };
+      else rebase(answer);
+    } catch (error) {
+      if (error instanceof PoproomError && error.code !== 'OFFLINE') refused.value = sent;
+      else uncertain = sent;
+    }
+    inFlight = undefined;
+    if (arrived) settleArrived();
+    keepDraft();
+    if (!isSaved()) schedule();
+  }
+
+  function settleArrived(): void {
+    const current = arrived;
+    arrived = undefined;
+    if (current && current.version > base.value.version) rebase(current);
+  }
+
+  function rebase(current: Version): void {
+    const { text, unplaced: more } = merge(commonBase(current), mine.value, current.content);
+    uncertain = undefined;
+    base.value = { content: current.content, version: current.version };
+    mine.value = text;
+    if (more.length > 0) unplaced.value = [...unplaced.value, ...more];
+  }
+
+  /** What both sides started from: the text that may have been stored unnoticed, if theirs looks like built on it. */
+  function commonBase(current: Version): string {
+    const { content, version } = base.value;
+    // Of a room that was never seen, there is nothing of ours.
+    if (version < 0) return mine.value;
+    if (uncertain === undefined) return content;
+    if (current.content === uncertain) return uncertain;
+    const wasStored =
+      current.version > version + 1 && likeness(uncertain, current.content) > likeness(content, current.content);
+    return wasStored ? uncertain : content;
+  }
+
+  return {
+    value: mine,
+    status,
+    unplaced,
+
+    edit(text) {
+      mine.value = text;
+      schedule();
+    },
+
+    receive(current) {
+      if (inFlight !== undefined) {
+        arrived = current;
+        return;
+      }
+      if (current.version !== base.value.version) rebase(current);
+      keepDraft();
+      if (!isSaved()) schedule();
+    },
+
+    online(now) {
+      isOnline.value = now;
+      if (now && !isSaved()) schedule();
+    },
+
+    flush: send,
+  };
+}
+
+/** Whether the text is within the server's limit, which counts bytes. */
+function fits(text: string, bytes: number): boolean {
+  return text.length * 3 <= bytes || new TextEncoder().encode(text).length <= bytes;
+}
+
+/** The length of what two texts begin and end with alike. */
+function likeness(one: string, other: string): number {
+  const shortest = Math.min(one.length, other.length);
+  let start = 0;
+  while (start < shortest && one[start] === other[start]) start++;
+  let end = 0;
+  while (end < shortest - start && one[one.length - 1 - end] === other[other.length - 1 - end]) end++;
+  return start + end;
+}

@@ -1,0 +1,77 @@
+/** Keeps the page for when there is no network, and takes in what other apps share. */
+import { shareCache } from './share/share-cache.ts';
+
+/** Put in by the build: the files of the page, and a name for exactly these. */
+declare const __SHELL__: string[];
+declare const __VERSION__: string;
+
+interface Worker {
+  addEventListener(type: 'install' | 'activate', listen: (event: ExtendableEvent) => void): void;
+  addEventListener(type: 'fetch', listen: (event: FetchEvent) => void): void;
+  skipWaiting(): Promise<void>;
+  clients: { claim(): Promise<void> };
+  location: Location;
+}
+interface ExtendableEvent extends Event {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface FetchEvent extends ExtendableEvent {
+  request: Request;
+  respondWith(response: Promise<Response>): void;
+}
+
+const worker = self as unknown as Worker;
+const shellCache = `poproom-shell-${__VERSION__}`;
+/** On a bad network the kept page is there sooner than an answer. */
+const patienceMs = 3_000;
+
+worker.addEventListener('install', (event) => {
+  event.waitUntil(keepShell().then(() => worker.skipWaiting()));
+});
+
+worker.addEventListener('activate', (event) => {
+  event.waitUntil(dropOldShells().then(() => worker.clients.claim()));
+});
+
+worker.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (origin !== worker.location.origin) return;
+  if (request.method === 'POST' && pathname === '/share') event.respondWith(keepShared(request));
+  else if (request.mode === 'navigate' && isPage(pathname)) event.respondWith(page(request));
+  else if (request.method === 'GET' && pathname.startsWith('/assets/')) event.respondWith(asset(request));
+});
+
+const isPage = (path: string) => path === '/' || path === '/share' || path.startsWith('/r/');
+
+async function keepShell(): Promise<void> {
+  const cache = await caches.open(shellCache);
+  await cache.addAll(__SHELL__.map((path) => new Request(path, { cache: 'reload' })));
+}
+
+async function dropOldShells(): Promise<void> {
+  const old = (await caches.keys()).filter((name) => name.startsWith('poproom-shell-') && name !== shellCache);
+  await Promise.all(old.map((name) => caches.delete(name)));
+}
+
+/** The newest page where the network is there, the kept one where it is not. */
+async function page(request: Request): Promise<Response> {
+  const signal = AbortSignal.timeout(patienceMs);
+  try {
+    const response = await fetch(request, { signal });
+    if (response.ok) return response;
+  } catch {}
+  return (await caches.match('/')) ?? fetch(request);
+}
+
+async function asset(request: Request): Promise<Response> {
+  return (await caches.match(request)) ?? fetch(request);
+}
+
+/** As the form that it came as; the page reads it when a room has been chosen. */
+async function keepShared(request: Request): Promise<Response> {
+  const cache = await caches.open(shareCache);
+  const form = await request.formData();
+  await cache.put('/share', new Response(form));
+  return Response.redirect('/share', 303);
+}

@@ -1,0 +1,43 @@
+/** What other apps handed over to this page by the system's share sheet, kept by the service worker. */
+import { shareCache } from './share-cache.ts';
+
+export interface SharedThings {
+  text: string;
+  files: File[];
+}
+
+const nothing: SharedThings = { text: '', files: [] };
+/** The room that was chosen for it. */
+let destination: string | undefined;
+
+export function sendSharedTo(code: string): void {
+  destination = code;
+}
+
+/** For the room that it was meant for, once. */
+export async function takeShared(code: string): Promise<SharedThings> {
+  if (destination !== code) return nothing;
+  destination = undefined;
+  const things = await readShared();
+  await forgetShared();
+  return things;
+}
+
+export async function readShared(): Promise<SharedThings> {
+  if (!('caches' in window)) return nothing;
+  const cache = await caches.open(shareCache);
+  const stored = await cache.match('/share');
+  if (!stored) return nothing;
+  const form = await stored.formData();
+  const words = ['title', 'text', 'url'].map((field) => String(form.get(field) ?? '').trim());
+  // Apps often put the address into the text as well.
+  const lines = words.filter(
+    (line, i) => line !== '' && !words.some((other, j) => j !== i && other.includes(line) && (other !== line || j < i)),
+  );
+  const files = form.getAll('files').filter((entry) => entry instanceof File);
+  return { text: lines.join('\n'), files };
+}
+
+export async function forgetShared(): Promise<void> {
+  if ('caches' in window) await caches.delete(shareCache);
+}

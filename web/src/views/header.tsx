@@ -1,0 +1,48 @@
+/** The top of every view: the way home, and the settings. */
+import { useSignal } from '@preact/signals';
+import { goHome } from '../address.ts';
+import { Icon } from '../parts/icon.tsx';
+import { later } from '../parts/later.tsx';
+import { Mark } from '../parts/mark.tsx';
+import { t } from '../words/index.ts';
+
+const Settings = later(async () => (await import('./settings.tsx')).Settings);
+
+export function Header() {
+  const open = useSignal(false);
+  return (
+    <header class="top">
+      <a
+        class="brand"
+        href="/"
+        aria-label={t('toStart')}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          goHome();
+        }}
+      >
+        <Mark />
+        <span>Poproom</span>
+      </a>
+      <button
+        type="button"
+        class="button round"
+        aria-label={t('settings')}
+        title={t('settings')}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        <Icon name="settings" />
+      </button>
+      {open.value && (
+        <Settings
+          onClose={() => {
+            open.value = false;
+          }}
+        />
+      )}
+    </header>
+  );
+}

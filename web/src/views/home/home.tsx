@@ -1,0 +1,26 @@
+/** The first view: start a room, join one, or go back to one. */
+import { t } from '../../words/index.ts';
+import { JoinForm } from './join-form.tsx';
+import { Picture } from './picture.tsx';
+import { RecentRooms } from './recent-rooms.tsx';
+import { StartForm } from './start-form.tsx';
+
+export function Home() {
+  return (
+    <div class="home">
+      <section class="hero">
+        <div>
+          <h1>{t('headline')}</h1>
+          <p>{t('promise')}</p>
+        </div>
+        <Picture />
+      </section>
+      <div class="doors">
+        <StartForm />
+        <JoinForm />
+      </div>
+      <RecentRooms />
+      <p class="small-print">{t('smallPrint')}</p>
+    </div>
+  );
+}

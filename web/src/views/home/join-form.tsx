@@ -1,0 +1,95 @@
+/** Into a room that exists: by its code, a pasted link, or the camera. */
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { codeIn, goToRoom } from '../../address.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { later } from '../../parts/later.tsx';
+import { t } from '../../words/index.ts';
+import { canScan } from './can-scan.ts';
+
+const Scanner = later(async () => (await import('./scanner.tsx')).Scanner);
+
+export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
+  const typed = useSignal('');
+  const problem = useSignal('');
+  const field = useRef<HTMLInputElement>(null);
+
+  function join(event: Event) {
+    event.preventDefault();
+    const code = codeIn(typed.value);
+    if (code) return onJoin(code);
+    problem.value = typed.value.trim() === '' ? t('codeMissing') : t('codeWrong');
+    field.current?.focus();
+  }
+
+  return (
+    <form class="card door" onSubmit={join}>
+      <h2>{t('joinTitle')}</h2>
+      <label class="field">
+        <span>{t('codeLabel')}</span>
+        <input
+          ref={field}
+          class="code-input"
+          type="text"
+          name="code"
+          autocomplete="off"
+          autoCapitalize="characters"
+          autoCorrect="off"
+          spellcheck={false}
+          enterKeyHint="go"
+          placeholder="7KQ 2MX"
+          value={typed.value}
+          aria-invalid={problem.value !== ''}
+          aria-describedby="code-problem"
+          onInput={({ currentTarget }) => {
+            typed.value = currentTarget.value;
+            problem.value = '';
+          }}
+          onPaste={(event) => {
+            const code = codeIn(event.clipboardData?.getData('text') ?? '');
+            if (!code) return;
+            event.preventDefault();
+            onJoin(code);
+          }}
+        />
+      </label>
+      <div class="actions">
+        <button type="submit" class="button large grow">
+          {t('join')}
+          <Icon name="arrow" />
+        </button>
+        {canScan() && <ScanButton onFound={onJoin} />}
+      </div>
+      <p class="problem" id="code-problem" role="alert">
+        {problem.value}
+      </p>
+    </form>
+  );
+}
+
+function ScanButton({ onFound }: { onFound: (code: string) => void }) {
+  const open = useSignal(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="button large"
+        aria-label={t('scan')}
+        title={t('scan')}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        <Icon name="camera" />
+      </button>
+      {open.value && (
+        <Scanner
+          onFound={onFound}
+          onClose={() => {
+            open.value = false;
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+/** The rooms that this device was in, to go back to or to forget. */
+import { useEffect } from 'preact/hooks';
+import { goToRoom } from '../../address.ts';
+import { forget, type RecentRoom, recentRooms, remember, rereadRooms } from '../../device/recent-rooms.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { notify } from '../../parts/notices.tsx';
+import { useNow } from '../../parts/ticking.ts';
+import { t } from '../../words/index.ts';
+import { roughTime } from '../../words/quantities.ts';
+
+export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
+  const now = useNow();
+  useEffect(rereadRooms, []);
+  const rooms = recentRooms.value.filter(({ expiresAt }) => expiresAt > now);
+  if (rooms.length === 0) return null;
+  return (
+    <section class="recent">
+      <h2>{t('recentRooms')}</h2>
+      <ul>
+        {rooms.map((room) => (
+          <Row key={room.code} room={room} now={now} onJoin={onJoin} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (code: string) => void }) {
+  const { code, expiresAt, hasPin } = room;
+
+  function forgetRoom() {
+    forget(code);
+    notify(t('forgotten', { code }), () => remember(room));
+  }
+
+  return (
+    <li>
+      <button type="button" class="recent-room" onClick={() => onJoin(code)}>
+        <b>{code}</b>
+        {hasPin && <Icon name="lock" />}
+        <span>{t('timeLeft', { time: roughTime(expiresAt - now) })}</span>
+      </button>
+      <button
+        type="button"
+        class="button round"
+        onClick={forgetRoom}
+        aria-label={t('forget', { code })}
+        title={t('forget', { code })}
+      >
+        <Icon name="close" />
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,67 @@
+/** Looks through the camera for the QR code of a room. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { codeIn } from '../../address.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { t } from '../../words/index.ts';
+
+interface Props {
+  onFound: (code: string) => void;
+  onClose: () => void;
+}
+
+/** Not yet among TypeScript's own declarations. */
+interface Detector {
+  detect(source: HTMLVideoElement): Promise<{ rawValue: string }[]>;
+}
+declare const BarcodeDetector: new (options: { formats: string[] }) => Detector;
+
+const lookEveryMs = 200;
+
+export function Scanner({ onFound, onClose }: Props) {
+  const video = useRef<HTMLVideoElement>(null);
+  const problem = useSignal('');
+  useEffect(() => {
+    const end = new AbortController();
+    look(video.current as HTMLVideoElement, end.signal).then(
+      (code) => code && onFound(code),
+      () => {
+        problem.value = t('cameraRefused');
+      },
+    );
+    return () => end.abort();
+  }, []);
+
+  return (
+    <Dialog title={t('scan')} onClose={onClose}>
+      {problem.value ? (
+        <p role="alert">{problem.value}</p>
+      ) : (
+        <div class="scanner">
+          <video ref={video} playsInline muted />
+        </div>
+      )}
+      <p class="aside">{t('scanHint')}</p>
+    </Dialog>
+  );
+}
+
+/** The first code of a room that comes into view; undefined when the search is called off. */
+async function look(video: HTMLVideoElement, signal: AbortSignal): Promise<string | undefined> {
+  const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+  try {
+    video.srcObject = stream;
+    await video.play();
+    const detector = new BarcodeDetector({ formats: ['qr_code'] });
+    while (!signal.aborted) {
+      for (const { rawValue } of await detector.detect(video)) {
+        const code = codeIn(rawValue);
+        if (code) return code;
+      }
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+    return undefined;
+  } finally {
+    for (const track of stream.getTracks()) track.stop();
+  }
+}

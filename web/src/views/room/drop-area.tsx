@@ -1,0 +1,55 @@
+/** Files dropped or pasted anywhere on the page. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Icon } from '../../parts/icon.tsx';
+import { t } from '../../words/index.ts';
+import { filesIn } from './pasted-files.ts';
+
+export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => void; children: ComponentChildren }) {
+  const dragging = useSignal(false);
+
+  useEffect(() => {
+    const end = new AbortController();
+    const on = <K extends keyof DocumentEventMap>(type: K, listen: (event: DocumentEventMap[K]) => void) =>
+      document.addEventListener(type, listen, { signal: end.signal });
+    const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+
+    on('dragover', (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      dragging.value = true;
+    });
+    on('dragleave', (event) => {
+      // Only when it leaves the page; on its way over it, it leaves one element for the next.
+      if (event.relatedTarget === null) dragging.value = false;
+    });
+    on('drop', (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      dragging.value = false;
+      onFiles(filesIn(event.dataTransfer));
+    });
+    on('paste', (event) => {
+      const files = filesIn(event.clipboardData);
+      if (files.length === 0) return;
+      event.preventDefault();
+      onFiles(files);
+    });
+    return () => end.abort();
+  }, [onFiles]);
+
+  return (
+    <>
+      {children}
+      {dragging.value && (
+        <div class="drop-hint">
+          <p>
+            <Icon name="down" />
+            {t('dropHere')}
+          </p>
+        </div>
+      )}
+    </>
+  );
+}

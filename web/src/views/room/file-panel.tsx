@@ -1,0 +1,45 @@
+/** The files of the room, and those on their way into it. */
+import { useRef } from 'preact/hooks';
+import { limits } from '../../limits.ts';
+import { Icon } from '../../parts/icon.tsx';
+import type { RoomState } from '../../room/room.ts';
+import { t } from '../../words/index.ts';
+import { size } from '../../words/quantities.ts';
+import { FileRow } from './file-row.tsx';
+import { UploadRow } from './upload-row.tsx';
+
+export function FilePanel({ room }: { room: RoomState }) {
+  const picker = useRef<HTMLInputElement>(null);
+  const files = room.files.value;
+  const uploads = room.uploads.list.value;
+  return (
+    <section class="file-panel">
+      <header>
+        <h2>{t('files')}</h2>
+        <button type="button" class="button" onClick={() => picker.current?.click()}>
+          <Icon name="plus" />
+          {t('addFiles')}
+        </button>
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          onChange={({ currentTarget }) => {
+            room.uploads.add([...(currentTarget.files ?? [])]);
+            currentTarget.value = '';
+          }}
+        />
+      </header>
+      {files.length + uploads.length === 0 && <p class="empty">{t('noFiles', { size: size(limits.fileMax) })}</p>}
+      <ul class="files">
+        {files.map((file) => (
+          <FileRow key={file.fileId} file={file} onRemove={() => void room.removeFile(file)} />
+        ))}
+        {uploads.map((upload) => (
+          <UploadRow key={upload.id} upload={upload} uploads={room.uploads} />
+        ))}
+      </ul>
+    </section>
+  );
+}

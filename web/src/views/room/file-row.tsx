@@ -1,0 +1,51 @@
+/** A file of the room: look at it, take it, pass on its address, remove it. */
+import { useSignal } from '@preact/signals';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import type { SharedFile } from '../../room/room.ts';
+import { t } from '../../words/index.ts';
+import { size } from '../../words/quantities.ts';
+import { kindOf, Thumbnail } from './thumbnail.tsx';
+
+export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => void }) {
+  const { fileName, fileUrl, fileSize, contentType } = file;
+  const removing = useSignal(false);
+  return (
+    <li class="file" aria-busy={removing.value}>
+      <Thumbnail url={fileUrl} type={contentType} />
+      <div class="file-words">
+        <a href={fileUrl} target="_blank" rel="noopener noreferrer" dir="auto">
+          {fileName}
+        </a>
+        <small>
+          {size(fileSize)} · {kindOf(fileName, contentType)}
+        </small>
+      </div>
+      <div class="file-actions">
+        <a
+          class="button round"
+          href={fileUrl}
+          download={fileName}
+          aria-label={t('download', { name: fileName })}
+          title={t('downloadShort')}
+        >
+          <Icon name="down" />
+        </a>
+        <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+        <button
+          type="button"
+          class="button round"
+          disabled={removing.value}
+          aria-label={t('removeFile', { name: fileName })}
+          title={t('removeShort')}
+          onClick={() => {
+            removing.value = true;
+            onRemove();
+          }}
+        >
+          <Icon name="delete" />
+        </button>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,53 @@
+/** Inside a room: how others get in, who is there, the text, the files. */
+import { useEffect } from 'preact/hooks';
+import { notify } from '../../parts/notices.tsx';
+import type { RoomState } from '../../room/room.ts';
+import { takeShared } from '../../share/shared-things.ts';
+import { t } from '../../words/index.ts';
+import { problemText } from '../../words/problem.ts';
+import { Alerts } from './alerts.tsx';
+import { DeleteRoom } from './delete-room.tsx';
+import { Devices } from './devices.tsx';
+import { DropArea } from './drop-area.tsx';
+import { FilePanel } from './file-panel.tsx';
+import { Invitation } from './invitation.tsx';
+import { TextPanel } from './text-panel.tsx';
+import { TimeLine } from './time-line.tsx';
+
+export function Inside({ room }: { room: RoomState }) {
+  useEffect(() => {
+    const problem = room.problem.value;
+    if (problem) notify(problemText(problem));
+    room.problem.value = undefined;
+  }, [room.problem.value]);
+  useEffect(() => {
+    void receiveShared(room);
+  }, [room]);
+
+  return (
+    <DropArea onFiles={room.uploads.add}>
+      <div class="room">
+        <h1 class="out-of-sight">{t('roomTitle', { code: room.code })}</h1>
+        <Alerts room={room} />
+        <Invitation room={room} />
+        <div class="walls">
+          <Devices room={room} />
+          <TextPanel text={room.text} />
+          <FilePanel room={room} />
+          <footer>
+            <TimeLine room={room} />
+            <DeleteRoom room={room} />
+          </footer>
+        </div>
+      </div>
+    </DropArea>
+  );
+}
+
+/** What another app handed over for this room: text goes to the end of the text, files among the files. */
+async function receiveShared(room: RoomState): Promise<void> {
+  const { text, files } = await takeShared(room.code);
+  const present = room.text.value.value;
+  if (text) room.text.edit(present === '' ? text : `${present.replace(/\n?$/, '\n')}${text}`);
+  room.uploads.add(files);
+}

@@ -1,0 +1,74 @@
+/** A room's page: at the door, inside, or after its end. */
+import { useEffect, useMemo } from 'preact/hooks';
+import type { PoproomError, RoomCode } from '../../../../src/client/index.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { useNow } from '../../parts/ticking.ts';
+import { openRoom, type RoomState } from '../../room/room.ts';
+import { t } from '../../words/index.ts';
+import { problemText } from '../../words/problem.ts';
+import { roughTime } from '../../words/quantities.ts';
+import { Outside } from '../outside.tsx';
+import { Inside } from './inside.tsx';
+import { PinPad } from './pin-pad.tsx';
+
+export function RoomPage({ code }: { code: RoomCode }) {
+  const room = useMemo(() => openRoom(code), [code]);
+  useEffect(() => {
+    room.enter();
+    return room.leave;
+  }, [room]);
+  return <View room={room} />;
+}
+
+function View({ room }: { room: RoomState }) {
+  const standing = room.standing.value;
+  switch (standing.at) {
+    case 'entering':
+      return <Entering room={room} />;
+    case 'inside':
+      return <Inside room={room} />;
+    case 'pin':
+      return <PinPad room={room} {...standing} />;
+    case 'over':
+      return standing.why === 'deleted' ? (
+        <Outside icon="check" title={t('roomDeleted')}>
+          {t('roomDeletedHint')}
+        </Outside>
+      ) : (
+        <Outside icon="clock" title={t('roomExpired')}>
+          {t('roomExpiredHint')}
+        </Outside>
+      );
+    case 'outside':
+      return <Refused room={room} error={standing.error} />;
+  }
+}
+
+/** Usually over before it is seen. What takes longer is explained: no connection, or a limit. */
+function Entering({ room }: { room: RoomState }) {
+  const now = useNow();
+  const link = room.link.value;
+  if (link.is !== 'waiting') return <p class="entering">{t('entering', { code: room.code })}</p>;
+  const { error, until } = link;
+  const title = error.code === 'OFFLINE' ? t('cannotReach') : problemText(error);
+  return (
+    <Outside icon={error.code === 'OFFLINE' ? 'offline' : 'clock'} title={title} action={<Again room={room} />}>
+      {t('triesAgainIn', { time: roughTime(until.getTime() - now) })}
+    </Outside>
+  );
+}
+
+function Refused({ room, error }: { room: RoomState; error: PoproomError }) {
+  if (error.code === 'ROOM_NOT_FOUND')
+    return <Outside title={t('noSuchRoom', { code: room.code })}>{t('noSuchRoomHint')}</Outside>;
+  return <Outside title={problemText(error)} action={<Again room={room} />} />;
+}
+
+function Again({ room }: { room: RoomState }) {
+  return (
+    <button type="button" class="button primary" onClick={() => room.enter()}>
+      <Icon name="retry" />
+      {t('tryAgain')}
+    </button>
+  );
+}

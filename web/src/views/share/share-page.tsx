@@ -1,0 +1,56 @@
+/** Something was shared from another app: into which room? */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { goHome, goToRoom } from '../../address.ts';
+import { forgetShared, readShared, type SharedThings, sendSharedTo } from '../../share/shared-things.ts';
+import { t } from '../../words/index.ts';
+import { size } from '../../words/quantities.ts';
+import { JoinForm } from '../home/join-form.tsx';
+import { RecentRooms } from '../home/recent-rooms.tsx';
+import { StartForm } from '../home/start-form.tsx';
+import { Outside } from '../outside.tsx';
+
+export function SharePage() {
+  const things = useSignal<SharedThings | undefined>(undefined);
+  useEffect(() => {
+    void readShared().then((found) => {
+      things.value = found;
+    });
+  }, []);
+  if (!things.value) return null;
+  const { text, files } = things.value;
+  if (text === '' && files.length === 0) return <Outside title={t('nothingShared')}>{t('nothingSharedHint')}</Outside>;
+
+  const choose = (code: string) => {
+    sendSharedTo(code);
+    goToRoom(code);
+  };
+  return (
+    <div class="home">
+      <h1>{t('shareTitle')}</h1>
+      <section class="card shared-things">
+        {text && <pre>{text}</pre>}
+        {files.map((file) => (
+          <p key={file.name}>
+            {file.name} · {size(file.size)}
+          </p>
+        ))}
+      </section>
+      <RecentRooms onJoin={choose} />
+      <div class="doors">
+        <StartForm onStart={choose} />
+        <JoinForm onJoin={choose} />
+      </div>
+      <button
+        type="button"
+        class="button quiet"
+        onClick={() => {
+          void forgetShared();
+          goHome();
+        }}
+      >
+        {t('discard')}
+      </button>
+    </div>
+  );
+}

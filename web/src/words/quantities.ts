@@ -1,0 +1,50 @@
+/** Sizes and times, as people of each language write them. */
+import { language } from './index.ts';
+
+/** Such as "3.4 MB", of 1,024 kB each: a limit of 10 MiB is 10 MB to people. */
+export function size(bytes: number): string {
+  const step = bytes < 1000 ? 0 : bytes < 1000 * 1024 ? 1 : 2;
+  const unit = (['byte', 'kilobyte', 'megabyte'] as const)[step] as string;
+  const maximumFractionDigits = step === 2 ? 1 : 0;
+  const format = new Intl.NumberFormat(language.value, {
+    style: 'unit',
+    unit,
+    unitDisplay: 'short',
+    maximumFractionDigits,
+  });
+  return format.format(bytes / 1024 ** step);
+}
+
+/** Such as "23:59:04", or with days where there are more than two. */
+export function clockTime(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const part = (n: number) => String(n).padStart(2, '0');
+  const days = seconds < 2 * day ? 0 : Math.floor(seconds / day);
+  const hours = Math.floor((seconds - days * day) / hour);
+  const rest = `${part(Math.floor(seconds / minute) % 60)}:${part(seconds % 60)}`;
+  if (days > 0) return `${duration(days, 'day')} ${part(hours)}:${rest}`;
+  return hours > 0 ? `${hours}:${rest}` : rest;
+}
+
+/** Rounded, in a unit that suits it: "30 seconds", "5 minutes". */
+export function roughTime(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  if (seconds < 90) return duration(seconds, 'second');
+  if (seconds < 90 * minute) return duration(Math.ceil(seconds / minute), 'minute');
+  return seconds < 36 * hour
+    ? duration(Math.round(seconds / hour), 'hour')
+    : duration(Math.round(seconds / day), 'day');
+}
+
+/** As it is, in the largest unit that divides it: "1 day", "90 minutes". */
+export function exactTime(seconds: number): string {
+  if (seconds % day === 0) return duration(seconds / day, 'day');
+  if (seconds % hour === 0) return duration(seconds / hour, 'hour');
+  return seconds % minute === 0 ? duration(seconds / minute, 'minute') : duration(seconds, 'second');
+}
+
+const [minute, hour, day] = [60, 3_600, 86_400] as const;
+
+function duration(amount: number, unit: 'second' | 'minute' | 'hour' | 'day'): string {
+  return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
+}

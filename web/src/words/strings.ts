@@ -1,0 +1,452 @@
+/** Every string of the page, in every language: one that is missing does not compile. */
+
+interface Strings {
+  en: string;
+  zh: string;
+  es: string;
+  de: string;
+}
+
+const table = <T extends string>(strings: Record<T, Strings>): Record<T, Strings> => strings;
+
+export const strings = table({
+  // The first view
+  headline: {
+    en: 'One room, all your devices.',
+    zh: '一个房间，所有设备。',
+    es: 'Una sala, todos tus dispositivos.',
+    de: 'Ein Raum, alle deine Geräte.',
+  },
+  promise: {
+    en: 'Open a room here and enter it there: text and files are on both at once. When the room ends, they are gone.',
+    zh: '在这里打开房间，在另一台设备进入：文字和文件立刻出现在两边。房间结束，一切消失。',
+    es: 'Abre una sala aquí y entra desde allí: el texto y los archivos están en ambos al instante. Al terminar la sala, desaparecen.',
+    de: 'Öffne hier einen Raum und betritt ihn dort: Text und Dateien sind sofort auf beiden. Endet der Raum, sind sie weg.',
+  },
+  smallPrint: {
+    en: 'No account, no app, no tracking.',
+    zh: '无需账号，无需安装，没有跟踪。',
+    es: 'Sin cuenta, sin aplicación, sin rastreo.',
+    de: 'Kein Konto, keine App, kein Tracking.',
+  },
+  startTitle: { en: 'New room', zh: '新房间', es: 'Sala nueva', de: 'Neuer Raum' },
+  start: { en: 'Start a room', zh: '创建房间', es: 'Crear una sala', de: 'Raum öffnen' },
+  starting: { en: 'Starting …', zh: '正在创建…', es: 'Creando…', de: 'Wird geöffnet …' },
+  options: { en: 'PIN and lifetime', zh: 'PIN 和有效期', es: 'PIN y duración', de: 'PIN und Dauer' },
+  lifetime: { en: 'The room lives for', zh: '房间有效期', es: 'La sala dura', de: 'Der Raum besteht' },
+  protectWithPin: {
+    en: 'Protect it with a PIN',
+    zh: '用 PIN 保护',
+    es: 'Protegerla con un PIN',
+    de: 'Mit einer PIN schützen',
+  },
+  pinLabel: { en: 'PIN, four digits', zh: 'PIN（四位数字）', es: 'PIN de cuatro cifras', de: 'PIN, vier Ziffern' },
+  pinHint: {
+    en: 'Every other device is asked for it.',
+    zh: '其他设备进入时需要输入。',
+    es: 'Se pedirá en los demás dispositivos.',
+    de: 'Jedes andere Gerät wird danach gefragt.',
+  },
+  pinFourDigits: {
+    en: 'A PIN has four digits.',
+    zh: 'PIN 必须是四位数字。',
+    es: 'El PIN tiene cuatro cifras.',
+    de: 'Eine PIN hat vier Ziffern.',
+  },
+  joinTitle: { en: 'Existing room', zh: '已有房间', es: 'Sala existente', de: 'Bestehender Raum' },
+  codeLabel: { en: 'Code or link', zh: '房间码或链接', es: 'Código o enlace', de: 'Code oder Link' },
+  join: { en: 'Enter', zh: '进入', es: 'Entrar', de: 'Betreten' },
+  codeMissing: {
+    en: 'Type the code that the other device shows.',
+    zh: '请输入另一台设备上显示的房间码。',
+    es: 'Escribe el código que muestra el otro dispositivo.',
+    de: 'Gib den Code ein, den das andere Gerät zeigt.',
+  },
+  codeWrong: {
+    en: 'This is not a room code: it has six or more letters and digits.',
+    zh: '这不是房间码：房间码至少有六个字母或数字。',
+    es: 'Esto no es un código de sala: tiene seis o más letras y cifras.',
+    de: 'Das ist kein Raumcode: Er hat sechs oder mehr Buchstaben und Ziffern.',
+  },
+  scan: { en: 'Scan a QR code', zh: '扫描二维码', es: 'Escanear un código QR', de: 'QR-Code scannen' },
+  scanHint: {
+    en: 'Point the camera at the QR code on the other device.',
+    zh: '将摄像头对准另一台设备上的二维码。',
+    es: 'Apunta la cámara al código QR del otro dispositivo.',
+    de: 'Richte die Kamera auf den QR-Code des anderen Geräts.',
+  },
+  cameraRefused: {
+    en: 'The camera cannot be used. Allow it in the browser, or type the code.',
+    zh: '无法使用摄像头。请在浏览器中允许，或输入房间码。',
+    es: 'No se puede usar la cámara. Permítela en el navegador o escribe el código.',
+    de: 'Die Kamera ist nicht verfügbar. Erlaube sie im Browser oder gib den Code ein.',
+  },
+  recentRooms: { en: 'Recent rooms', zh: '最近的房间', es: 'Salas recientes', de: 'Letzte Räume' },
+  timeLeft: { en: '{time} left', zh: '剩余 {time}', es: 'quedan {time}', de: 'noch {time}' },
+  forget: {
+    en: 'Forget room {code}',
+    zh: '忘记房间 {code}',
+    es: 'Olvidar la sala {code}',
+    de: 'Raum {code} vergessen',
+  },
+  forgotten: {
+    en: 'Room {code} is forgotten on this device.',
+    zh: '此设备已忘记房间 {code}。',
+    es: 'Este dispositivo ha olvidado la sala {code}.',
+    de: 'Dieses Gerät hat Raum {code} vergessen.',
+  },
+
+  // The frame
+  skipToContent: { en: 'Skip to content', zh: '跳到内容', es: 'Saltar al contenido', de: 'Zum Inhalt springen' },
+  toStart: {
+    en: 'Poproom, to the start',
+    zh: 'Poproom，返回首页',
+    es: 'Poproom, al inicio',
+    de: 'Poproom, zum Anfang',
+  },
+  settings: { en: 'Settings', zh: '设置', es: 'Ajustes', de: 'Einstellungen' },
+  close: { en: 'Close', zh: '关闭', es: 'Cerrar', de: 'Schließen' },
+  undo: { en: 'Undo', zh: '撤销', es: 'Deshacer', de: 'Rückgängig' },
+  copied: { en: 'Copied.', zh: '已复制。', es: 'Copiado.', de: 'Kopiert.' },
+  copyFailed: {
+    en: 'The browser did not allow copying.',
+    zh: '浏览器不允许复制。',
+    es: 'El navegador no ha permitido copiar.',
+    de: 'Der Browser hat das Kopieren nicht erlaubt.',
+  },
+  deviceName: {
+    en: 'Name of this device',
+    zh: '此设备的名称',
+    es: 'Nombre de este dispositivo',
+    de: 'Name dieses Geräts',
+  },
+  deviceNameHint: {
+    en: 'How the others in a room see it.',
+    zh: '房间里的其他设备看到的名称。',
+    es: 'Así lo ven los demás en una sala.',
+    de: 'So sehen es die anderen im Raum.',
+  },
+  appearance: { en: 'Appearance', zh: '外观', es: 'Apariencia', de: 'Aussehen' },
+  themeSystem: { en: 'System', zh: '跟随系统', es: 'Sistema', de: 'System' },
+  themeLight: { en: 'Light', zh: '浅色', es: 'Claro', de: 'Hell' },
+  themeDark: { en: 'Dark', zh: '深色', es: 'Oscuro', de: 'Dunkel' },
+  language: { en: 'Language', zh: '语言', es: 'Idioma', de: 'Sprache' },
+  languageAuto: { en: "The browser's", zh: '跟随浏览器', es: 'La del navegador', de: 'Wie im Browser' },
+  forDevelopers: {
+    en: 'For developers: the API',
+    zh: '开发者：API 文档',
+    es: 'Para desarrolladores: la API',
+    de: 'Für Entwickler: die API',
+  },
+
+  // At the door
+  entering: {
+    en: 'Entering room {code} …',
+    zh: '正在进入房间 {code}…',
+    es: 'Entrando en la sala {code}…',
+    de: 'Raum {code} wird betreten …',
+  },
+  pinTitle: {
+    en: 'Room {code} asks for a PIN',
+    zh: '房间 {code} 需要 PIN',
+    es: 'La sala {code} pide un PIN',
+    de: 'Raum {code} verlangt eine PIN',
+  },
+  pinAsk: {
+    en: 'Whoever made the room knows it.',
+    zh: '请向创建房间的人询问。',
+    es: 'Lo sabe quien creó la sala.',
+    de: 'Wer den Raum geöffnet hat, kennt sie.',
+  },
+  pinWrong: { en: 'This is not the PIN.', zh: 'PIN 不正确。', es: 'Ese no es el PIN.', de: 'Das ist nicht die PIN.' },
+  pinWrongLeft: {
+    en: 'This is not the PIN. Tries left: {n}.',
+    zh: 'PIN 不正确。剩余尝试次数：{n}。',
+    es: 'Ese no es el PIN. Intentos restantes: {n}.',
+    de: 'Das ist nicht die PIN. Verbleibende Versuche: {n}.',
+  },
+  pinLocked: {
+    en: 'Too many wrong PINs. You can try again in {time}.',
+    zh: 'PIN 错误次数过多。{time}后可以再试。',
+    es: 'Demasiados PIN incorrectos. Puedes volver a intentarlo en {time}.',
+    de: 'Zu viele falsche PINs. Ein neuer Versuch geht in {time}.',
+  },
+  pinBack: {
+    en: 'Delete the last digit',
+    zh: '删除最后一位',
+    es: 'Borrar la última cifra',
+    de: 'Letzte Ziffer löschen',
+  },
+  noSuchCode: {
+    en: '“{code}” is not a room code',
+    zh: '“{code}”不是房间码',
+    es: '«{code}» no es un código de sala',
+    de: '„{code}“ ist kein Raumcode',
+  },
+  noSuchRoom: {
+    en: 'There is no room {code}',
+    zh: '没有房间 {code}',
+    es: 'No existe la sala {code}',
+    de: 'Es gibt keinen Raum {code}',
+  },
+  noSuchRoomHint: {
+    en: 'Check the code on the other device. If the room was deleted or ended more than a day ago, everything in it is gone.',
+    zh: '请核对另一台设备上的房间码。如果房间已删除或结束超过一天，其中的内容已全部消失。',
+    es: 'Comprueba el código en el otro dispositivo. Si la sala se eliminó o terminó hace más de un día, su contenido ya no existe.',
+    de: 'Vergleiche den Code mit dem anderen Gerät. Wurde der Raum gelöscht oder endete er vor über einem Tag, ist alles darin weg.',
+  },
+  roomExpired: {
+    en: 'This room has ended',
+    zh: '房间已结束',
+    es: 'Esta sala ha terminado',
+    de: 'Dieser Raum ist zu Ende',
+  },
+  roomExpiredHint: {
+    en: 'Its time is over, and everything in it is gone.',
+    zh: '有效期已过，其中的内容已全部消失。',
+    es: 'Se acabó su tiempo y su contenido ya no existe.',
+    de: 'Seine Zeit ist um, und alles darin ist weg.',
+  },
+  roomDeleted: {
+    en: 'This room was deleted',
+    zh: '房间已删除',
+    es: 'Esta sala se ha eliminado',
+    de: 'Dieser Raum wurde gelöscht',
+  },
+  roomDeletedHint: {
+    en: 'Its text and its files are gone, on every device.',
+    zh: '其中的文字和文件已从所有设备上消失。',
+    es: 'Su texto y sus archivos han desaparecido de todos los dispositivos.',
+    de: 'Text und Dateien sind weg, auf allen Geräten.',
+  },
+  startOrJoin: { en: 'To the start', zh: '返回首页', es: 'Ir al inicio', de: 'Zum Anfang' },
+  tryAgain: { en: 'Try again', zh: '重试', es: 'Reintentar', de: 'Erneut versuchen' },
+  triesAgainIn: {
+    en: 'Trying again by itself in {time}.',
+    zh: '{time}后自动重试。',
+    es: 'Se reintentará automáticamente en {time}.',
+    de: 'Neuer Versuch von selbst in {time}.',
+  },
+  cannotReach: {
+    en: 'The server cannot be reached',
+    zh: '无法连接服务器',
+    es: 'No se puede acceder al servidor',
+    de: 'Der Server ist nicht erreichbar',
+  },
+
+  // In the room
+  roomTitle: { en: 'Room {code}', zh: '房间 {code}', es: 'Sala {code}', de: 'Raum {code}' },
+  roomCode: { en: 'Room code', zh: '房间码', es: 'Código de la sala', de: 'Raumcode' },
+  copyCode: { en: 'Copy the code', zh: '复制房间码', es: 'Copiar el código', de: 'Code kopieren' },
+  waysIn: { en: 'Ways into the room', zh: '进入房间的方式', es: 'Formas de entrar', de: 'Wege in den Raum' },
+  waysInHint: {
+    en: 'Scan it, or open {host} on the other device and type the code.',
+    zh: '扫描二维码，或在另一台设备打开 {host} 并输入房间码。',
+    es: 'Escanéalo, o abre {host} en el otro dispositivo y escribe el código.',
+    de: 'Scanne ihn, oder öffne {host} auf dem anderen Gerät und gib den Code ein.',
+  },
+  qrLabel: { en: 'QR code of the room', zh: '房间二维码', es: 'Código QR de la sala', de: 'QR-Code des Raums' },
+  copyLink: { en: 'Copy link', zh: '复制链接', es: 'Copiar enlace', de: 'Link kopieren' },
+  share: { en: 'Share', zh: '分享', es: 'Compartir', de: 'Teilen' },
+  pinNeeded: {
+    en: 'Whoever enters needs the PIN.',
+    zh: '进入需要 PIN。',
+    es: 'Para entrar hace falta el PIN.',
+    de: 'Wer eintritt, braucht die PIN.',
+  },
+  devicesHere: { en: 'Devices here: {n}', zh: '房间内设备：{n}', es: 'Dispositivos aquí: {n}', de: 'Geräte hier: {n}' },
+  thisDevice: { en: 'this one', zh: '本机', es: 'este', de: 'dieses' },
+  unnamedDevice: { en: 'A device', zh: '一台设备', es: 'Un dispositivo', de: 'Ein Gerät' },
+  aloneHint: {
+    en: 'waiting for another device',
+    zh: '等待另一台设备',
+    es: 'esperando otro dispositivo',
+    de: 'wartet auf ein weiteres Gerät',
+  },
+  joined: { en: '{name} came in.', zh: '{name} 已进入。', es: '{name} ha entrado.', de: '{name} ist da.' },
+  left: { en: '{name} left.', zh: '{name} 已离开。', es: '{name} ha salido.', de: '{name} ist weg.' },
+  goneIn: { en: 'Gone in', zh: '剩余时间', es: 'Desaparece en', de: 'Weg in' },
+  interrupted: {
+    en: 'No connection. What you type is kept, and sent when it is back.',
+    zh: '连接已断开。您输入的内容会保留，恢复后自动发送。',
+    es: 'Sin conexión. Lo que escribas se guarda y se enviará al volver.',
+    de: 'Keine Verbindung. Was du schreibst, bleibt und wird danach gesendet.',
+  },
+  pinAttempts: {
+    en: 'Someone tried to get in with a wrong PIN. Attempts: {n}.',
+    zh: '有人用错误的 PIN 尝试进入。次数：{n}。',
+    es: 'Alguien ha intentado entrar con un PIN incorrecto. Intentos: {n}.',
+    de: 'Jemand hat es mit einer falschen PIN versucht. Versuche: {n}.',
+  },
+
+  // The text
+  text: { en: 'Text', zh: '文字', es: 'Texto', de: 'Text' },
+  textPlaceholder: {
+    en: 'Type or paste here. It appears on every device in the room.',
+    zh: '在此输入或粘贴，内容会出现在房间内的每台设备上。',
+    es: 'Escribe o pega aquí. Aparecerá en todos los dispositivos de la sala.',
+    de: 'Hier schreiben oder einfügen. Es erscheint auf jedem Gerät im Raum.',
+  },
+  saved: { en: 'Saved', zh: '已保存', es: 'Guardado', de: 'Gespeichert' },
+  sending: { en: 'Sending …', zh: '正在发送…', es: 'Enviando…', de: 'Wird gesendet …' },
+  offline: { en: 'Offline', zh: '离线', es: 'Sin conexión', de: 'Offline' },
+  notSaved: { en: 'Not saved', zh: '未保存', es: 'Sin guardar', de: 'Nicht gespeichert' },
+  textTooLong: {
+    en: 'Too long: at most {size}',
+    zh: '太长：最多 {size}',
+    es: 'Demasiado largo: máximo {size}',
+    de: 'Zu lang: höchstens {size}',
+  },
+  copyAll: { en: 'Copy all', zh: '全部复制', es: 'Copiar todo', de: 'Alles kopieren' },
+  copy: { en: 'Copy', zh: '复制', es: 'Copiar', de: 'Kopieren' },
+  paste: { en: 'Paste', zh: '粘贴', es: 'Pegar', de: 'Einfügen' },
+  pasteRefused: {
+    en: 'The browser did not allow pasting. Press Ctrl+V in the text.',
+    zh: '浏览器不允许粘贴。请在文字框中按 Ctrl+V。',
+    es: 'El navegador no ha permitido pegar. Pulsa Ctrl+V en el texto.',
+    de: 'Der Browser hat das Einfügen nicht erlaubt. Drücke Strg+V im Text.',
+  },
+  clear: { en: 'Clear', zh: '清空', es: 'Vaciar', de: 'Leeren' },
+  cleared: {
+    en: 'The text is cleared.',
+    zh: '文字已清空。',
+    es: 'El texto se ha vaciado.',
+    de: 'Der Text ist geleert.',
+  },
+  monospace: { en: 'Fixed-width letters', zh: '等宽字体', es: 'Letra de ancho fijo', de: 'Feste Zeichenbreite' },
+  linksInText: { en: 'Links in the text', zh: '文字中的链接', es: 'Enlaces del texto', de: 'Links im Text' },
+  unplacedTitle: {
+    en: 'Your words that collided with others',
+    zh: '与他人修改冲突的文字',
+    es: 'Palabras tuyas que chocaron con otras',
+    de: 'Worte von dir, die mit anderen zusammenstießen',
+  },
+  unplacedHint: {
+    en: 'Another device changed the same place at the same time. Its words are in the text, yours are here.',
+    zh: '另一台设备同时修改了同一处。对方的文字已在文本中，您的在这里。',
+    es: 'Otro dispositivo cambió lo mismo a la vez. Sus palabras están en el texto; las tuyas, aquí.',
+    de: 'Ein anderes Gerät hat zugleich dieselbe Stelle geändert. Seine Worte stehen im Text, deine hier.',
+  },
+  addToEnd: { en: 'Add to the text', zh: '加入文本', es: 'Añadir al texto', de: 'An den Text anfügen' },
+  discard: { en: 'Discard', zh: '丢弃', es: 'Descartar', de: 'Verwerfen' },
+
+  // The files
+  files: { en: 'Files', zh: '文件', es: 'Archivos', de: 'Dateien' },
+  addFiles: { en: 'Add files', zh: '添加文件', es: 'Añadir archivos', de: 'Dateien hinzufügen' },
+  noFiles: {
+    en: 'Drop files anywhere, paste a screenshot, or add them here. Up to {size} each.',
+    zh: '将文件拖到页面任意处、粘贴截图，或在此添加。每个最大 {size}。',
+    es: 'Suelta archivos en cualquier parte, pega una captura o añádelos aquí. Hasta {size} cada uno.',
+    de: 'Dateien irgendwo ablegen, einen Screenshot einfügen oder hier hinzufügen. Je bis {size}.',
+  },
+  dropHere: {
+    en: 'Drop to add to the room',
+    zh: '松开即可加入房间',
+    es: 'Suelta para añadir a la sala',
+    de: 'Ablegen, um hinzuzufügen',
+  },
+  download: { en: 'Download {name}', zh: '下载 {name}', es: 'Descargar {name}', de: '{name} herunterladen' },
+  downloadShort: { en: 'Download', zh: '下载', es: 'Descargar', de: 'Herunterladen' },
+  copyFileLink: {
+    en: 'Copy the link to {name}',
+    zh: '复制 {name} 的链接',
+    es: 'Copiar el enlace a {name}',
+    de: 'Link zu {name} kopieren',
+  },
+  removeFile: { en: 'Remove {name}', zh: '移除 {name}', es: 'Quitar {name}', de: '{name} entfernen' },
+  removeShort: { en: 'Remove', zh: '移除', es: 'Quitar', de: 'Entfernen' },
+  uploadWaiting: { en: 'waiting', zh: '等待中', es: 'en espera', de: 'wartet' },
+  sentOf: { en: '{sent} of {size}', zh: '{sent} / {size}', es: '{sent} de {size}', de: '{sent} von {size}' },
+  perSecond: { en: '{size}/s', zh: '{size}/秒', es: '{size}/s', de: '{size}/s' },
+  retry: { en: 'Send {name} again', zh: '重新发送 {name}', es: 'Reenviar {name}', de: '{name} erneut senden' },
+  cancel: { en: 'Cancel {name}', zh: '取消 {name}', es: 'Cancelar {name}', de: '{name} abbrechen' },
+  cancelShort: { en: 'Cancel', zh: '取消', es: 'Cancelar', de: 'Abbrechen' },
+
+  // The end of a room
+  deleteRoom: { en: 'Delete room', zh: '删除房间', es: 'Eliminar sala', de: 'Raum löschen' },
+  deleteTitle: {
+    en: 'Delete room {code}?',
+    zh: '删除房间 {code}？',
+    es: '¿Eliminar la sala {code}?',
+    de: 'Raum {code} löschen?',
+  },
+  deleteHint: {
+    en: 'Text and files are gone at once, on every device. This cannot be undone.',
+    zh: '文字和文件会立即从所有设备上消失，无法恢复。',
+    es: 'El texto y los archivos desaparecen al instante de todos los dispositivos. No se puede deshacer.',
+    de: 'Text und Dateien sind sofort weg, auf allen Geräten. Das lässt sich nicht zurücknehmen.',
+  },
+  keep: { en: 'Keep it', zh: '保留', es: 'Conservarla', de: 'Behalten' },
+  deleteForGood: { en: 'Delete for good', zh: '永久删除', es: 'Eliminar del todo', de: 'Endgültig löschen' },
+
+  // From other apps
+  shareTitle: { en: 'Into which room?', zh: '放入哪个房间？', es: '¿En qué sala?', de: 'In welchen Raum?' },
+  nothingShared: {
+    en: 'Nothing was shared',
+    zh: '没有分享内容',
+    es: 'No se ha compartido nada',
+    de: 'Es wurde nichts geteilt',
+  },
+  nothingSharedHint: {
+    en: 'Share a text, a link or a file from another app, and choose Poproom.',
+    zh: '从其他应用分享文字、链接或文件，并选择 Poproom。',
+    es: 'Comparte un texto, un enlace o un archivo desde otra aplicación y elige Poproom.',
+    de: 'Teile einen Text, einen Link oder eine Datei aus einer anderen App und wähle Poproom.',
+  },
+
+  // What can go wrong
+  errorOffline: {
+    en: 'The server cannot be reached. Check the connection and try again.',
+    zh: '无法连接服务器。请检查网络后重试。',
+    es: 'No se puede acceder al servidor. Comprueba la conexión y reinténtalo.',
+    de: 'Der Server ist nicht erreichbar. Prüfe die Verbindung und versuche es erneut.',
+  },
+  errorLimited: {
+    en: 'The limit of requests is reached. It is lifted in {time}.',
+    zh: '请求次数已达上限，{time}后解除。',
+    es: 'Se ha alcanzado el límite de peticiones. Se levanta en {time}.',
+    de: 'Die Grenze der Anfragen ist erreicht. Sie wird in {time} aufgehoben.',
+  },
+  errorBusy: {
+    en: 'Too much at once. Try again in a moment.',
+    zh: '操作过于频繁，请稍后再试。',
+    es: 'Demasiado a la vez. Inténtalo en un momento.',
+    de: 'Zu viel auf einmal. Versuche es gleich noch einmal.',
+  },
+  errorFileTooLarge: {
+    en: 'Not sent: larger than {size}.',
+    zh: '未发送：超过 {size}。',
+    es: 'No enviado: ocupa más de {size}.',
+    de: 'Nicht gesendet: größer als {size}.',
+  },
+  errorRoomFull: {
+    en: 'The room is full. Remove a file to make space.',
+    zh: '房间已满。请移除文件以腾出空间。',
+    es: 'La sala está llena. Quita un archivo para hacer sitio.',
+    de: 'Der Raum ist voll. Entferne eine Datei, um Platz zu schaffen.',
+  },
+  errorStorageFull: {
+    en: 'The server has no space left.',
+    zh: '服务器空间不足。',
+    es: 'El servidor no tiene más espacio.',
+    de: 'Der Server hat keinen Platz mehr.',
+  },
+  errorServer: {
+    en: 'The server has a problem. Try again in a moment.',
+    zh: '服务器出现问题，请稍后再试。',
+    es: 'El servidor tiene un problema. Inténtalo en un momento.',
+    de: 'Der Server hat ein Problem. Versuche es gleich noch einmal.',
+  },
+  errorKeyRequired: {
+    en: 'This server is only for programs with an API key.',
+    zh: '此服务器仅供持有 API 密钥的程序使用。',
+    es: 'Este servidor es solo para programas con clave de API.',
+    de: 'Dieser Server ist nur für Programme mit API-Schlüssel.',
+  },
+  errorNotFound: {
+    en: 'There is no such room any more.',
+    zh: '该房间已不存在。',
+    es: 'Esa sala ya no existe.',
+    de: 'Diesen Raum gibt es nicht mehr.',
+  },
+});
