@@ -22,7 +22,7 @@ export interface Client {
 }
 
 export function createClient({ url, deviceId, deviceName }: ClientOptions): Client {
-  const wire = createWire(url, { 'X-Device-Id': deviceId });
+  const wire = createWire(url);
 
   return {
     get rateLimit() {

@@ -58,7 +58,9 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
       yield { type: 'connecting' };
       const end = yield* visit(failures);
       if (typeof end === 'string') return end;
-      if (isFinal(end)) throw end;
+      // Who has been inside knows the PIN: others under the same address have tried wrong ones, and it is waited out.
+      const lockedByOthers = end.code === 'PIN_LOCKED' && seq !== undefined;
+      if (isFinal(end) && !lockedByOthers) throw end;
       if (signal?.aborted) break;
       // Who was inside for a while starts anew; who is thrown out at once is not let into a busy loop.
       if (Date.now() - startedAt > 10_000) failures = 0;

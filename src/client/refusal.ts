@@ -1,12 +1,13 @@
 /** Finds out why a live channel did not open, which browsers keep to themselves. */
-import { PoproomError, unreachable } from './error.ts';
+import { PoproomError } from './error.ts';
 import type { Wire } from './wire.ts';
 
 export async function whyRefused(wire: Wire, path: string, pin: string | undefined): Promise<PoproomError> {
   try {
     await probe(wire);
     await wire.call(path, { headers: { 'X-Room-Pin': pin } });
-    return unreachable();
+    // It answers, and yet the channel did not open: too many are open, or something on the way does not let it through.
+    return new PoproomError('UNAVAILABLE', 'The server answers, but does not open a live channel.');
   } catch (error) {
     return error as PoproomError;
   }
@@ -18,6 +19,6 @@ export async function probe(wire: Wire): Promise<void> {
   if (wire.rateLimit?.remaining !== 0) return;
   const retryAfter = Math.max(1, Math.ceil((wire.rateLimit.resetAt.getTime() - Date.now()) / 1000));
   throw new PoproomError('RATE_LIMITED', `All requests are used up; try again in ${retryAfter} seconds.`, {
-    retryAfter,
+    details: { reason: 'requests', retryAfter },
   });
 }

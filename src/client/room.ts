@@ -28,7 +28,7 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
   return {
     code: access.code,
     live: (options) => openLive(wire, path, access, options),
-    upload: (file, options) => upload(wire, `${path}/upload`, file, { ...access, ...options }),
+    upload: (file, options) => upload(wire, `${path}/upload`, file, { ...options, pin: access.pin }),
     removeFile: (fileId) => wire.call<Confirmation>(`${path}/files/${fileId}`, { method: 'DELETE', headers }),
     delete: () => wire.call<Confirmation>(path, { method: 'DELETE', headers }),
   };

@@ -10,22 +10,16 @@ export interface UploadOptions {
   signal?: AbortSignal;
 }
 
-interface Sender {
-  pin: string | undefined;
-  deviceId: string | undefined;
-}
-
 export function upload(
   wire: Wire,
   path: string,
   file: Blob,
-  { name, onProgress, signal, pin, deviceId }: UploadOptions & Sender,
+  { name, pin, onProgress, signal }: UploadOptions & { pin: string | undefined },
 ): Promise<FileUploaded> {
   const headers = given({
     'Content-Type': file.type || 'application/octet-stream',
     'X-File-Name': encodeURIComponent(name.toWellFormed()),
     'X-Room-Pin': pin,
-    'X-Device-Id': deviceId,
   });
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();

@@ -18,7 +18,7 @@ export interface Wire {
   note(header: (name: string) => string | null): void;
 }
 
-export function createWire(url: string, common: Readonly<Record<string, string | undefined>>): Wire {
+export function createWire(url: string): Wire {
   let rateLimit: RateLimit | undefined;
 
   return {
@@ -36,7 +36,7 @@ export function createWire(url: string, common: Readonly<Record<string, string |
       const type = json === undefined ? undefined : 'application/json';
       const response = await fetch(this.url + path, {
         method,
-        headers: given({ ...common, ...headers, 'Content-Type': type }),
+        headers: given({ ...headers, 'Content-Type': type }),
         body: json === undefined ? null : JSON.stringify(json),
         signal: signal ?? null,
       }).catch((cause) => {

@@ -89,7 +89,7 @@ function lockedOut(code: 'PIN_LOCKED' | 'RATE_LIMITED', what: string, until: num
   const retryAfter = secondsUntil(until, now);
   return new PoproomError(code, `${what}; try again in ${seconds(retryAfter)}.`, {
     retryAfter,
-    details: { retryAfter },
+    details: code === 'RATE_LIMITED' ? { reason: 'misses', retryAfter } : { retryAfter },
   });
 }
 

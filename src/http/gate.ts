@@ -107,6 +107,6 @@ function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: number):
   return new PoproomError(
     'RATE_LIMITED',
     `The ${limit} requests an hour of the ${tier} tier are used up; try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
-    { retryAfter, details: { retryAfter, limit } },
+    { retryAfter, details: { reason: 'requests', retryAfter, limit } },
   );
 }

@@ -16,7 +16,7 @@ export class ChannelCount {
     if (open >= this.#most) {
       throw new PoproomError('RATE_LIMITED', `You have ${this.#most} live channels open, which is as many as may be.`, {
         retryAfter: 60,
-        details: { maximum: this.#most },
+        details: { reason: 'channels', retryAfter: 60, maximum: this.#most },
       });
     }
     this.#open.set(client, open + 1);

@@ -62,7 +62,10 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   async function attach(code: RoomCode, channel: Channel): Promise<void> {
     const attached = await parts.rooms.attachDevice(code, channel, parts.clock());
     if (attached === 'full') {
-      throw new PoproomError('RATE_LIMITED', 'As many devices as may be are in this room.', { retryAfter: 60 });
+      throw new PoproomError('RATE_LIMITED', 'As many devices as may be are in this room.', {
+        retryAfter: 60,
+        details: { reason: 'devices', retryAfter: 60 },
+      });
     }
   }
 

@@ -16,7 +16,8 @@ export const errorCodes = {
   FILE_TOO_LARGE: 'The file is over the limit.',
   ROOM_FULL: 'The room holds as many files, or as many bytes, as a room may.',
   UNSUPPORTED_MEDIA_TYPE: 'The content type or content encoding is not one that this path takes.',
-  RATE_LIMITED: 'The request limit of this client is used up; see Retry-After.',
+  RATE_LIMITED:
+    'A limit is reached; the reason in details says which: requests, misses (unknown codes and wrong PINs), devices in the room or channels of the client. See Retry-After.',
   PIN_LOCKED: 'Too many wrong PINs; see Retry-After.',
   INTERNAL: 'Something failed on the server. The request id helps its operator to find out what.',
   UNAVAILABLE: 'A store that the server needs does not answer; see Retry-After.',

@@ -22,7 +22,7 @@ describe('the limit of a client', () => {
       Array.from({ length: 100 }, (_, n) => n),
     );
     for (const answer of answers.filter(({ status }) => status !== 200)) {
-      assert.deepEqual(assertError(answer, 429, 'RATE_LIMITED'), { retryAfter: 3600, limit: 100 });
+      assert.deepEqual(assertError(answer, 429, 'RATE_LIMITED'), { reason: 'requests', retryAfter: 3600, limit: 100 });
       assert.equal(answer.headers.get('retry-after'), '3600');
       assert.equal(answer.headers.get('x-ratelimit-remaining'), '0');
     }

@@ -1,10 +1,12 @@
 /** The page begins here. */
 import { render } from 'preact';
 import { applyTheme } from './device/preferences.ts';
+import { rereadRooms } from './device/recent-rooms.ts';
 import { installWorker } from './install.ts';
 import { App } from './views/app.tsx';
 import { applyLanguage } from './words/index.ts';
 
+rereadRooms();
 applyTheme();
 applyLanguage();
 render(<App />, document.getElementById('app') as HTMLElement);

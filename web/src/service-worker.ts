@@ -8,7 +8,6 @@ declare const __VERSION__: string;
 interface Worker {
   addEventListener(type: 'install' | 'activate', listen: (event: ExtendableEvent) => void): void;
   addEventListener(type: 'fetch', listen: (event: FetchEvent) => void): void;
-  skipWaiting(): Promise<void>;
   clients: { claim(): Promise<void> };
   location: Location;
 }
@@ -26,7 +25,8 @@ const shellCache = `poproom-shell-${__VERSION__}`;
 const patienceMs = 3_000;
 
 worker.addEventListener('install', (event) => {
-  event.waitUntil(keepShell().then(() => worker.skipWaiting()));
+  // A newer one waits until no page of the older is open: those may still need their own files.
+  event.waitUntil(keepShell());
 });
 
 worker.addEventListener('activate', (event) => {
@@ -56,12 +56,11 @@ async function dropOldShells(): Promise<void> {
 
 /** The newest page where the network is there, the kept one where it is not. */
 async function page(request: Request): Promise<Response> {
-  const signal = AbortSignal.timeout(patienceMs);
-  try {
-    const response = await fetch(request, { signal });
-    if (response.ok) return response;
-  } catch {}
-  return (await caches.match('/')) ?? fetch(request);
+  const fromNetwork = fetch(request);
+  const kept = caches.match('/');
+  const soon = new Promise<undefined>((resolve) => setTimeout(resolve, patienceMs));
+  const response = await Promise.race([fromNetwork, soon]).catch(() => undefined);
+  return response?.ok ? response : ((await kept) ?? fromNetwork);
 }
 
 async function asset(request: Request): Promise<Response> {

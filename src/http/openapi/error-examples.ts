@@ -43,7 +43,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   UNSUPPORTED_MEDIA_TYPE: { message: 'Send the body as JSON, with Content-Type: application/json.' },
   RATE_LIMITED: {
     message: 'The 100 requests an hour of the free tier are used up; try again in 21 minutes.',
-    details: { retryAfter: 1243, limit: 100 },
+    details: { reason: 'requests', retryAfter: 1243, limit: 100 },
   },
   PIN_LOCKED: {
     message: 'Too many wrong PINs were tried on this room; try again in 30 seconds.',

@@ -7,9 +7,18 @@ export type Theme = 'system' | 'light' | 'dark';
 export const theme = remembered<Theme>('theme', 'system');
 export const monospace = remembered('monospace', false);
 
+/** The colours of the browser's own frame, as in tokens.css. */
+const frame = { light: '#faf7f2', dark: '#161412' };
+
 export function applyTheme(): void {
+  const metas = document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]');
   effect(() => {
-    document.documentElement.dataset.theme = theme.value;
+    const chosen = theme.value;
+    document.documentElement.dataset.theme = chosen;
+    for (const meta of metas) {
+      const scheme = chosen === 'system' ? (meta.media.includes('dark') ? 'dark' : 'light') : chosen;
+      meta.content = frame[scheme];
+    }
   });
 }
 

@@ -11,7 +11,7 @@ export interface RecentRoom {
 
 const mostRemembered = 12;
 
-export const recentRooms = signal<readonly RecentRoom[]>(living(lasting.get<RecentRoom[]>('rooms') ?? []));
+export const recentRooms = signal<readonly RecentRoom[]>([]);
 
 export function remember(room: RecentRoom): void {
   store([room, ...others(room.code)].slice(0, mostRemembered));
@@ -21,16 +21,24 @@ export function remember(room: RecentRoom): void {
 export function forget(code: string): void {
   store(others(code));
   keepPin(code, undefined);
-  lasting.set(`draft:${code}`, undefined);
+  lasting.set(draftKey(code), undefined);
 }
 
 /** Only for the life of the tab: who opens the page next on this device is asked for it. */
 export const keepPin = (code: string, pin: string | undefined): void => passing.set(`pin:${code}`, pin);
 export const pinOf = (code: string): string | undefined => passing.get<string>(`pin:${code}`);
 
-/** Another tab may have changed the list since. */
+/** What was typed into a room and could not be sent yet. */
+export const draftKey = (code: string): string => `draft:${code}`;
+
+/** At the start, and again later: another tab may have changed the list. Nothing stays of rooms that are gone. */
 export function rereadRooms(): void {
-  recentRooms.value = living(lasting.get<RecentRoom[]>('rooms') ?? []);
+  const rooms = (lasting.get<RecentRoom[]>('rooms') ?? []).filter(({ expiresAt }) => expiresAt > Date.now());
+  const drafts = rooms.map(({ code }) => draftKey(code));
+  for (const key of lasting.keys()) {
+    if (key.startsWith(draftKey('')) && !drafts.includes(key)) lasting.set(key, undefined);
+  }
+  recentRooms.value = rooms;
 }
 
 function others(code: string): RecentRoom[] {
@@ -41,8 +49,4 @@ function others(code: string): RecentRoom[] {
 function store(rooms: RecentRoom[]): void {
   recentRooms.value = rooms;
   lasting.set('rooms', rooms);
-}
-
-function living(rooms: RecentRoom[]): RecentRoom[] {
-  return rooms.filter(({ expiresAt }) => expiresAt > Date.now());
 }

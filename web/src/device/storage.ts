@@ -6,6 +6,7 @@ export interface Shelf {
   get<T>(key: string): T | undefined;
   /** `undefined` forgets. */
   set(key: string, value: unknown): void;
+  keys(): string[];
 }
 
 /** Until it is cleared. */
@@ -27,6 +28,15 @@ function shelf(storage: () => Storage): Shelf {
         if (value === undefined) storage().removeItem(prefix + key);
         else storage().setItem(prefix + key, JSON.stringify(value));
       } catch {}
+    },
+    keys() {
+      try {
+        return Object.keys(storage())
+          .filter((key) => key.startsWith(prefix))
+          .map((key) => key.slice(prefix.length));
+      } catch {
+        return [];
+      }
     },
   };
 }

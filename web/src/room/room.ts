@@ -9,7 +9,7 @@ import {
   type Snapshot,
 } from '../../../src/client/index.ts';
 import { deviceName } from '../device/identity.ts';
-import { forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
+import { draftKey, forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
 import { lasting } from '../device/storage.ts';
 import { limits } from '../limits.ts';
 import { connectToServer } from '../server.ts';
@@ -23,9 +23,16 @@ export type Device = Snapshot['devices'][number];
 export type Standing =
   | { at: 'entering' }
   | { at: 'inside' }
-  | { at: 'pin'; triesLeft: number | undefined; wrong: boolean; lockedUntil: number | undefined }
+  | { at: 'pin'; asked: PinQuestion }
   | { at: 'outside'; error: PoproomError }
   | { at: 'over'; why: 'deleted' | 'expired' };
+
+/** What is known of the tries so far. */
+export interface PinQuestion {
+  wrong: boolean;
+  triesLeft: number | undefined;
+  lockedUntil: number | undefined;
+}
 
 export type Link = { is: 'connecting' | 'connected' } | { is: 'waiting'; until: Date; error: PoproomError };
 
@@ -66,8 +73,8 @@ export function openRoom(code: RoomCode): RoomState {
     write: (content, version) => live?.write(content, version) ?? Promise.reject(new PoproomError('OFFLINE', '')),
     largest: limits.contentMax,
     drafts: {
-      load: () => lasting.get<Draft>(`draft:${code}`),
-      save: (draft) => lasting.set(`draft:${code}`, draft),
+      load: () => lasting.get<Draft>(draftKey(code)),
+      save: (draft) => lasting.set(draftKey(code), draft),
     },
   });
   const uploads = createUploads(() => room, limits.fileMax);
@@ -75,14 +82,15 @@ export function openRoom(code: RoomCode): RoomState {
   function enter(pin = pinOf(code)): void {
     leaving.abort();
     leaving = new AbortController();
-    standing.value = { at: 'entering' };
+    // Whoever gives a PIN stays at the pad until it is known to be right.
+    if (standing.value.at !== 'pin') standing.value = { at: 'entering' };
     room = connectToServer().room(code, { pin });
     live = room.live({ signal: leaving.signal });
     void follow(live, leaving.signal, pin);
   }
 
   async function follow(live: LiveRoom, signal: AbortSignal, pin: string | undefined): Promise<void> {
-    const listening = listenToDevice(live, signal);
+    const listening = listenToDevice(live, text, signal);
     try {
       const events = live[Symbol.asyncIterator]();
       let next = await events.next();
@@ -174,12 +182,12 @@ export function openRoom(code: RoomCode): RoomState {
 
   function askForPin({ code: why, details, retryAfter }: PoproomError): void {
     keepPin(code, undefined);
-    standing.value = {
-      at: 'pin',
+    const asked = {
       wrong: why === 'PIN_INCORRECT',
       triesLeft: details.triesLeft as number | undefined,
       lockedUntil: retryAfter === undefined ? undefined : Date.now() + retryAfter * 1000,
     };
+    standing.value = { at: 'pin', asked };
   }
 
   function over(why: 'deleted' | 'expired'): void {
@@ -231,14 +239,15 @@ export function openRoom(code: RoomCode): RoomState {
 }
 
 /** A device sleeps, wakes, loses its network and finds it again; and its owner renames it. */
-function listenToDevice(live: LiveRoom, signal: AbortSignal): { stop: () => void } {
+function listenToDevice(live: LiveRoom, text: SharedText, signal: AbortSignal): { stop: () => void } {
   const stopNames = deviceName.subscribe(skipFirst((name) => live.rename(name)));
-  const wake = () => {
+  const lookUpOrAway = () => {
     if (document.visibilityState === 'visible') live.wake();
+    else text.flush();
   };
-  addEventListener('online', wake, { signal });
+  addEventListener('online', live.wake, { signal });
   addEventListener('offline', live.interrupt, { signal });
-  document.addEventListener('visibilitychange', wake, { signal });
+  document.addEventListener('visibilitychange', lookUpOrAway, { signal });
   return { stop: stopNames };
 }
 

@@ -19,18 +19,20 @@ export interface Drafts {
   save(draft: Draft | undefined): void;
 }
 
-export type TextStatus = 'saved' | 'sending' | 'offline' | 'too-long' | 'refused';
+export type TextStatus = 'saved' | 'sending' | 'offline' | 'refused';
 
 export interface SharedText {
   readonly value: ReadonlySignal<string>;
   readonly status: ReadonlySignal<TextStatus>;
+  /** Why it cannot be stored as it is. */
+  readonly refusal: ReadonlySignal<PoproomError | undefined>;
   /** Passages of this device that collided with those of another. */
   readonly unplaced: Signal<readonly string[]>;
   edit(text: string): void;
   /** The text as the server has it. */
   receive(current: Version): void;
   online(isOnline: boolean): void;
-  /** Sends what waits, without waiting for a pause in the typing. */
+  /** Sends and keeps what waits, without waiting for a pause in the typing. */
   flush(): void;
 }
 
@@ -50,7 +52,7 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   const mine = signal(draft?.mine ?? '');
   const unplaced = signal<readonly string[]>([]);
   const isOnline = signal(false);
-  const refused = signal<string | undefined>(undefined);
+  const refused = signal<{ text: string; error: PoproomError } | undefined>(undefined);
   /** Sent and not answered. */
   let inFlight: string | undefined;
   /** Sent, and the connection broke before the answer. */
@@ -60,19 +62,25 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   let waitingSince: number | undefined;
 
   const isSaved = () => mine.value === base.value.content;
-  const tooLong = computed(() => !fits(mine.value, largest));
+  const refusal = computed(() => {
+    if (!fits(mine.value, largest)) return new PoproomError('CONTENT_TOO_LARGE', 'The text is too long.');
+    return refused.value?.text === mine.value ? refused.value.error : undefined;
+  });
   const status = computed<TextStatus>(() => {
-    if (isSaved()) return isOnline.value ? 'saved' : 'offline';
-    if (tooLong.value) return 'too-long';
     if (!isOnline.value) return 'offline';
-    return refused.value === mine.value ? 'refused' : 'sending';
+    if (isSaved()) return 'saved';
+    return refusal.value ? 'refused' : 'sending';
   });
 
   function schedule(): void {
     clearTimeout(timer);
     waitingSince ??= Date.now();
-    timer = setTimeout(send, Math.max(0, Math.min(pauseMs, waitingSince + longestWaitMs - Date.now())));
+    timer = setTimeout(flush, Math.max(0, Math.min(pauseMs, waitingSince + longestWaitMs - Date.now())));
+  }
+
+  function flush(): void {
     keepDraft();
+    void send();
   }
 
   function keepDraft(): void {
@@ -82,23 +90,27 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
 
   async function send(): Promise<void> {
     clearTimeout(timer);
-    const ready = isOnline.value && inFlight === undefined && base.value.version >= 0;
-    if (!ready || isSaved() || tooLong.value || refused.value === mine.value) return;
-    const sent = mine.value;
-    inFlight = sent;
     waitingSince = undefined;
+    const ready = isOnline.value && inFlight === undefined && base.value.version >= 0;
+    if (!ready || isSaved() || refusal.value) return;
+    inFlight = mine.value;
+    await deliver(inFlight);
+    inFlight = undefined;
+    settleArrived();
+    keepDraft();
+    if (!isSaved()) schedule();
+  }
+
+  async function deliver(sent: string): Promise<void> {
     try {
       const answer = await write(sent, base.value.version);
+      uncertain = undefined;
       if (answer.type === 'written') base.value = { content: sent, version: answer.version };
       else rebase(answer);
     } catch (error) {
-      if (error instanceof PoproomError && error.code !== 'OFFLINE') refused.value = sent;
+      if (error instanceof PoproomError && error.code !== 'OFFLINE') refused.value = { text: sent, error };
       else uncertain = sent;
     }
-    inFlight = undefined;
-    if (arrived) settleArrived();
-    keepDraft();
-    if (!isSaved()) schedule();
   }
 
   function settleArrived(): void {
@@ -130,10 +142,11 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   return {
     value: mine,
     status,
+    refusal,
     unplaced,
 
     edit(text) {
-      mine.value = text;
+      mine.value = text.toWellFormed();
       schedule();
     },
 
@@ -152,7 +165,7 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
       if (now && !isSaved()) schedule();
     },
 
-    flush: send,
+    flush,
   };
 }
 

@@ -1,11 +1,12 @@
 /** For whoever cannot go on here: what happened, and what to do. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { goHome } from '../address.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { t } from '../words/index.ts';
 
 interface Props {
-  title: string;
+  title: ComponentChildren;
   icon?: IconName;
   /** What to do about it. */
   children?: ComponentChildren;
@@ -14,12 +15,17 @@ interface Props {
 }
 
 export function Outside({ title, icon = 'warning', children, action }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The view before is gone, and the focus with it: here a screen reader goes on.
+  useEffect(() => heading.current?.focus(), []);
   return (
-    <section class="outside" role="alert">
+    <section class="outside">
       <span class="outside-icon">
         <Icon name={icon} />
       </span>
-      <h1>{title}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
       {children && <p>{children}</p>}
       <div class="actions">
         {action}

@@ -1,37 +1,41 @@
 /** Errors, in the words of the page. */
 import type { PoproomError } from '../../../src/client/index.ts';
 import { limits } from '../limits.ts';
-import { t } from './index.ts';
+import { t, type Words } from './index.ts';
 import { roughTime, size } from './quantities.ts';
 
-export function problemText(error: PoproomError): string {
-  const time = error.retryAfter === undefined ? '' : roughTime(error.retryAfter * 1000);
+/** `ms` until it is worth trying again, where that is known better than when the error was made. */
+export function problemText(error: PoproomError, ms = (error.retryAfter ?? 60) * 1000): string {
+  const time = roughTime(ms);
   switch (error.code) {
-    case 'OFFLINE':
-      return t('errorOffline');
     case 'RATE_LIMITED':
-      return time ? t('errorLimited', { time }) : t('errorBusy');
+      return t(limitWords[String(error.details.reason)] ?? 'limitRequests', { time });
     case 'PIN_LOCKED':
       return t('pinLocked', { time });
     case 'FILE_TOO_LARGE':
       return t('errorFileTooLarge', { size: size(limits.fileMax) });
     case 'CONTENT_TOO_LARGE':
       return t('textTooLong', { size: size(limits.contentMax) });
-    case 'ROOM_FULL':
-      return t('errorRoomFull');
-    case 'STORAGE_FULL':
-      return t('errorStorageFull');
-    case 'UNAVAILABLE':
-    case 'INTERNAL':
-      return t('errorServer');
-    case 'API_KEY_REQUIRED':
-    case 'INVALID_API_KEY':
-      return t('errorKeyRequired');
-    case 'ROOM_NOT_FOUND':
-      return t('errorNotFound');
-    case 'ROOM_EXPIRED':
-      return t('roomExpired');
     default:
-      return error.message;
+      return plain[error.code] ? t(plain[error.code] as Words) : error.message;
   }
 }
+
+const limitWords: Record<string, Words> = {
+  requests: 'limitRequests',
+  misses: 'limitMisses',
+  devices: 'limitDevices',
+  channels: 'limitChannels',
+};
+
+const plain: Partial<Record<PoproomError['code'], Words>> = {
+  OFFLINE: 'errorOffline',
+  ROOM_FULL: 'errorRoomFull',
+  STORAGE_FULL: 'errorStorageFull',
+  UNAVAILABLE: 'errorServer',
+  INTERNAL: 'errorServer',
+  API_KEY_REQUIRED: 'errorKeyRequired',
+  INVALID_API_KEY: 'errorKeyRequired',
+  ROOM_NOT_FOUND: 'errorNotFound',
+  ROOM_EXPIRED: 'roomExpired',
+};

@@ -53,6 +53,12 @@ export const strings = table({
     es: 'El PIN tiene cuatro cifras.',
     de: 'Eine PIN hat vier Ziffern.',
   },
+  youAreOffline: {
+    en: 'You are offline. Rooms open again when the connection is back.',
+    zh: '您已离线。恢复连接后即可打开房间。',
+    es: 'Estás sin conexión. Las salas se abrirán cuando vuelva.',
+    de: 'Du bist offline. Räume öffnen sich wieder, sobald die Verbindung da ist.',
+  },
   joinTitle: { en: 'Existing room', zh: '已有房间', es: 'Sala existente', de: 'Bestehender Raum' },
   codeLabel: { en: 'Code or link', zh: '房间码或链接', es: 'Código o enlace', de: 'Code oder Link' },
   join: { en: 'Enter', zh: '进入', es: 'Entrar', de: 'Betreten' },
@@ -171,6 +177,7 @@ export const strings = table({
     es: 'Demasiados PIN incorrectos. Puedes volver a intentarlo en {time}.',
     de: 'Zu viele falsche PINs. Ein neuer Versuch geht in {time}.',
   },
+  pinChecking: { en: 'One moment …', zh: '请稍候…', es: 'Un momento…', de: 'Einen Moment …' },
   pinBack: {
     en: 'Delete the last digit',
     zh: '删除最后一位',
@@ -290,7 +297,6 @@ export const strings = table({
   saved: { en: 'Saved', zh: '已保存', es: 'Guardado', de: 'Gespeichert' },
   sending: { en: 'Sending …', zh: '正在发送…', es: 'Enviando…', de: 'Wird gesendet …' },
   offline: { en: 'Offline', zh: '离线', es: 'Sin conexión', de: 'Offline' },
-  notSaved: { en: 'Not saved', zh: '未保存', es: 'Sin guardar', de: 'Nicht gespeichert' },
   textTooLong: {
     en: 'Too long: at most {size}',
     zh: '太长：最多 {size}',
@@ -338,6 +344,12 @@ export const strings = table({
     zh: '将文件拖到页面任意处、粘贴截图，或在此添加。每个最大 {size}。',
     es: 'Suelta archivos en cualquier parte, pega una captura o añádelos aquí. Hasta {size} cada uno.',
     de: 'Dateien irgendwo ablegen, einen Screenshot einfügen oder hier hinzufügen. Je bis {size}.',
+  },
+  noFolders: {
+    en: 'Folders cannot be added. Pack them into one file first.',
+    zh: '不能添加文件夹，请先打包成一个文件。',
+    es: 'No se pueden añadir carpetas. Comprímelas antes en un archivo.',
+    de: 'Ordner gehen nicht. Packe sie vorher in eine Datei.',
   },
   dropHere: {
     en: 'Drop to add to the room',
@@ -401,17 +413,29 @@ export const strings = table({
     es: 'No se puede acceder al servidor. Comprueba la conexión y reinténtalo.',
     de: 'Der Server ist nicht erreichbar. Prüfe die Verbindung und versuche es erneut.',
   },
-  errorLimited: {
+  limitRequests: {
     en: 'The limit of requests is reached. It is lifted in {time}.',
     zh: '请求次数已达上限，{time}后解除。',
     es: 'Se ha alcanzado el límite de peticiones. Se levanta en {time}.',
     de: 'Die Grenze der Anfragen ist erreicht. Sie wird in {time} aufgehoben.',
   },
-  errorBusy: {
-    en: 'Too much at once. Try again in a moment.',
-    zh: '操作过于频繁，请稍后再试。',
-    es: 'Demasiado a la vez. Inténtalo en un momento.',
-    de: 'Zu viel auf einmal. Versuche es gleich noch einmal.',
+  limitMisses: {
+    en: 'Too many unknown codes or wrong PINs came from here. This is lifted in {time}.',
+    zh: '此处输入的未知房间码或错误 PIN 过多，{time}后解除。',
+    es: 'Llegaron demasiados códigos desconocidos o PIN incorrectos. Se levanta en {time}.',
+    de: 'Von hier kamen zu viele unbekannte Codes oder falsche PINs. Das endet in {time}.',
+  },
+  limitDevices: {
+    en: 'The room has as many devices as it can hold. Next try in {time}.',
+    zh: '房间内的设备已满。{time}后重试。',
+    es: 'La sala no admite más dispositivos. Próximo intento en {time}.',
+    de: 'Der Raum hat so viele Geräte, wie er fasst. Nächster Versuch in {time}.',
+  },
+  limitChannels: {
+    en: 'Too many rooms are open from here. Close one; next try in {time}.',
+    zh: '此处打开的房间过多，请关闭一个；{time}后重试。',
+    es: 'Hay demasiadas salas abiertas desde aquí. Cierra una; próximo intento en {time}.',
+    de: 'Von hier sind zu viele Räume offen. Schließe einen; nächster Versuch in {time}.',
   },
   errorFileTooLarge: {
     en: 'Not sent: larger than {size}.',

@@ -1,4 +1,6 @@
 /** The first view: start a room, join one, or go back to one. */
+import { hasNetwork } from '../../device/network.ts';
+import { Icon } from '../../parts/icon.tsx';
 import { t } from '../../words/index.ts';
 import { JoinForm } from './join-form.tsx';
 import { Picture } from './picture.tsx';
@@ -8,6 +10,12 @@ import { StartForm } from './start-form.tsx';
 export function Home() {
   return (
     <div class="home">
+      {!hasNetwork.value && (
+        <p class="alert" role="status">
+          <Icon name="offline" />
+          <span>{t('youAreOffline')}</span>
+        </p>
+      )}
       <section class="hero">
         <div>
           <h1>{t('headline')}</h1>

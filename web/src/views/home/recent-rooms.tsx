@@ -4,7 +4,7 @@ import { goToRoom } from '../../address.ts';
 import { forget, type RecentRoom, recentRooms, remember, rereadRooms } from '../../device/recent-rooms.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { notify } from '../../parts/notices.tsx';
-import { useNow } from '../../parts/ticking.ts';
+import { useNow } from '../../parts/ticking.tsx';
 import { t } from '../../words/index.ts';
 import { roughTime } from '../../words/quantities.ts';
 

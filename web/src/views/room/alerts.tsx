@@ -1,10 +1,9 @@
 /** What someone in the room must know at once: a lost connection, a limit, someone trying PINs. */
 import { Icon } from '../../parts/icon.tsx';
-import { useNow } from '../../parts/ticking.ts';
-import type { RoomState } from '../../room/room.ts';
+import { Countdown } from '../../parts/ticking.tsx';
+import type { Link, RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';
-import { roughTime } from '../../words/quantities.ts';
 
 export function Alerts({ room }: { room: RoomState }) {
   return (
@@ -16,19 +15,20 @@ export function Alerts({ room }: { room: RoomState }) {
 }
 
 function Interruption({ room }: { room: RoomState }) {
-  const now = useNow();
   const link = room.link.value;
   if (link.is !== 'waiting') return null;
   const offline = link.error.code === 'OFFLINE';
   return (
     <p class="alert">
       <Icon name={offline ? 'offline' : 'clock'} />
-      <span>
-        {offline ? t('interrupted') : problemText(link.error)}{' '}
-        {!offline && t('triesAgainIn', { time: roughTime(link.until.getTime() - now) })}
-      </span>
+      <span>{offline ? t('interrupted') : <Waiting link={link} />}</span>
     </p>
   );
+}
+
+/** Why the room is out of reach, and until when. */
+export function Waiting({ link }: { link: Extract<Link, { is: 'waiting' }> }) {
+  return <Countdown until={link.until.getTime()} words={(ms) => problemText(link.error, ms)} />;
 }
 
 function PinAttempts({ room }: { room: RoomState }) {

@@ -7,9 +7,6 @@ import { t } from '../../words/index.ts';
 
 export function DeleteRoom({ room }: { room: RoomState }) {
   const asking = useSignal(false);
-  const close = () => {
-    asking.value = false;
-  };
   return (
     <>
       <button
@@ -23,23 +20,21 @@ export function DeleteRoom({ room }: { room: RoomState }) {
         {t('deleteRoom')}
       </button>
       {asking.value && (
-        <Dialog title={t('deleteTitle', { code: room.code })} onClose={close}>
+        <Dialog
+          title={t('deleteTitle', { code: room.code })}
+          onClose={() => {
+            asking.value = false;
+          }}
+        >
           <p>{t('deleteHint')}</p>
-          <div class="actions">
-            <button type="button" class="button" onClick={close}>
+          <form method="dialog" class="actions">
+            <button type="submit" class="button">
               {t('keep')}
             </button>
-            <button
-              type="button"
-              class="button danger filled"
-              onClick={() => {
-                close();
-                void room.delete();
-              }}
-            >
+            <button type="submit" class="button danger filled" onClick={() => void room.delete()}>
               {t('deleteForGood')}
             </button>
-          </div>
+          </form>
         </Dialog>
       )}
     </>

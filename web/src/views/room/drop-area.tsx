@@ -3,8 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../../parts/icon.tsx';
+import { notify } from '../../parts/notices.tsx';
 import { t } from '../../words/index.ts';
-import { filesIn } from './pasted-files.ts';
+import { droppedFiles, pastedFiles } from './incoming-files.ts';
 
 export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => void; children: ComponentChildren }) {
   const dragging = useSignal(false);
@@ -28,10 +29,12 @@ export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => vo
       if (!carriesFiles(event)) return;
       event.preventDefault();
       dragging.value = false;
-      onFiles(filesIn(event.dataTransfer));
+      const { files, folders } = droppedFiles(event.dataTransfer);
+      if (folders) notify(t('noFolders'));
+      onFiles(files);
     });
     on('paste', (event) => {
-      const files = filesIn(event.clipboardData);
+      const files = pastedFiles(event.clipboardData);
       if (files.length === 0) return;
       event.preventDefault();
       onFiles(files);

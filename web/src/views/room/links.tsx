@@ -5,20 +5,16 @@ import { Icon } from '../../parts/icon.tsx';
 import { t } from '../../words/index.ts';
 
 const mostShown = 20;
+/** Not at every letter. */
+const pauseMs = 200;
 
 export function Links({ text }: { text: string }) {
   const links = useSignal<{ url: string; text: string }[]>([]);
   useEffect(() => {
-    let current = true;
-    if (!/\w\.\w|:\/\//.test(text)) links.value = [];
-    else {
-      void import('./find-links.ts').then(({ findLinks }) => {
-        if (current) links.value = findLinks(text, mostShown);
-      });
-    }
-    return () => {
-      current = false;
-    };
+    const timer = setTimeout(async () => {
+      links.value = /\w\.\w|:\/\//.test(text) ? (await import('./find-links.ts')).findLinks(text, mostShown) : [];
+    }, pauseMs);
+    return () => clearTimeout(timer);
   }, [text]);
 
   if (links.value.length === 0) return null;

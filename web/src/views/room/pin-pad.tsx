@@ -2,31 +2,36 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../parts/icon.tsx';
-import { useNow } from '../../parts/ticking.ts';
-import type { RoomState } from '../../room/room.ts';
+import { Countdown, useNow } from '../../parts/ticking.tsx';
+import type { PinQuestion, RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
 import { roughTime } from '../../words/quantities.ts';
+import { Waiting } from './alerts.tsx';
 
-interface Props {
-  room: RoomState;
-  triesLeft: number | undefined;
-  wrong: boolean;
-  lockedUntil: number | undefined;
-}
-
-export function PinPad({ room, triesLeft, wrong, lockedUntil }: Props) {
-  const now = useNow();
+export function PinPad({ room, asked }: { room: RoomState; asked: PinQuestion }) {
   const pin = useSignal('');
+  const checking = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
-  const locked = lockedUntil !== undefined && now < lockedUntil;
+  const locked = useLocked(asked.lockedUntil);
+  const resting = locked || checking.value;
+
   useEffect(() => {
-    if (!locked) field.current?.focus();
-  }, [locked]);
+    checking.value = false;
+    show('');
+    field.current?.focus();
+  }, [asked, locked]);
+
+  function show(digits: string) {
+    pin.value = digits;
+    if (field.current) field.current.value = digits;
+  }
 
   function type(text: string) {
-    pin.value = text.replace(/\D/g, '').slice(0, 4);
-    if (field.current) field.current.value = pin.value;
-    if (pin.value.length === 4) room.enter(pin.value);
+    if (resting) return;
+    show(text.replace(/\D/g, '').slice(0, 4));
+    if (pin.value.length < 4) return;
+    checking.value = true;
+    room.enter(pin.value);
   }
 
   return (
@@ -36,9 +41,9 @@ export function PinPad({ room, triesLeft, wrong, lockedUntil }: Props) {
       </span>
       <h1>{t('pinTitle', { code: room.code })}</h1>
       <p class="pin-state" role="alert">
-        {locked ? t('pinLocked', { time: roughTime(lockedUntil - now) }) : verdict(wrong, triesLeft)}
+        <Verdict room={room} asked={asked} locked={locked} checking={checking.value} />
       </p>
-      <label class="pin-dots" data-length={pin.value.length}>
+      <label class="pin-dots" data-wrong={(asked.wrong && !checking.value) || undefined}>
         <span class="out-of-sight">{t('pinLabel')}</span>
         <input
           ref={field}
@@ -46,7 +51,7 @@ export function PinPad({ room, triesLeft, wrong, lockedUntil }: Props) {
           inputMode="none"
           autocomplete="off"
           maxLength={4}
-          disabled={locked}
+          readOnly={resting}
           onInput={({ currentTarget }) => type(currentTarget.value)}
         />
         {[0, 1, 2, 3].map((i) => (
@@ -54,19 +59,15 @@ export function PinPad({ room, triesLeft, wrong, lockedUntil }: Props) {
         ))}
       </label>
       <div class="pad">
-        {['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((digit) => (
-          <button key={digit} type="button" class="button" disabled={locked} onClick={() => type(pin.value + digit)}>
+        {['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'].map((digit) => (
+          <button key={digit} type="button" class="button" disabled={resting} onClick={() => type(pin.value + digit)}>
             {digit}
           </button>
         ))}
-        <span />
-        <button type="button" class="button" disabled={locked} onClick={() => type(`${pin.value}0`)}>
-          0
-        </button>
         <button
           type="button"
           class="button"
-          disabled={locked || pin.value === ''}
+          disabled={resting || pin.value === ''}
           aria-label={t('pinBack')}
           onClick={() => type(pin.value.slice(0, -1))}
         >
@@ -77,7 +78,23 @@ export function PinPad({ room, triesLeft, wrong, lockedUntil }: Props) {
   );
 }
 
-function verdict(wrong: boolean, triesLeft: number | undefined): string {
-  if (!wrong) return t('pinAsk');
-  return triesLeft === undefined ? t('pinWrong') : t('pinWrongLeft', { n: triesLeft });
+function useLocked(until: number | undefined): boolean {
+  const now = useNow();
+  return until !== undefined && now < until;
+}
+
+interface State {
+  room: RoomState;
+  asked: PinQuestion;
+  locked: boolean;
+  checking: boolean;
+}
+
+function Verdict({ room, asked, locked, checking }: State) {
+  const link = room.link.value;
+  if (locked)
+    return <Countdown until={asked.lockedUntil ?? 0} words={(ms) => t('pinLocked', { time: roughTime(ms) })} />;
+  if (checking) return link.is === 'waiting' ? <Waiting link={link} /> : t('pinChecking');
+  if (!asked.wrong) return t('pinAsk');
+  return asked.triesLeft ? t('pinWrongLeft', { n: asked.triesLeft }) : t('pinWrong');
 }

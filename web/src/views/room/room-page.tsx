@@ -2,12 +2,13 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { PoproomError, RoomCode } from '../../../../src/client/index.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { useNow } from '../../parts/ticking.ts';
+import { Countdown } from '../../parts/ticking.tsx';
 import { openRoom, type RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';
 import { roughTime } from '../../words/quantities.ts';
 import { Outside } from '../outside.tsx';
+import { Waiting } from './alerts.tsx';
 import { Inside } from './inside.tsx';
 import { PinPad } from './pin-pad.tsx';
 
@@ -28,7 +29,7 @@ function View({ room }: { room: RoomState }) {
     case 'inside':
       return <Inside room={room} />;
     case 'pin':
-      return <PinPad room={room} {...standing} />;
+      return <PinPad room={room} asked={standing.asked} />;
     case 'over':
       return standing.why === 'deleted' ? (
         <Outside icon="check" title={t('roomDeleted')}>
@@ -46,14 +47,16 @@ function View({ room }: { room: RoomState }) {
 
 /** Usually over before it is seen. What takes longer is explained: no connection, or a limit. */
 function Entering({ room }: { room: RoomState }) {
-  const now = useNow();
   const link = room.link.value;
   if (link.is !== 'waiting') return <p class="entering">{t('entering', { code: room.code })}</p>;
-  const { error, until } = link;
-  const title = error.code === 'OFFLINE' ? t('cannotReach') : problemText(error);
+  const offline = link.error.code === 'OFFLINE';
   return (
-    <Outside icon={error.code === 'OFFLINE' ? 'offline' : 'clock'} title={title} action={<Again room={room} />}>
-      {t('triesAgainIn', { time: roughTime(until.getTime() - now) })}
+    <Outside
+      icon={offline ? 'offline' : 'clock'}
+      title={offline ? t('cannotReach') : <Waiting link={link} />}
+      action={<Again room={room} />}
+    >
+      {offline && <Countdown until={link.until.getTime()} words={(ms) => t('triesAgainIn', { time: roughTime(ms) })} />}
     </Outside>
   );
 }

@@ -1,7 +1,6 @@
 /** The text of the room, and what can be done with it. */
 import { useEffect, useRef } from 'preact/hooks';
 import { monospace } from '../../device/preferences.ts';
-import { limits } from '../../limits.ts';
 import { canPaste, pasteText } from '../../parts/clipboard.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../parts/icon.tsx';
@@ -9,7 +8,7 @@ import { later } from '../../parts/later.tsx';
 import { notify } from '../../parts/notices.tsx';
 import type { SharedText, TextStatus } from '../../room/shared-text.ts';
 import { t } from '../../words/index.ts';
-import { size } from '../../words/quantities.ts';
+import { problemText } from '../../words/problem.ts';
 import { Links } from './links.tsx';
 import { changeBetween } from './text-change.ts';
 
@@ -18,6 +17,7 @@ const Unplaced = later(async () => (await import('./unplaced.tsx')).Unplaced);
 export function TextPanel({ text }: { text: SharedText }) {
   const field = useRef<HTMLTextAreaElement>(null);
   useSharedValue(field, text);
+  usePasteAnywhere(field, text);
   const value = text.value.value;
 
   async function paste() {
@@ -39,7 +39,7 @@ export function TextPanel({ text }: { text: SharedText }) {
         <h2>
           <label for="text">{t('text')}</label>
         </h2>
-        <Status status={text.status.value} />
+        <Status text={text} />
       </header>
       <textarea
         id="text"
@@ -85,23 +85,18 @@ const statusIcons: Record<TextStatus, IconName | undefined> = {
   saved: 'check',
   sending: undefined,
   offline: 'offline',
-  'too-long': 'warning',
   refused: 'warning',
 };
 
-function Status({ status }: { status: TextStatus }) {
+const statusWords = { saved: 'saved', sending: 'sending', offline: 'offline', refused: 'sending' } as const;
+
+function Status({ text }: { text: SharedText }) {
+  const status = text.status.value;
   const icon = statusIcons[status];
-  const words: Record<TextStatus, string> = {
-    saved: t('saved'),
-    sending: t('sending'),
-    offline: t('offline'),
-    'too-long': t('textTooLong', { size: size(limits.contentMax) }),
-    refused: t('notSaved'),
-  };
   return (
     <p class="status" data-status={status} role="status">
       {icon ? <Icon name={icon} /> : <i class="dot" />}
-      {words[status]}
+      {status === 'refused' && text.refusal.value ? problemText(text.refusal.value) : t(statusWords[status])}
     </p>
   );
 }
@@ -112,7 +107,7 @@ function useSharedValue(field: { current: HTMLTextAreaElement | null }, text: Sh
     const show = () => {
       const element = field.current;
       if (!element || composing) return;
-      const change = changeBetween(element.value, text.value.value);
+      const change = changeBetween(element.value, asShown(text.value.value));
       if (change) element.setRangeText(change.text, change.from, change.to, 'preserve');
     };
     // While an input method is at work, changing the field would break the word that is being made.
@@ -135,6 +130,24 @@ function useSharedValue(field: { current: HTMLTextAreaElement | null }, text: Sh
     };
   }, [text]);
 }
+
+/** Who pastes without having chosen a field means this one. */
+function usePasteAnywhere(field: { current: HTMLTextAreaElement | null }, text: SharedText): void {
+  useEffect(() => {
+    const paste = (event: ClipboardEvent) => {
+      const pasted = event.clipboardData?.getData('text/plain') ?? '';
+      const elsewhere = (event.target as Element).closest('input, textarea, dialog');
+      if (pasted === '' || elsewhere || event.defaultPrevented) return;
+      event.preventDefault();
+      insert(field.current, pasted, text);
+    };
+    document.addEventListener('paste', paste);
+    return () => document.removeEventListener('paste', paste);
+  }, [text]);
+}
+
+/** A field has one kind of line end, whatever the text has. */
+const asShown = (text: string) => text.replace(/\r\n?/g, '\n');
 
 /** Where the cursor is. */
 function insert(field: HTMLTextAreaElement | null, pasted: string, text: SharedText): void {

@@ -1,7 +1,7 @@
 /** How long the room still lives: a line that grows shorter, and a clock. */
 import { useRef } from 'preact/hooks';
 import { limits } from '../../limits.ts';
-import { useNow } from '../../parts/ticking.ts';
+import { useNow } from '../../parts/ticking.tsx';
 import type { RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
 import { clockTime } from '../../words/quantities.ts';

@@ -1,6 +1,6 @@
 /** The time, for everything that counts down. */
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 
 const now = signal(Date.now());
 let watchers = 0;
@@ -20,4 +20,16 @@ export function useNow(): number {
     };
   }, []);
   return now.value;
+}
+
+/** A sentence with the time that is left until a moment. It is read out once, not every second. */
+export function Countdown({ until, words }: { until: number; words: (ms: number) => string }) {
+  const left = until - useNow();
+  const atFirst = useMemo(() => words(left), [until]);
+  return (
+    <>
+      <span class="out-of-sight">{atFirst}</span>
+      <span aria-hidden="true">{words(left)}</span>
+    </>
+  );
 }

@@ -1,0 +1,10 @@
+/** Whether this device has a network at all. */
+import { signal } from '@preact/signals';
+
+export const hasNetwork = signal(navigator.onLine);
+
+for (const type of ['online', 'offline'] as const) {
+  addEventListener(type, () => {
+    hasNetwork.value = navigator.onLine;
+  });
+}
