@@ -96,8 +96,12 @@ export function openRoom(code: RoomCode): RoomState {
       let next = await events.next();
       for (; !next.done; next = await events.next()) {
         const event = next.value;
-        if (event.type === 'connected' && standing.value.at !== 'inside') keepPin(code, pin);
-        if (!signal.aborted) batch(() => take(event));
+        if (signal.aborted) continue;
+        batch(() => take(event));
+        if (standing.value.at !== 'inside' && (event.type === 'snapshot' || event.type === 'devices')) {
+          keepPin(code, pin);
+          standing.value = { at: 'inside' };
+        }
       }
       if (next.value !== 'left') over(next.value);
     } catch (error) {
@@ -118,7 +122,6 @@ export function openRoom(code: RoomCode): RoomState {
         break;
       case 'connected':
         link.value = { is: 'connected' };
-        standing.value = { at: 'inside' };
         text.online(true);
         break;
       case 'snapshot':

@@ -1,6 +1,7 @@
 /** The text of a room on this device: typed here, merged with what comes from elsewhere, sent when there is a pause. */
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { PoproomError, type WriteAnswer } from '../../../src/client/index.ts';
+import { commonEdges } from './common-edges.ts';
 import { merge } from './merge.ts';
 
 export interface Version {
@@ -8,10 +9,11 @@ export interface Version {
   version: number;
 }
 
-/** What was typed and could not be sent yet, kept for when the page is opened anew. */
+/** What was typed and is not in the room, kept for when the page is opened anew. */
 export interface Draft {
   base: Version;
   mine: string;
+  unplaced: readonly string[];
 }
 
 export interface Drafts {
@@ -26,9 +28,12 @@ export interface SharedText {
   readonly status: ReadonlySignal<TextStatus>;
   /** Why it cannot be stored as it is. */
   readonly refusal: ReadonlySignal<PoproomError | undefined>;
-  /** Passages of this device that collided with those of another. */
-  readonly unplaced: Signal<readonly string[]>;
+  /** Passages of this device that collided with those of another, until they are appended or dropped. */
+  readonly unplaced: ReadonlySignal<readonly string[]>;
   edit(text: string): void;
+  /** Puts words at the end, on a line of their own. */
+  append(words: string): void;
+  dropUnplaced(index: number): void;
   /** The text as the server has it. */
   receive(current: Version): void;
   online(isOnline: boolean): void;
@@ -48,9 +53,10 @@ const longestWaitMs = 1_000;
 
 export function createSharedText({ write, largest, drafts }: Parts): SharedText {
   const draft = drafts.load();
+  /** Nothing, before the room has been seen. */
   const base = signal<Version>(draft?.base ?? { content: '', version: -1 });
   const mine = signal(draft?.mine ?? '');
-  const unplaced = signal<readonly string[]>([]);
+  const unplaced = signal<readonly string[]>(draft?.unplaced ?? []);
   const isOnline = signal(false);
   const refused = signal<{ text: string; error: PoproomError } | undefined>(undefined);
   /** Sent and not answered. */
@@ -60,6 +66,7 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   let arrived: Version | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let waitingSince: number | undefined;
+  let isKept = draft !== undefined;
 
   const isSaved = () => mine.value === base.value.content;
   const refusal = computed(() => {
@@ -83,9 +90,12 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
     void send();
   }
 
+  /** Another tab may be in the same room: only what this one has kept is forgotten. */
   function keepDraft(): void {
-    const known = base.value.version >= 0;
-    drafts.save(known && !isSaved() ? { base: base.value, mine: mine.value } : undefined);
+    const open = base.value.version >= 0 && (!isSaved() || unplaced.value.length > 0);
+    if (open) drafts.save({ base: base.value, mine: mine.value, unplaced: unplaced.value });
+    else if (isKept) drafts.save(undefined);
+    isKept = open;
   }
 
   async function send(): Promise<void> {
@@ -130,8 +140,6 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   /** What both sides started from: the text that may have been stored unnoticed, if theirs looks like built on it. */
   function commonBase(current: Version): string {
     const { content, version } = base.value;
-    // Of a room that was never seen, there is nothing of ours.
-    if (version < 0) return mine.value;
     if (uncertain === undefined) return content;
     if (current.content === uncertain) return uncertain;
     const wasStored =
@@ -139,15 +147,26 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
     return wasStored ? uncertain : content;
   }
 
+  function edit(text: string): void {
+    mine.value = text.toWellFormed();
+    schedule();
+  }
+
   return {
     value: mine,
     status,
     refusal,
     unplaced,
+    edit,
 
-    edit(text) {
-      mine.value = text.toWellFormed();
-      schedule();
+    append(words) {
+      const present = mine.value;
+      edit(present === '' ? words : `${present.replace(/\n?$/, '\n')}${words}`);
+    },
+
+    dropUnplaced(index) {
+      unplaced.value = unplaced.value.filter((_, i) => i !== index);
+      keepDraft();
     },
 
     receive(current) {
@@ -174,12 +193,8 @@ function fits(text: string, bytes: number): boolean {
   return text.length * 3 <= bytes || new TextEncoder().encode(text).length <= bytes;
 }
 
-/** The length of what two texts begin and end with alike. */
+/** How much of one text is in another, by their beginnings and ends. */
 function likeness(one: string, other: string): number {
-  const shortest = Math.min(one.length, other.length);
-  let start = 0;
-  while (start < shortest && one[start] === other[start]) start++;
-  let end = 0;
-  while (end < shortest - start && one[one.length - 1 - end] === other[other.length - 1 - end]) end++;
+  const { start, end } = commonEdges(one, other);
   return start + end;
 }

@@ -47,7 +47,6 @@ export function Inside({ room }: { room: RoomState }) {
 /** What another app handed over for this room: text goes to the end of the text, files among the files. */
 async function receiveShared(room: RoomState): Promise<void> {
   const { text, files } = await takeShared(room.code);
-  const present = room.text.value.value;
-  if (text) room.text.edit(present === '' ? text : `${present.replace(/\n?$/, '\n')}${text}`);
+  if (text) room.text.append(text);
   room.uploads.add(files);
 }

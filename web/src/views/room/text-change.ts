@@ -1,4 +1,5 @@
 /** The one stretch in which two texts differ. */
+import { commonEdges } from '../../room/common-edges.ts';
 
 export interface TextChange {
   from: number;
@@ -8,10 +9,6 @@ export interface TextChange {
 
 export function changeBetween(before: string, after: string): TextChange | undefined {
   if (before === after) return undefined;
-  const shortest = Math.min(before.length, after.length);
-  let from = 0;
-  while (from < shortest && before[from] === after[from]) from++;
-  let same = 0;
-  while (same < shortest - from && before[before.length - 1 - same] === after[after.length - 1 - same]) same++;
-  return { from, to: before.length - same, text: after.slice(from, after.length - same) };
+  const { start, end } = commonEdges(before, after);
+  return { from: start, to: before.length - end, text: after.slice(start, after.length - end) };
 }

@@ -6,13 +6,9 @@ import { t } from '../../words/index.ts';
 export function Unplaced({ text }: { text: SharedText }) {
   const passages = text.unplaced.value;
 
-  const drop = (index: number) => {
-    text.unplaced.value = passages.filter((_, i) => i !== index);
-  };
   const place = (index: number, passage: string) => {
-    const present = text.value.value;
-    text.edit(present === '' ? passage : `${present.replace(/\n?$/, '\n')}${passage}`);
-    drop(index);
+    text.append(passage);
+    text.dropUnplaced(index);
   };
 
   return (
@@ -27,7 +23,7 @@ export function Unplaced({ text }: { text: SharedText }) {
               {t('addToEnd')}
             </button>
             <CopyButton text={passage} label={t('copy')} />
-            <button type="button" class="button quiet" onClick={() => drop(index)}>
+            <button type="button" class="button quiet" onClick={() => text.dropUnplaced(index)}>
               {t('discard')}
             </button>
           </div>

@@ -1,0 +1,16 @@
+/** What two texts begin and end with alike. */
+
+export interface CommonEdges {
+  /** Lengths; they do not overlap. */
+  start: number;
+  end: number;
+}
+
+export function commonEdges(one: string, other: string): CommonEdges {
+  const shortest = Math.min(one.length, other.length);
+  let start = 0;
+  while (start < shortest && one[start] === other[start]) start++;
+  let end = 0;
+  while (end < shortest - start && one[one.length - 1 - end] === other[other.length - 1 - end]) end++;
+  return { start, end };
+}
