@@ -5,6 +5,7 @@ import { createInbox } from './inbox.ts';
 
 /** The server speaks every 25 seconds; twice that long without a word, and the line is dead. */
 const silenceMs = 55_000;
+const openWithinMs = 8_000;
 /** A sleeping device wakes up to a line that has missed a word of the server. */
 const freshMs = 27_000;
 
@@ -16,8 +17,15 @@ export interface Connection {
   close(): void;
 }
 
+export interface Connecting {
+  /** Gives up, and closes what is open. */
+  signal: AbortSignal;
+  /** Told of each message when it comes; what it takes is not put among the messages. */
+  takes: (message: ServerMessage) => boolean;
+}
+
 /** Fails when the channel does not open, for whatever reason: a browser does not tell which. */
-export function connect(url: string, join: Join): Promise<Connection> {
+export function connect(url: string, join: Join, { signal, takes }: Connecting): Promise<Connection> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'));
   const inbox = createInbox<ServerMessage>();
   let heardAt = Date.now();
@@ -40,17 +48,23 @@ export function connect(url: string, join: Join): Promise<Connection> {
   };
 
   return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      clearTimeout(tooLate);
+      close();
+      reject(unreachable());
+    };
+    const tooLate = setTimeout(giveUp, openWithinMs);
+    signal.addEventListener('abort', giveUp);
     socket.onopen = () => {
+      clearTimeout(tooLate);
       connection.send(join);
       resolve(connection);
     };
     socket.onmessage = ({ data }) => {
       heardAt = Date.now();
-      inbox.put(JSON.parse(data) as ServerMessage);
+      const message = JSON.parse(data) as ServerMessage;
+      if (!takes(message)) inbox.put(message);
     };
-    socket.onclose = () => {
-      close();
-      reject(unreachable());
-    };
+    socket.onclose = giveUp;
   });
 }

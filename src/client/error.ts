@@ -33,10 +33,14 @@ export function errorFrom(status: number, text: string, retryAfter: string | nul
     const { code, message, details } = (JSON.parse(text) as ErrorBody).error;
     return new PoproomError(code as ErrorCode, message, { ...extras, details });
   } catch (cause) {
-    // Something on the way answered in the server's place.
-    const code = status >= 500 ? 'UNAVAILABLE' : 'INTERNAL';
-    return new PoproomError(code, `The server answered ${status} in a way that is not its own.`, { ...extras, cause });
+    return notItsOwn(status, { ...extras, cause });
   }
+}
+
+/** Something on the way answered in the server's place. */
+export function notItsOwn(status: number, extras: PoproomErrorExtras): PoproomError {
+  const code = status >= 500 ? 'UNAVAILABLE' : 'INTERNAL';
+  return new PoproomError(code, `The server answered ${status} in a way that is not its own.`, extras);
 }
 
 export function unreachable(cause?: unknown): PoproomError {

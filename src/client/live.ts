@@ -40,20 +40,29 @@ export interface LiveRoom {
   rename(deviceName: string): void;
 }
 
+/** For a server that is there to say so. */
+const answerWithinMs = 8_000;
+
 export function openLive(wire: Wire, path: string, access: RoomAccess, { signal }: LiveOptions = {}): LiveRoom {
   const writes = createWrites();
   let { deviceName } = access;
   let connection: Connection | undefined;
   let seq: number | undefined;
   const rest = createRest();
+  /** Of the try that is under way. */
+  let attempt = new AbortController();
 
-  signal?.addEventListener('abort', () => {
-    connection?.close();
+  signal?.addEventListener('abort', startOver);
+
+  /** Ends what is open or under way, and the pause after it. */
+  function startOver(): void {
+    attempt.abort();
     rest.skip();
-  });
+  }
 
   async function* follow(): AsyncGenerator<LiveEvent, Ended> {
-    for (let failures = 0; !signal?.aborted; failures++) {
+    let failures = 0;
+    while (!signal?.aborted) {
       const startedAt = Date.now();
       yield { type: 'connecting' };
       const end = yield* visit(failures);
@@ -63,7 +72,7 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
       if (isFinal(end) && !lockedByOthers) throw end;
       if (signal?.aborted) break;
       // Who was inside for a while starts anew; who is thrown out at once is not let into a busy loop.
-      if (Date.now() - startedAt > 10_000) failures = 0;
+      failures = Date.now() - startedAt > 10_000 ? 0 : failures + 1;
       const ms = waitingTime(end, failures);
       yield { type: 'waiting', until: new Date(Date.now() + ms), error: end };
       await rest.for(ms);
@@ -81,10 +90,8 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
       if (signal?.aborted) return end;
       let entered = false;
       for await (const message of connection.messages) {
-        if ('seq' in message) seq = message.seq;
         if (message.type === 'closed' && message.reason !== 'shutdown') return message.reason;
         if (message.type === 'closed') end = restarting(message);
-        else if (writes.settle(message)) continue;
         else if (message.type === 'error') end = errorIn(message);
         else if (isChange(message)) {
           if (!entered) yield { type: 'connected' };
@@ -100,16 +107,28 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     }
   }
 
+  /** A line that went dead in a sleep says nothing: every try has its time, and can be cut short. */
   async function reach(failures: number): Promise<Connection | PoproomError> {
+    attempt = new AbortController();
+    const inTime = AbortSignal.any([attempt.signal, AbortSignal.timeout(answerWithinMs)]);
     try {
-      // Asking first costs nothing of the limit, opening a channel does.
-      if (failures > 0) await probe(wire);
+      // Asking first costs nothing of the limit, opening a channel does. Only who was inside a moment ago does not ask:
+      // after a sleep the question may go out on a line that is dead, while a channel opens a line of its own.
+      if (failures > 0) await probe(wire, inTime);
     } catch (error) {
-      return error as PoproomError;
+      return error instanceof PoproomError ? error : unreachable(error);
     }
     const { pin, deviceId } = access;
     const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
-    return connect(`${wire.url}${path}/live`, join).catch(() => whyRefused(wire, path, pin));
+    return connect(`${wire.url}${path}/live`, join, { signal: attempt.signal, takes: note }).catch(() =>
+      whyRefused(wire, path, pin, inTime),
+    );
+  }
+
+  /** Answers go to those who wait for them at once, not when the iterator comes to them. */
+  function note(message: ServerMessage): boolean {
+    if ('seq' in message) seq = Math.max(seq ?? 0, message.seq);
+    return writes.settle(message);
   }
 
   return {
@@ -120,18 +139,14 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     },
 
     wake() {
-      if (!connection?.isFresh()) {
-        connection?.close();
-        rest.skip();
-      }
+      if (!connection?.isFresh()) startOver();
     },
 
     interrupt: () => connection?.close(),
 
     rename(name) {
       deviceName = name;
-      connection?.close();
-      rest.skip();
+      startOver();
     },
   };
 }

@@ -1,21 +1,26 @@
 /** Finds out why a live channel did not open, which browsers keep to themselves. */
-import { PoproomError } from './error.ts';
+import { PoproomError, unreachable } from './error.ts';
 import type { Wire } from './wire.ts';
 
-export async function whyRefused(wire: Wire, path: string, pin: string | undefined): Promise<PoproomError> {
+export async function whyRefused(
+  wire: Wire,
+  path: string,
+  pin: string | undefined,
+  signal: AbortSignal,
+): Promise<PoproomError> {
   try {
-    await probe(wire);
-    await wire.call(path, { headers: { 'X-Room-Pin': pin } });
+    await probe(wire, signal);
+    await wire.call(path, { headers: { 'X-Room-Pin': pin }, signal });
     // It answers, and yet the channel did not open: too many are open, or something on the way does not let it through.
     return new PoproomError('UNAVAILABLE', 'The server answers, but does not open a live channel.');
   } catch (error) {
-    return error as PoproomError;
+    return error instanceof PoproomError ? error : unreachable(error);
   }
 }
 
 /** Fails when the server is out of reach, or would refuse the next request; costs nothing of the limit itself. */
-export async function probe(wire: Wire): Promise<void> {
-  await wire.call('/livez');
+export async function probe(wire: Wire, signal: AbortSignal): Promise<void> {
+  await wire.call('/livez', { signal });
   if (wire.rateLimit?.remaining !== 0) return;
   const retryAfter = Math.max(1, Math.ceil((wire.rateLimit.resetAt.getTime() - Date.now()) / 1000));
   throw new PoproomError('RATE_LIMITED', `All requests are used up; try again in ${retryAfter} seconds.`, {

@@ -21,5 +21,5 @@ const longestMs = 30_000;
 /** What the server asks for, or twice as long after each failure; never the same for all that were cut off at once. */
 export function waitingTime({ retryAfter }: PoproomError, failures: number): number {
   if (retryAfter !== undefined) return retryAfter * 1000;
-  return Math.min(longestMs, firstMs * 2 ** failures) * (0.5 + Math.random() / 2);
+  return Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1)) * (0.5 + Math.random() / 2);
 }

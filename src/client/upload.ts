@@ -1,7 +1,7 @@
 /** Uploads. By XMLHttpRequest, because in browsers fetch does not tell how much has been sent. */
 import type { FileUploaded } from '../protocol/schemas.ts';
 import { errorFrom, unreachable } from './error.ts';
-import { given, type Wire } from './wire.ts';
+import { given, parseAnswer, type Wire } from './wire.ts';
 
 export interface UploadOptions {
   name: string;
@@ -30,8 +30,9 @@ export function upload(
     request.onload = () => {
       const header = (header: string) => request.getResponseHeader(header);
       wire.note(header);
-      if (request.status === 201) resolve(JSON.parse(request.responseText) as FileUploaded);
-      else reject(errorFrom(request.status, request.responseText, header('Retry-After')));
+      const { status, responseText } = request;
+      if (status === 201) resolve(new Promise((done) => done(parseAnswer<FileUploaded>(status, responseText))));
+      else reject(errorFrom(status, responseText, header('Retry-After')));
     };
     request.onerror = () => reject(unreachable());
     request.onabort = () => reject(signal?.reason);

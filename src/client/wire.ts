@@ -1,5 +1,5 @@
 /** Requests to the server: what all of them carry, and how an answer becomes a value or an error. */
-import { errorFrom, unreachable } from './error.ts';
+import { errorFrom, notItsOwn, unreachable } from './error.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 
 export interface Call {
@@ -45,9 +45,18 @@ export function createWire(url: string): Wire {
       this.note((name) => response.headers.get(name));
       const text = await response.text();
       if (!response.ok) throw errorFrom(response.status, text, response.headers.get('Retry-After'));
-      return JSON.parse(text) as T;
+      return parseAnswer<T>(response.status, text);
     },
   };
+}
+
+/** A captive portal says 200 to everything, in HTML. */
+export function parseAnswer<T>(status: number, text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw notItsOwn(status, { cause });
+  }
 }
 
 /** Headers that have a value. */

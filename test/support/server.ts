@@ -17,7 +17,7 @@ export interface TestServer {
   /** The one way of time in the server. */
   readonly clock: { now: number; advance(ms: number): void };
   readonly api: ReturnType<typeof createApi>;
-  /** A clean stop and a new start on the same folder, with settings added. */
+  /** A clean stop, unless it is stopped, and a new start on the same folder, with settings added. */
   restart(env?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -46,6 +46,7 @@ export async function startTestServer(
   const log = collect(lines);
   let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...env };
   let running: Running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...surroundings });
+  let isStopped = false;
   const url = () => `http://127.0.0.1:${running.port}`;
 
   const server: TestServer = {
@@ -60,11 +61,15 @@ export async function startTestServer(
     logged: () => lines.join('\n'),
     api: createApi(url),
     async restart(more = {}) {
-      await running.stop();
+      if (!isStopped) await running.stop();
+      isStopped = false;
       settings = { ...settings, ...more };
       running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...surroundings });
     },
-    stop: () => running.stop(),
+    async stop() {
+      isStopped = true;
+      await running.stop();
+    },
   };
   t.after(async () => {
     await running.stop().catch(() => undefined);

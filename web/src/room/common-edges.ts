@@ -1,4 +1,4 @@
-/** What two texts begin and end with alike. */
+/** What two texts, or two lists of words, begin and end with alike. */
 
 export interface CommonEdges {
   /** Lengths; they do not overlap. */
@@ -6,7 +6,7 @@ export interface CommonEdges {
   end: number;
 }
 
-export function commonEdges(one: string, other: string): CommonEdges {
+export function commonEdges(one: ArrayLike<string>, other: ArrayLike<string>): CommonEdges {
   const shortest = Math.min(one.length, other.length);
   let start = 0;
   while (start < shortest && one[start] === other[start]) start++;

@@ -1,5 +1,6 @@
 /** Three-way merge: what two people did to the same text, put together so that nobody's words are lost. */
 import { diffArrays } from 'diff/lib/diff/array.js';
+import { commonEdges } from './common-edges.ts';
 
 export interface Merged {
   text: string;
@@ -13,10 +14,39 @@ export function merge(base: string, mine: string, theirs: string): Merged {
   return mergeTokens(linesOf, base, mine, theirs, mergeWords);
 }
 
+/** Whether a text has become another by changes that left all the words in it which it had not from its base. */
+export function keeps(base: string, text: string, later: string): boolean {
+  const tokens = wordsOf(text);
+  const added = changesOf(tokens, wordsOf(base));
+  const gone = changesOf(tokens, wordsOf(later));
+  return !added.some((one) => gone.some((other) => one.from < other.to && other.from < one.to));
+}
+
+/** A stretch of a text that became another, in characters. */
+export interface Edit {
+  from: number;
+  to: number;
+  text: string;
+}
+
+/** The way from one text to another, in few small steps: word by word where little changed, else line by line. */
+export function editsBetween(before: string, after: string): Edit[] {
+  const { start, end } = commonEdges(before, after);
+  const [old, now] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
+  const split = old.length + now.length < 20_000 ? wordsOf : linesOf;
+  const tokens = split(old);
+  const lengthUpTo = (count: number) => start + tokens.slice(0, count).join('').length;
+  return changesOf(tokens, split(now)).map(({ from, to, tokens: text }) => ({
+    from: lengthUpTo(from),
+    to: lengthUpTo(to),
+    text: text.join(''),
+  }));
+}
+
 /** Within lines that both changed. What collides is shown as the whole passage, so that it can be understood. */
 function mergeWords(base: string, mine: string, theirs: string): Merged {
   const merged = mergeTokens(wordsOf, base, mine, theirs, settle);
-  return merged.unplaced.length > 0 ? { text: merged.text, unplaced: [mine.trim()] } : merged;
+  return merged.unplaced.length > 0 ? { text: merged.text, unplaced: [mine.trim()].filter(Boolean) } : merged;
 }
 
 /** Both changed the same words, and not in the same way. */
@@ -30,6 +60,7 @@ function settle(base: string, mine: string, theirs: string): Merged {
 /** Two things written at the same place, one after the other. */
 function inRow(first: string, second: string): string {
   if (second.startsWith(first)) return second;
+  if (first.startsWith(second)) return first;
   const touching = /\S$/.test(first) && /^\S/.test(second);
   return touching ? `${first} ${second}` : first + second;
 }
@@ -48,7 +79,6 @@ function mergeTokens(split: Split, base: string, mine: string, theirs: string, r
   const tokens = split(base);
   const ours = changesOf(tokens, split(mine));
   const others = changesOf(tokens, split(theirs));
-  if (!ours || !others) return settle(base, mine, theirs);
   const merged: Merged = { text: '', unplaced: [] };
   let at = 0;
   for (const region of regionsOf(ours, others)) {
@@ -71,9 +101,9 @@ interface Change {
 /** The work grows with the square of the changes; beyond this it is not worth a frozen page. */
 const mostChanges = 2_000;
 
-function changesOf(base: string[], text: string[]): Change[] | undefined {
+function changesOf(base: string[], text: string[]): Change[] {
   const parts = diffArrays(base, text, { maxEditLength: mostChanges });
-  if (!parts) return undefined;
+  if (!parts) return [oneChange(base, text)];
   const changes: Change[] = [];
   let at = 0;
   for (const { added, removed, value, count } of parts) {
@@ -86,6 +116,12 @@ function changesOf(base: string[], text: string[]): Change[] | undefined {
     if (!added) at += count;
   }
   return changes;
+}
+
+/** Everything between what both begin and what both end with. */
+function oneChange(base: string[], text: string[]): Change {
+  const { start, end } = commonEdges(base, text);
+  return { from: start, to: base.length - end, tokens: text.slice(start, text.length - end) };
 }
 
 /** A stretch of the base in which the changes of both sides touch each other, or only one side has any. */

@@ -196,6 +196,7 @@ export function openRoom(code: RoomCode): RoomState {
   function over(why: 'deleted' | 'expired'): void {
     leaving.abort();
     uploads.cancelAll();
+    text.discard();
     forget(code);
     standing.value = { at: 'over', why };
   }
@@ -234,9 +235,8 @@ export function openRoom(code: RoomCode): RoomState {
     },
 
     leave() {
-      text.flush();
       uploads.cancelAll();
-      leaving.abort();
+      void text.finish().then(() => leaving.abort());
     },
   };
 }

@@ -1,8 +1,7 @@
 /** The text of a room on this device: typed here, merged with what comes from elsewhere, sent when there is a pause. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { PoproomError, type WriteAnswer } from '../../../src/client/index.ts';
-import { commonEdges } from './common-edges.ts';
-import { merge } from './merge.ts';
+import { keeps, type Merged, merge } from './merge.ts';
 
 export interface Version {
   content: string;
@@ -13,6 +12,8 @@ export interface Version {
 export interface Draft {
   base: Version;
   mine: string;
+  /** Sent, with no answer yet: it may be in the room. */
+  sent?: string | undefined;
   unplaced: readonly string[];
 }
 
@@ -30,7 +31,8 @@ export interface SharedText {
   readonly refusal: ReadonlySignal<PoproomError | undefined>;
   /** Passages of this device that collided with those of another, until they are appended or dropped. */
   readonly unplaced: ReadonlySignal<readonly string[]>;
-  edit(text: string): void;
+  /** By a person who sees `shown`, which may be older than what there is. */
+  edit(text: string, shown?: string): void;
   /** Puts words at the end, on a line of their own. */
   append(words: string): void;
   dropUnplaced(index: number): void;
@@ -39,6 +41,10 @@ export interface SharedText {
   online(isOnline: boolean): void;
   /** Sends and keeps what waits, without waiting for a pause in the typing. */
   flush(): void;
+  /** Sends what waits and waits for the answer, but not for long; from then on nothing is sent or kept. */
+  finish(): Promise<void>;
+  /** The room is gone, and nothing of it is kept. */
+  discard(): void;
 }
 
 interface Parts {
@@ -50,6 +56,7 @@ interface Parts {
 /** Short enough to feel immediate, long enough not to send every letter. */
 const pauseMs = 250;
 const longestWaitMs = 1_000;
+const finishWithinMs = 1_000;
 
 export function createSharedText({ write, largest, drafts }: Parts): SharedText {
   const draft = drafts.load();
@@ -62,11 +69,13 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   /** Sent and not answered. */
   let inFlight: string | undefined;
   /** Sent, and the connection broke before the answer. */
-  let uncertain: string | undefined;
+  let uncertain = draft?.sent;
   let arrived: Version | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let waitingSince: number | undefined;
   let isKept = draft !== undefined;
+  let isOver = false;
+  let delivery = Promise.resolve();
 
   const isSaved = () => mine.value === base.value.content;
   const refusal = computed(() => {
@@ -86,14 +95,17 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   }
 
   function flush(): void {
+    if (isOver) return;
+    delivery = send();
     keepDraft();
-    void send();
   }
 
   /** Another tab may be in the same room: only what this one has kept is forgotten. */
   function keepDraft(): void {
+    if (isOver) return;
     const open = base.value.version >= 0 && (!isSaved() || unplaced.value.length > 0);
-    if (open) drafts.save({ base: base.value, mine: mine.value, unplaced: unplaced.value });
+    const sent = inFlight ?? uncertain;
+    if (open) drafts.save({ base: base.value, mine: mine.value, sent, unplaced: unplaced.value });
     else if (isKept) drafts.save(undefined);
     isKept = open;
   }
@@ -101,7 +113,7 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   async function send(): Promise<void> {
     clearTimeout(timer);
     waitingSince = undefined;
-    const ready = isOnline.value && inFlight === undefined && base.value.version >= 0;
+    const ready = isOnline.value && !isOver && inFlight === undefined && base.value.version >= 0;
     if (!ready || isSaved() || refusal.value) return;
     inFlight = mine.value;
     await deliver(inFlight);
@@ -130,26 +142,30 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   }
 
   function rebase(current: Version): void {
-    const { text, unplaced: more } = merge(commonBase(current), mine.value, current.content);
+    const merged = merge(commonBase(current), mine.value, current.content);
     uncertain = undefined;
     base.value = { content: current.content, version: current.version };
-    mine.value = text;
-    if (more.length > 0) unplaced.value = [...unplaced.value, ...more];
+    place(merged);
   }
 
-  /** What both sides started from: the text that may have been stored unnoticed, if theirs looks like built on it. */
+  /** What both sides started from: the text that may have been stored unnoticed, if theirs has all that it brought. */
   function commonBase(current: Version): string {
     const { content, version } = base.value;
     if (uncertain === undefined) return content;
     if (current.content === uncertain) return uncertain;
-    const wasStored =
-      current.version > version + 1 && likeness(uncertain, current.content) > likeness(content, current.content);
-    return wasStored ? uncertain : content;
+    return current.version > version + 1 && keeps(content, uncertain, current.content) ? uncertain : content;
   }
 
-  function edit(text: string): void {
-    mine.value = text.toWellFormed();
+  function edit(text: string, shown = mine.value): void {
+    const typed = text.toWellFormed();
+    if (shown === mine.value) mine.value = typed;
+    else place(merge(shown, typed, mine.value));
     schedule();
+  }
+
+  function place({ text, unplaced: more }: Merged): void {
+    mine.value = text;
+    if (more.length > 0) unplaced.value = [...unplaced.value, ...more];
   }
 
   return {
@@ -174,27 +190,35 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
         arrived = current;
         return;
       }
-      if (current.version !== base.value.version) rebase(current);
+      if (current.version > base.value.version) rebase(current);
       keepDraft();
       if (!isSaved()) schedule();
     },
 
     online(now) {
       isOnline.value = now;
+      // What the server could not take then, it may take now.
+      refused.value = undefined;
       if (now && !isSaved()) schedule();
     },
 
     flush,
+
+    async finish() {
+      flush();
+      await Promise.race([delivery, new Promise((resolve) => setTimeout(resolve, finishWithinMs))]);
+      isOver = true;
+      clearTimeout(timer);
+    },
+
+    discard() {
+      isOver = true;
+      clearTimeout(timer);
+    },
   };
 }
 
 /** Whether the text is within the server's limit, which counts bytes. */
 function fits(text: string, bytes: number): boolean {
   return text.length * 3 <= bytes || new TextEncoder().encode(text).length <= bytes;
-}
-
-/** How much of one text is in another, by their beginnings and ends. */
-function likeness(one: string, other: string): number {
-  const { start, end } = commonEdges(one, other);
-  return start + end;
 }

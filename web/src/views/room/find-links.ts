@@ -1,7 +1,7 @@
 /** Web addresses in a text. */
 import { linkifyit } from 'linkify-it';
 
-const linkify = linkifyit();
+const linkify = linkifyit({ fuzzyLink: true });
 
 /** Only addresses of the web: whoever writes into a room cannot make others run anything by a click. */
 export function findLinks(text: string, most: number): { url: string; text: string }[] {

@@ -10,20 +10,20 @@ import type { SharedText, TextStatus } from '../../room/shared-text.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';
 import { Links } from './links.tsx';
-import { changeBetween } from './text-change.ts';
+import { useSharedField } from './shared-field.ts';
 
 const Unplaced = later(async () => (await import('./unplaced.tsx')).Unplaced);
 
 export function TextPanel({ text }: { text: SharedText }) {
   const field = useRef<HTMLTextAreaElement>(null);
-  useSharedValue(field, text);
-  usePasteAnywhere(field, text);
+  useSharedField(field, text);
+  usePasteAnywhere(field);
   const value = text.value.value;
 
   async function paste() {
     const pasted = await pasteText();
     if (pasted === undefined) notify(t('pasteRefused'));
-    else insert(field.current, pasted, text);
+    else insert(field.current, pasted);
   }
 
   function clear() {
@@ -47,7 +47,6 @@ export function TextPanel({ text }: { text: SharedText }) {
         defaultValue={value}
         placeholder={t('textPlaceholder')}
         spellcheck={false}
-        onInput={({ currentTarget }) => text.edit(currentTarget.value)}
         onBlur={text.flush}
       />
       <div class="tools">
@@ -101,58 +100,25 @@ function Status({ text }: { text: SharedText }) {
   );
 }
 
-/** Puts what comes from elsewhere into the field without moving the person's cursor. */
-function useSharedValue(field: { current: HTMLTextAreaElement | null }, text: SharedText): void {
-  useEffect(() => {
-    const show = () => {
-      const element = field.current;
-      if (!element || composing) return;
-      const change = changeBetween(element.value, asShown(text.value.value));
-      if (change) element.setRangeText(change.text, change.from, change.to, 'preserve');
-    };
-    // While an input method is at work, changing the field would break the word that is being made.
-    let composing = false;
-    const begin = () => {
-      composing = true;
-    };
-    const end = () => {
-      composing = false;
-      show();
-    };
-    const element = field.current;
-    element?.addEventListener('compositionstart', begin);
-    element?.addEventListener('compositionend', end);
-    const stop = text.value.subscribe(show);
-    return () => {
-      element?.removeEventListener('compositionstart', begin);
-      element?.removeEventListener('compositionend', end);
-      stop();
-    };
-  }, [text]);
-}
-
 /** Who pastes without having chosen a field means this one. */
-function usePasteAnywhere(field: { current: HTMLTextAreaElement | null }, text: SharedText): void {
+function usePasteAnywhere(field: { current: HTMLTextAreaElement | null }): void {
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {
       const pasted = event.clipboardData?.getData('text/plain') ?? '';
       const elsewhere = (event.target as Element).closest('input, textarea, dialog');
       if (pasted === '' || elsewhere || event.defaultPrevented) return;
       event.preventDefault();
-      insert(field.current, pasted, text);
+      insert(field.current, pasted);
     };
     document.addEventListener('paste', paste);
     return () => document.removeEventListener('paste', paste);
-  }, [text]);
+  }, []);
 }
 
-/** A field has one kind of line end, whatever the text has. */
-const asShown = (text: string) => text.replace(/\r\n?/g, '\n');
-
 /** Where the cursor is. */
-function insert(field: HTMLTextAreaElement | null, pasted: string, text: SharedText): void {
+function insert(field: HTMLTextAreaElement | null, pasted: string): void {
   if (!field) return;
   field.setRangeText(pasted, field.selectionStart, field.selectionEnd, 'end');
-  text.edit(field.value);
+  field.dispatchEvent(new InputEvent('input'));
   field.focus();
 }

@@ -1,0 +1,90 @@
+/** What the SDK says when something goes wrong, and of the limits. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createClient, PoproomError } from '../../src/client/index.ts';
+import { startTestServer } from '../support/server.ts';
+import { startPortal } from './portal.ts';
+
+describe('an error of the SDK', () => {
+  it('[SDK-1] has the code, the sentence and the details of the server', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const error = await failure(createClient({ url }).createRoom({ expiresIn: 1 }));
+    const said = (await api.post('/api/rooms', { json: { expiresIn: 1 } })).json.error;
+    assert.equal(error.code, 'VALIDATION_FAILED');
+    assert.equal(error.message, said.message);
+    assert.deepEqual(error.details, said.details ?? {});
+  });
+
+  it('[SDK-1] is the one of its request: a file, a room, a PIN', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const client = createClient({ url });
+    const code = await api.room({ pin: '1234' });
+    assert.equal((await failure(client.room('ZZZZZZ').delete())).code, 'ROOM_NOT_FOUND');
+    assert.equal((await failure(client.room(code).delete())).code, 'PIN_REQUIRED');
+    const wrong = await failure(client.room(code, { pin: '0000' }).delete());
+    assert.equal(wrong.code, 'PIN_INCORRECT');
+    assert.equal(wrong.details.triesLeft, 4);
+    const missing = client.room(code, { pin: '1234' }).removeFile('00000000000000000000000000000000');
+    assert.equal((await failure(missing)).code, 'FILE_NOT_FOUND');
+    assert.equal((await client.room(code, { pin: '1234' }).delete()).success, true);
+  });
+
+  it('[SDK-1] has the seconds until another try', async (t) => {
+    const { url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
+    const client = createClient({ url });
+    await client.createRoom();
+    const error = await failure(client.createRoom());
+    assert.equal(error.code, 'RATE_LIMITED');
+    assert.ok(error.retryAfter && error.retryAfter > 3_500 && error.retryAfter <= 3_600, String(error.retryAfter));
+  });
+
+  it('[SDK-1] is OFFLINE where no server can be reached', async (t) => {
+    const server = await startTestServer(t);
+    const { url } = server;
+    await server.stop();
+    assert.equal((await failure(createClient({ url }).createRoom())).code, 'OFFLINE');
+  });
+
+  it('[SDK-1] is one of the class even if something else answers in the place of the server', async (t) => {
+    for (const [status, code] of [
+      [502, 'UNAVAILABLE'],
+      [403, 'INTERNAL'],
+      [200, 'INTERNAL'],
+    ] as const) {
+      const url = `http://127.0.0.1:${await startPortal(t, status)}`;
+      assert.equal((await failure(createClient({ url }).createRoom())).code, code, `for ${status}`);
+    }
+  });
+});
+
+describe('the limits that the SDK knows', () => {
+  it('[SDK-2] are those of the last answer, by the clock of this device', async (t) => {
+    const { url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '5' });
+    const client = createClient({ url });
+    const known = () => client.rateLimit;
+    assert.equal(known(), undefined);
+    await client.createRoom();
+    assert.equal(known()?.limit, 5);
+    assert.equal(known()?.remaining, 4);
+    await failure(client.room('ZZZZZZ').delete());
+    assert.equal(known()?.remaining, 3, 'an error tells them too');
+    const ms = Number(known()?.resetAt) - Date.now();
+    assert.ok(Math.abs(ms - 3_600_000) < 10_000, `${ms} ms`);
+  });
+
+  it('[SDK-2] are none where there is no limit', async (t) => {
+    const { url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const client = createClient({ url });
+    await client.createRoom();
+    assert.equal(client.rateLimit, undefined);
+  });
+});
+
+async function failure(request: Promise<unknown>): Promise<PoproomError> {
+  const error = await request.then(
+    () => assert.fail('it did not fail'),
+    (error: unknown) => error,
+  );
+  assert.ok(error instanceof PoproomError, `${error} is of the class`);
+  return error;
+}

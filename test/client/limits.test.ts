@@ -1,0 +1,67 @@
+/** Coming back without spending requests. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createClient } from '../../src/client/index.ts';
+import { openLine } from '../support/line.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { follow } from './follower.ts';
+
+const elsewhere = { from: '10.0.0.9' };
+
+describe('coming back', () => {
+  it('[SDK-5] spends nothing while the server is out of reach', async (t) => {
+    const server = await startTestServer(t);
+    const follower = follow(t, createClient({ url: server.url }).room(await server.api.room({}, elsewhere)));
+    await follower.next('snapshot');
+    const before = await remaining(server);
+    const port = String(server.port);
+    await server.stop();
+    for (let tries = 0; tries < 4; tries++) {
+      await follower.next('waiting');
+      follower.live.wake();
+    }
+    await server.restart({ PORT: port });
+    follower.live.wake();
+    await follower.next('connected');
+    assert.equal(await remaining(server), before - 1, 'only the new channel was counted');
+  });
+
+  it('[SDK-5] spends nothing while the limit is used up, and says until when', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
+    const line = await openLine(t, () => server.port);
+    const room = await server.api.room({}, elsewhere);
+    const follower = follow(t, createClient({ url: line.url }).room(room));
+    await follower.next('snapshot');
+    await server.api.get('/api/health');
+    await server.api.get('/api/health');
+    assert.equal(await remaining(server), 0);
+
+    line.cut();
+    assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
+    const { error, until } = await follower.next('waiting');
+    assert.equal(error.code, 'RATE_LIMITED');
+    assert.ok(error.retryAfter && error.retryAfter > 3_500);
+    assert.ok(until.getTime() - Date.now() > 3_500_000);
+
+    server.clock.advance(3_600_000);
+    follower.live.wake();
+    await follower.next('connected');
+    assert.equal(await remaining(server), 2, 'the tries took nothing from the new hour');
+  });
+
+  it('[SDK-5] [SDK-4] finds out about the limit at the first try already', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
+    const room = await server.api.room({}, elsewhere);
+    await server.api.get('/api/health');
+    const follower = follow(t, createClient({ url: server.url }).room(room));
+    assert.equal((await follower.next('waiting')).error.code, 'RATE_LIMITED');
+    server.clock.advance(3_600_000);
+    follower.live.wake();
+    await follower.next('snapshot');
+  });
+});
+
+/** Of this machine's requests; asking is free. */
+async function remaining({ api }: TestServer): Promise<number> {
+  return Number((await api.get('/livez')).headers.get('x-ratelimit-remaining'));
+}

@@ -1,0 +1,220 @@
+/** Following a room with the SDK, through interruptions, to its end. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createClient, PoproomError } from '../../src/client/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { openLine } from '../support/line.ts';
+import { startTestServer } from '../support/server.ts';
+import { follow } from './follower.ts';
+import { startPortal } from './portal.ts';
+
+describe('following a room', () => {
+  it('[SDK-3] tells of the whole room, then of each change', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const client = createClient({ url, deviceId: 'one', deviceName: 'The first' });
+    const { roomId } = await client.createRoom();
+    const follower = follow(t, client.room(roomId));
+    const { room, content, devices } = await follower.next('snapshot');
+    assert.deepEqual(
+      follower.events.map(({ type }) => type),
+      ['connecting', 'connected', 'snapshot'],
+    );
+    assert.equal(room.roomId, roomId);
+    assert.equal(content.content, '');
+    assert.deepEqual(devices, [{ deviceId: 'one', deviceName: 'The first' }]);
+
+    await api.post(`/api/rooms/${roomId}/content`, { json: { content: 'by REST' } });
+    assert.equal((await follower.next('content')).content, 'by REST');
+    await api.upload(roomId, 'a.txt', 'hello');
+    const { file } = await follower.next('file-added');
+    await client.room(roomId).removeFile(file.fileId);
+    assert.equal((await follower.next('file-removed')).fileId, file.fileId);
+  });
+
+  it('[SDK-3] outlives a restart of the server, and gets no second snapshot if nothing was missed', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const follower = follow(t, createClient({ url: server.url, deviceId: 'one' }).room(room));
+    await follower.next('snapshot');
+    await server.restart({ PORT: String(server.port) });
+    const { error, until } = await follower.next('waiting');
+    assert.equal(error.code, 'UNAVAILABLE');
+    assert.ok(until.getTime() > Date.now() - 5_000);
+    await follower.next('connected', 20_000);
+    await follower.next('devices');
+    assert.equal(follower.events.filter(({ type }) => type === 'snapshot').length, 1);
+
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'after' } });
+    assert.equal((await follower.next('content')).content, 'after');
+  });
+
+  it('[SDK-3] gets a snapshot of what it missed', async (t) => {
+    const server = await startTestServer(t);
+    const line = await openLine(t, () => server.port);
+    const room = await server.api.room();
+    const follower = follow(t, createClient({ url: line.url }).room(room));
+    await follower.next('snapshot');
+    line.hold();
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'missed' } });
+    line.cut();
+    line.release();
+    assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
+    assert.equal((await follower.next('snapshot')).content.content, 'missed');
+  });
+
+  it('[SDK-3] tries again after a time that doubles, or at once when it is woken', async (t) => {
+    const server = await startTestServer(t);
+    const port = String(server.port);
+    const follower = follow(t, createClient({ url: server.url }).room(await server.api.room()));
+    await follower.next('snapshot');
+    await server.stop();
+    const waits: number[] = [];
+    await follower.next('waiting');
+    for (let tries = 0; tries < 4; tries++) {
+      follower.live.wake();
+      const { until, error } = await follower.next('waiting');
+      assert.equal(error.code, 'OFFLINE');
+      waits.push(until.getTime() - Date.now());
+    }
+    for (const [i, wait] of waits.entries()) {
+      assert.ok(wait <= 1_000 * 2 ** i && wait > 500 * 2 ** i - 200, `the waits were ${waits}`);
+    }
+    await server.restart({ PORT: port });
+    follower.live.wake();
+    await follower.next('connected', 2_000);
+  });
+
+  it('[SDK-3] leaves a line that died in its sleep when it is woken', async (t) => {
+    const server = await startTestServer(t);
+    const line = await openLine(t, () => server.port);
+    const room = await server.api.room();
+    const follower = follow(t, createClient({ url: line.url }).room(room));
+    await follower.next('snapshot');
+    line.strand();
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'slept through' } });
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 });
+    follower.live.wake();
+    assert.equal((await follower.next('snapshot')).content.content, 'slept through');
+  });
+
+  it('[SDK-3] comes back when it is woken, though an earlier try still hangs on a dead line', async (t) => {
+    const server = await startTestServer(t);
+    const line = await openLine(t, () => server.port);
+    const follower = follow(t, createClient({ url: line.url }).room(await server.api.room()));
+    await follower.next('snapshot');
+    const before = line.connections;
+    line.cut();
+    line.hold();
+    await eventually('it tries again', () => line.connections > before);
+    line.strand();
+    line.release();
+    follower.live.wake();
+    await follower.next('connected', 5_000);
+  });
+
+  it('[SDK-3] outlives a network that answers in the place of the server', async (t) => {
+    const server = await startTestServer(t);
+    const portal = await startPortal(t, 200);
+    let port = server.port;
+    const line = await openLine(t, () => port);
+    const follower = follow(t, createClient({ url: line.url }).room(await server.api.room()));
+    await follower.next('snapshot');
+    port = portal;
+    line.cut();
+    await follower.next('waiting');
+    await follower.next('waiting');
+    port = server.port;
+    line.cut();
+    follower.live.wake();
+    await follower.next('connected', 5_000);
+  });
+
+  it('[SDK-3] takes another name with it', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const room = await api.room();
+    const one = follow(t, createClient({ url, deviceId: 'one', deviceName: 'Old' }).room(room));
+    await one.next('snapshot');
+    const two = follow(t, createClient({ url, deviceId: 'two' }).room(room));
+    await two.next('snapshot');
+    one.live.rename('New');
+    await eventually('the other sees the name', () =>
+      two.events.some(
+        (event) => event.type === 'devices' && event.devices.some(({ deviceName }) => deviceName === 'New'),
+      ),
+    );
+  });
+
+  it('[SDK-3] [SDK-4] is over when it is told to leave, and the device is gone', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const room = await api.room();
+    const follower = follow(t, createClient({ url }).room(room));
+    await follower.next('snapshot');
+    assert.equal((await api.get(`/api/rooms/${room}`)).json.deviceCount, 1);
+    follower.leave();
+    assert.equal(await follower.end, 'left');
+    await eventually('the device is gone', async () => (await api.get(`/api/rooms/${room}`)).json.deviceCount === 0);
+  });
+
+  it('[SDK-3] [SDK-4] is over when its loop is left, and the device is gone', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const room = await api.room();
+    for await (const { type } of createClient({ url }).room(room).live()) if (type === 'snapshot') break;
+    await eventually('the device is gone', async () => (await api.get(`/api/rooms/${room}`)).json.deviceCount === 0);
+  });
+});
+
+describe('the end of following', () => {
+  it('[SDK-4] is an error for a room that is unknown or has expired', async (t) => {
+    const { url, api, clock } = await startTestServer(t);
+    const client = createClient({ url });
+    await assert.rejects(follow(t, client.room('ZZZZZZ')).end, is('ROOM_NOT_FOUND'));
+    await assert.rejects(follow(t, client.room('no/code?')).end, is('ROOM_NOT_FOUND'));
+    const room = await api.room({ expiresIn: 60 });
+    clock.advance(61_000);
+    await assert.rejects(follow(t, client.room(room)).end, is('ROOM_EXPIRED'));
+  });
+
+  it('[SDK-4] is an error for a PIN that is missing or wrong, with the tries that are left', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const client = createClient({ url });
+    const room = await api.room({ pin: '1234' }, { from: '10.0.0.9' });
+    await assert.rejects(follow(t, client.room(room)).end, is('PIN_REQUIRED'));
+    for (const triesLeft of [4, 3, 2, 1, 0]) {
+      const error = await follow(t, client.room(room, { pin: '0000' })).end.catch((error: PoproomError) => error);
+      assert.ok(error instanceof PoproomError);
+      assert.equal(error.code, 'PIN_INCORRECT');
+      assert.equal(error.details.triesLeft, triesLeft);
+    }
+    const locked = await follow(t, client.room(room, { pin: '1234' })).end.catch((error: PoproomError) => error);
+    assert.ok(locked instanceof PoproomError);
+    assert.equal(locked.code, 'PIN_LOCKED');
+    assert.equal(locked.retryAfter, 30);
+  });
+
+  it('[SDK-4] says that the room was deleted, or has expired', async (t) => {
+    const { url, api, clock } = await startTestServer(t);
+    const client = createClient({ url });
+    const [doomed, brief] = [await api.room(), await api.room({ expiresIn: 60 })];
+    const followers = [follow(t, client.room(doomed)), follow(t, client.room(brief))] as const;
+    await Promise.all(followers.map((follower) => follower.next('snapshot')));
+    await client.room(doomed).delete();
+    assert.equal(await followers[0].end, 'deleted');
+    clock.advance(61_000);
+    assert.equal(await followers[1].end, 'expired');
+  });
+
+  it('[SDK-4] says so too when that happened during an interruption', async (t) => {
+    const server = await startTestServer(t);
+    const line = await openLine(t, () => server.port);
+    const room = await server.api.room();
+    const follower = follow(t, createClient({ url: line.url }).room(room));
+    await follower.next('snapshot');
+    line.hold();
+    await server.api.delete(`/api/rooms/${room}`);
+    line.cut();
+    line.release();
+    await assert.rejects(follower.end, is('ROOM_NOT_FOUND'));
+  });
+});
+
+const is = (code: string) => (error: unknown) => error instanceof PoproomError && error.code === code;

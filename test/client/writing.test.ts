@@ -1,0 +1,100 @@
+/** Writing the text with the SDK. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { createClient, PoproomError } from '../../src/client/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { openLine } from '../support/line.ts';
+import { startTestServer } from '../support/server.ts';
+import { follow } from './follower.ts';
+
+describe('a write', () => {
+  it('[SDK-6] is answered by written, or by conflict with the text that stands', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const room = await api.room();
+    const [one, two] = [follow(t, createClient({ url }).room(room)), follow(t, createClient({ url }).room(room))];
+    await Promise.all([one.next('snapshot'), two.next('snapshot')]);
+    const written = await one.live.write('first', 0);
+    assert.equal(written.type, 'written');
+    assert.equal(written.version, 1);
+    const conflict = await two.live.write('second', 0);
+    assert.ok(conflict.type === 'conflict');
+    assert.equal(conflict.content, 'first');
+    assert.equal(conflict.version, 1);
+    assert.equal((await two.next('content')).content, 'first');
+  });
+
+  it('[SDK-6] can be awaited within the loop that follows the room', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const leaving = new AbortController();
+    t.after(() => leaving.abort());
+    const live = createClient({ url })
+      .room(await api.room())
+      .live({ signal: leaving.signal });
+    let answer: string | undefined;
+    void (async () => {
+      for await (const event of live) {
+        if (event.type === 'snapshot') answer = (await live.write('hello', event.content.version)).type;
+      }
+    })();
+    assert.equal(await eventually('the write is answered', () => answer, 3_000), 'written');
+  });
+
+  it('[SDK-6] that is refused fails with the reason, and the next one is fine', async (t) => {
+    const { url, api } = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB' });
+    const follower = follow(t, createClient({ url }).room(await api.room()));
+    await follower.next('snapshot');
+    await assert.rejects(follower.live.write('x'.repeat(1025), 0), is('CONTENT_TOO_LARGE'));
+    assert.equal((await follower.live.write('x', 0)).type, 'written');
+  });
+
+  it('[SDK-6] fails with OFFLINE before the room is entered, and after it was left', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const room = createClient({ url }).room(await api.room());
+    await assert.rejects(room.live().write('hello', 0), is('OFFLINE'));
+    const follower = follow(t, room);
+    await follower.next('snapshot');
+    follower.leave();
+    await follower.end;
+    await assert.rejects(follower.live.write('hello', 0), is('OFFLINE'));
+  });
+
+  it('[SDK-6] fails with OFFLINE while there is no connection', async (t) => {
+    const { follower, line } = await overALine(t);
+    line.hold();
+    line.cut();
+    await follower.next('waiting');
+    await assert.rejects(follower.live.write('hello', 0), is('OFFLINE'));
+  });
+
+  it('[SDK-6] fails with OFFLINE when its answer was lost, though it may be stored', async (t) => {
+    const { follower, line, textNow } = await overALine(t);
+    line.holdAnswers();
+    const lost = follower.live.write('stored', 0);
+    await eventually('the write is stored', async () => (await textNow()) === 'stored');
+    line.cut();
+    await assert.rejects(lost, is('OFFLINE'));
+    line.release();
+    assert.equal((await follower.next('snapshot')).content.content, 'stored');
+  });
+
+  it('[SDK-6] fails with OFFLINE when the connection is dropped on purpose', async (t) => {
+    const { follower, line } = await overALine(t);
+    line.hold();
+    const lost = follower.live.write('hello', 0);
+    follower.live.interrupt();
+    await assert.rejects(lost, is('OFFLINE'));
+    line.release();
+  });
+});
+
+async function overALine(t: TestContext) {
+  const server = await startTestServer(t);
+  const line = await openLine(t, () => server.port);
+  const room = await server.api.room();
+  const follower = follow(t, createClient({ url: line.url }).room(room));
+  await follower.next('snapshot');
+  const textNow = async () => (await server.api.get(`/api/rooms/${room}/content`)).json.content as string;
+  return { follower, line, textNow };
+}
+
+const is = (code: string) => (error: unknown) => error instanceof PoproomError && error.code === code;

@@ -1,0 +1,131 @@
+/** Connections that are lost and come back, and limits that are reached. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { openLine } from '../support/line.ts';
+import { type Device, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import { twoDevices } from '../support/two-devices.ts';
+
+const interrupted = ({ page }: Device) => page.getByText('No connection. What you type is kept');
+
+describe('the page, a lost connection', () => {
+  it('[PAGE-15] is told, and comes back by itself with what was typed meanwhile', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'one\ntwo\nthree\n');
+    await laptop.context.setOffline(true);
+    await interrupted(laptop).waitFor();
+    await textOf(laptop).fill('one, offline\ntwo\nthree\n');
+    await textOf(phone).fill('one\ntwo\nthree, online\n');
+    await showsStatus(phone, 'Saved');
+    await showsStatus(laptop, 'Offline');
+    await laptop.context.setOffline(false);
+    for (const device of [laptop, phone]) await showsText(device, 'one, offline\ntwo\nthree, online\n');
+    await interrupted(laptop).waitFor({ state: 'detached' });
+    await showsStatus(laptop, 'Saved');
+  });
+
+  it('[PAGE-15] to a server that stops and starts again comes back too, on every device', async (t) => {
+    const { laptop, phone, world } = await twoDevices(t, 'one\ntwo\nthree\n');
+    const port = String(world.server.port);
+    await world.server.stop();
+    for (const device of [laptop, phone]) await showsStatus(device, 'Offline');
+    await textOf(laptop).fill('one, laptop\ntwo\nthree\n');
+    await textOf(phone).fill('one\ntwo\nthree, phone\n');
+    await world.server.restart({ PORT: port });
+    for (const device of [laptop, phone]) {
+      await eventually(
+        'both have both',
+        async () => {
+          return (await textOf(device).inputValue()) === 'one, laptop\ntwo\nthree, phone\n';
+        },
+        20_000,
+      );
+      await showsStatus(device, 'Saved');
+    }
+  });
+
+  it('[PAGE-15] does not lose what is typed, not even over a reload while the server is away', async (t) => {
+    const { laptop, phone, world } = await twoDevices(t, 'before');
+    await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
+    const port = String(world.server.port);
+    await world.server.stop();
+    await showsStatus(laptop, 'Offline');
+    await textOf(laptop).fill('before and after');
+    await laptop.page.reload();
+    await laptop.page.getByText('The server cannot be reached').waitFor();
+    await world.server.restart({ PORT: port });
+    await textOf(laptop).waitFor({ timeout: 20_000 });
+    await showsText(laptop, 'before and after');
+    await eventually('the phone has it', async () => (await textOf(phone).inputValue()) === 'before and after', 20_000);
+  });
+
+  it('[PAGE-15] that was not noticed in a sleep is left behind when the page is looked at again', async (t) => {
+    const { laptop, phone, line } = await twoDevices(t, 'before');
+    await phone.page.clock.install();
+    line.strand();
+    await textOf(laptop).fill('while the phone slept');
+    await showsStatus(laptop, 'Saved');
+    await phone.page.clock.setSystemTime(Date.now() + 40_000);
+    await phone.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await eventually(
+      'the phone has the text',
+      async () => (await textOf(phone).inputValue()) === 'while the phone slept',
+      20_000,
+    );
+  });
+
+  it('[PAGE-15] with a text on its way loses nothing, whatever another wrote meanwhile', async (t) => {
+    const { laptop, phone, line } = await twoDevices(t, 'list:');
+    line.hold();
+    await textOf(phone).fill('list: milk');
+    await showsStatus(phone, 'Sending …');
+    for (const text of ['list: e', 'list: eggs']) {
+      await textOf(laptop).fill(text);
+      await showsStatus(laptop, 'Saved');
+    }
+    line.cut();
+    line.release();
+    await phone.page.waitForFunction(() => document.querySelector('textarea')?.value.includes('eggs'));
+    await showsStatus(phone, 'Saved');
+    const card = phone.page.getByRole('region', { name: 'Your words that collided with others' });
+    const words = [await textOf(phone).inputValue(), ...(await card.allTextContents())].join('\n');
+    assert.match(words, /milk/);
+  });
+});
+
+describe('the page, a limit', () => {
+  it('[PAGE-14] that keeps it from coming back is told with the time, and recovers when it is lifted', async (t) => {
+    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '3' });
+    const line = await openLine(t, () => world.server.port);
+    const laptop = await world.device({ baseURL: line.url });
+    await startRoom(laptop);
+    await showsStatus(laptop, 'Saved');
+    await world.server.api.get('/api/health');
+    line.cut();
+    await laptop.page.getByText(/The limit of requests is reached\. It is lifted in (60|59) minutes\./).waitFor();
+    await textOf(laptop).fill('kept meanwhile');
+    await showsStatus(laptop, 'Offline');
+    world.server.clock.advance(3_600_000);
+    await laptop.page.evaluate(() => dispatchEvent(new Event('online')));
+    await showsStatus(laptop, 'Saved');
+    await showsText(laptop, 'kept meanwhile');
+  });
+
+  it('[PAGE-14] is told at the start and at the door as well', async (t) => {
+    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '1' });
+    const code = await world.server.api.room();
+    const laptop = await world.device();
+    await laptop.page.getByRole('button', { name: 'Start a room' }).click();
+    await laptop.page
+      .getByText(/It is lifted in (60|59) minutes\./)
+      .first()
+      .waitFor();
+    const phone = await world.device({ at: `/r/${code}` });
+    await phone.page
+      .getByText(/It is lifted in (60|59) minutes\./)
+      .first()
+      .waitFor();
+    world.server.clock.advance(3_600_000);
+    await phone.page.getByRole('button', { name: 'Try again' }).click();
+    await textOf(phone).waitFor();
+  });
+});

@@ -1,0 +1,114 @@
+/** What can be done with the text: copy, paste, clear, follow its links. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+
+const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
+
+describe('the page, the tools of the text', () => {
+  it('[PAGE-9] copy all of it and paste where the cursor is', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device(clipboard);
+    const { page } = laptop;
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    assert.ok(await page.getByRole('button', { name: 'Copy all' }).isDisabled(), 'there is nothing to copy yet');
+    await textOf(laptop).fill('two\nlines 😀');
+    await page.getByRole('button', { name: 'Copy all' }).click();
+    await page.getByText('Copied.').waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'two\nlines 😀');
+
+    await page.evaluate(() => navigator.clipboard.writeText(' more'));
+    await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(3, 3));
+    await page.getByRole('button', { name: 'Paste' }).click();
+    for (const device of [laptop, phone]) await showsText(device, 'two more\nlines 😀');
+  });
+
+  it('[PAGE-9] copy over plain HTTP too, where pasting is by keyboard', async (t) => {
+    const host = 'pop.test';
+    const world = await openWorld(t, {}, { host, switches: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
+    const laptop = await world.device();
+    const { page } = laptop;
+    await startRoom(laptop);
+    assert.equal(await page.evaluate(() => isSecureContext), false);
+    await textOf(laptop).fill('over plain HTTP');
+    await page.getByRole('button', { name: 'Copy all' }).click();
+    await page.getByText('Copied.').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Paste' }).count(), 0);
+    await textOf(laptop).fill('');
+    await textOf(laptop).press('ControlOrMeta+v');
+    await showsText(laptop, 'over plain HTTP');
+  });
+
+  it('[PAGE-9] clear it on all devices, and bring it back', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    await textOf(laptop).fill('by mistake');
+    await showsText(phone, 'by mistake');
+    await laptop.page.getByRole('button', { name: 'Clear' }).click();
+    for (const device of [laptop, phone]) await showsText(device, '');
+    await textOf(phone).fill('meanwhile');
+    await showsText(laptop, 'meanwhile');
+    await laptop.page.getByRole('button', { name: 'Undo' }).click();
+    for (const device of [laptop, phone]) await showsText(device, 'by mistake\nmeanwhile');
+  });
+
+  it('[PAGE-9] show it in fixed-width letters, and remember that', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    await startRoom(laptop);
+    const font = () => textOf(laptop).evaluate((field) => getComputedStyle(field).fontFamily);
+    const button = laptop.page.getByRole('button', { name: 'Fixed-width letters' });
+    assert.doesNotMatch(await font(), /mono/i);
+    await button.click();
+    assert.match(await font(), /mono/i);
+    await laptop.page.reload();
+    await laptop.page.getByRole('button', { name: 'Fixed-width letters', pressed: true }).waitFor();
+    assert.match(await font(), /mono/i);
+  });
+
+  it('[PAGE-9] [PAGE-22] show its web links, and nothing that is not of the web', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    await startRoom(laptop);
+    await textOf(laptop).fill(
+      [
+        'see https://example.org/a?b=c#d, (http://example.com/x)',
+        'javascript:alert(1) JAVASCRIPT://example.org/%0aalert(1) data:text/html,<script>alert(1)</script>',
+        'ftp://files.example.org file:///etc/passwd someone@example.org vbscript:x //other.example.org',
+      ].join('\n'),
+    );
+    const links = laptop.page.getByRole('navigation', { name: 'Links in the text' }).getByRole('link');
+    await links.first().waitFor();
+    const found = await links.evaluateAll((all) =>
+      all.map((link) => ({ href: link.getAttribute('href'), rel: link.getAttribute('rel') })),
+    );
+    const addresses = found.map(({ href }) => href);
+    for (const wanted of ['https://example.org/a?b=c#d', 'http://example.com/x'])
+      assert.ok(addresses.includes(wanted), `${wanted} is among ${addresses}`);
+    for (const { href, rel } of found) {
+      assert.match(href ?? '', /^https?:\/\//);
+      assert.doesNotMatch(href ?? '', /alert|files\.|passwd/);
+      assert.equal(rel, 'noopener noreferrer');
+    }
+    assert.equal(await laptop.page.locator('a[href^="javascript" i], a[href^="data"]').count(), 0);
+    await textOf(laptop).fill('no link at all');
+    await links.first().waitFor({ state: 'detached' });
+  });
+
+  it('[PAGE-9] open a link in a window that has no hold on this one', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    await startRoom(laptop);
+    await textOf(laptop).fill(`read ${world.server.url}/docs`);
+    await showsStatus(laptop, 'Saved');
+    const opening = laptop.context.waitForEvent('page');
+    await laptop.page.getByRole('link', { name: '/docs' }).click();
+    const opened = await opening;
+    await opened.waitForLoadState('domcontentloaded');
+    assert.equal(opened.url(), `${world.server.url}/docs`);
+    assert.deepEqual(await opened.evaluate(() => [window.opener, document.referrer]), [null, '']);
+  });
+});

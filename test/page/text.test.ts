@@ -1,0 +1,113 @@
+/** One text on all devices. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openLine } from '../support/line.ts';
+import { joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+
+describe('the page, the text', () => {
+  it('[PAGE-7] is the same on two and on three devices as they type', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    await textOf(laptop).pressSequentially('from the laptop');
+    await showsText(phone, 'from the laptop');
+    await textOf(phone).press('End');
+    await textOf(phone).pressSequentially(', and the phone');
+    await showsText(laptop, 'from the laptop, and the phone');
+
+    const tablet = await joinRoom(world, code);
+    await showsText(tablet, 'from the laptop, and the phone');
+    await textOf(tablet).fill('all anew 你好 😀\nin two lines');
+    for (const device of [laptop, phone]) await showsText(device, 'all anew 你好 😀\nin two lines');
+    assert.equal(
+      (await world.server.api.get(`/api/rooms/${code}/content`)).json.content,
+      'all anew 你好 😀\nin two lines',
+    );
+  });
+
+  it('[PAGE-7] of three devices that type at once has the words of all', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const devices = [laptop, await joinRoom(world, code), await joinRoom(world, code)];
+    await textOf(laptop).fill('one:\n\ntwo:\n\nthree:\n');
+    for (const device of devices) await showsText(device, 'one:\n\ntwo:\n\nthree:\n');
+    await Promise.all(
+      devices.map(async (device, i) => {
+        const end = ['one:', 'two:', 'three:'][i] as string;
+        await textOf(device).evaluate((field: HTMLTextAreaElement, end) => {
+          field.focus();
+          const at = field.value.indexOf(end) + end.length;
+          field.setSelectionRange(at, at);
+        }, end);
+        await device.page.keyboard.type(' abcdefghijklmnopqrstuvwxyz', { delay: 15 });
+      }),
+    );
+    const alphabet = 'abcdefghijklmnopqrstuvwxyz';
+    for (const device of devices)
+      await showsText(device, `one: ${alphabet}\n\ntwo: ${alphabet}\n\nthree: ${alphabet}\n`);
+  });
+
+  it('[PAGE-7] is seen to be saved, being sent, or waiting offline', async (t) => {
+    const world = await openWorld(t);
+    const line = await openLine(t, () => world.server.port);
+    const laptop = await world.device({ baseURL: line.url });
+    await startRoom(laptop);
+    await showsStatus(laptop, 'Saved');
+    line.hold();
+    await textOf(laptop).fill('on its way');
+    await showsStatus(laptop, 'Sending …');
+    line.release();
+    await showsStatus(laptop, 'Saved');
+    await laptop.context.setOffline(true);
+    await showsStatus(laptop, 'Offline');
+    await textOf(laptop).fill('on its way, and waiting');
+    await showsStatus(laptop, 'Offline');
+    await laptop.context.setOffline(false);
+    await showsStatus(laptop, 'Saved');
+  });
+
+  it('[PAGE-7] over the limit is told and kept, and sent when it is shortened', async (t) => {
+    const world = await openWorld(t, { POPROOM_CONTENT_MAX: '2KiB' });
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    await textOf(laptop).fill('short\n');
+    await showsText(phone, 'short\n');
+
+    const long = 'ü'.repeat(1022);
+    await textOf(laptop).fill(`short\n${long}`);
+    await showsStatus(laptop, 'Too long: at most 2 kB');
+    await textOf(phone).fill('top\nshort\n');
+    await showsText(laptop, `top\nshort\n${long}`);
+    await showsStatus(laptop, 'Too long: at most 2 kB');
+    await textOf(laptop).fill(`top\n${long}`);
+    await showsStatus(laptop, 'Saved');
+    await showsText(phone, `top\n${long}`);
+  });
+
+  it('[PAGE-7] [PAGE-15] is sent by whoever leaves at once, and is no draft for ever after', async (t) => {
+    const world = await openWorld(t);
+    const line = await openLine(t, () => world.server.port);
+    const laptop = await world.device({ baseURL: line.url });
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    line.holdAnswers();
+    await textOf(laptop).fill('the last words');
+    await laptop.page.getByRole('link', { name: 'Poproom, to the start' }).click();
+    await laptop.page.getByRole('button', { name: 'Start a room' }).waitFor();
+    await showsText(phone, 'the last words');
+    line.release();
+
+    await laptop.page.goBack();
+    await showsText(laptop, 'the last words');
+    await showsStatus(laptop, 'Saved');
+    await textOf(phone).fill('others');
+    await showsText(laptop, 'others');
+    await laptop.page.reload();
+    await textOf(laptop).waitFor();
+    await showsStatus(laptop, 'Saved');
+    for (const device of [laptop, phone]) await showsText(device, 'others');
+  });
+});

@@ -1,0 +1,102 @@
+/** The SDK's uploads, in a browser: they need XMLHttpRequest. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { build } from 'rolldown';
+import type * as Sdk from '../../src/client/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { openLine } from '../support/line.ts';
+import { openWorld } from '../support/page.ts';
+
+type WithSdk = typeof globalThis & { sdk: typeof Sdk; uploading: { sent: number; stop(): void; end: Promise<string> } };
+
+describe('an upload by the SDK', () => {
+  it('[SDK-7] tells its progress, up to all of it', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device();
+    await loadSdk(page);
+    const room = await world.server.api.room({ pin: '1234' });
+    const { told, name } = await page.evaluate(async (room) => {
+      const { sdk } = globalThis as WithSdk;
+      const told: number[] = [];
+      const file = new Blob([new Uint8Array(8_000_000)], { type: 'image/png' });
+      const { fileName } = await sdk
+        .createClient({ url: location.origin })
+        .room(room, { pin: '1234' })
+        .upload(file, { name: 'Urlaub 你好.png', onProgress: (sent) => told.push(sent) });
+      return { told, name: fileName };
+    }, room);
+    assert.equal(name, 'Urlaub 你好.png');
+    assert.equal(told.at(-1), 8_000_000);
+    assert.deepEqual(
+      told,
+      told.toSorted((one, other) => one - other),
+    );
+    const { files } = (await world.server.api.get(`/api/rooms/${room}/files`, { pin: '1234' })).json;
+    assert.equal(files.length, 1);
+  });
+
+  it('[SDK-7] can be aborted, and leaves nothing', async (t) => {
+    const world = await openWorld(t);
+    const line = await openLine(t, () => world.server.port);
+    const { page } = await world.device({ baseURL: line.url });
+    await loadSdk(page);
+    const room = await world.server.api.room();
+    line.hold();
+    await page.evaluate((room) => {
+      const here = globalThis as WithSdk;
+      const aborter = new AbortController();
+      const file = new Blob([new Uint8Array(8_000_000)]);
+      const onProgress = (sent: number) => {
+        here.uploading.sent = sent;
+      };
+      const upload = here.sdk
+        .createClient({ url: location.origin })
+        .room(room)
+        .upload(file, { name: 'a.bin', onProgress, signal: aborter.signal });
+      here.uploading = {
+        sent: 0,
+        stop: () => aborter.abort(),
+        end: upload.then(
+          () => 'stored',
+          (error) => error.name,
+        ),
+      };
+    }, room);
+    await eventually('some of it is sent', () => page.evaluate(() => (globalThis as WithSdk).uploading.sent > 0));
+    const end = await page.evaluate(() => {
+      const { uploading } = globalThis as WithSdk;
+      uploading.stop();
+      return uploading.end;
+    });
+    assert.equal(end, 'AbortError');
+    line.release();
+    assert.deepEqual((await world.server.api.get(`/api/rooms/${room}/files`)).json.files, []);
+  });
+
+  it('[SDK-7] [SDK-1] fails as every request does', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device();
+    await loadSdk(page);
+    const codes = await page.evaluate(async () => {
+      const { sdk } = globalThis as WithSdk;
+      const upload = (url: string, signal?: AbortSignal) =>
+        sdk
+          .createClient({ url })
+          .room('ZZZZZZ')
+          .upload(new Blob(['x']), { name: 'x', ...(signal && { signal }) })
+          .catch((error) => error.code ?? error.name);
+      return [await upload(location.origin), await upload(location.origin, AbortSignal.abort())];
+    });
+    assert.deepEqual(codes.slice(0, 1), ['ROOM_NOT_FOUND']);
+    assert.equal(codes[1], DOMException.ABORT_ERR);
+  });
+});
+
+/** As `globalThis.sdk`. */
+async function loadSdk(page: Page): Promise<void> {
+  const input = fileURLToPath(new URL('../../src/client/index.ts', import.meta.url));
+  const { output } = await build({ input, write: false, logLevel: 'warn', output: { format: 'iife', name: 'sdk' } });
+  await page.evaluate(`${output[0].code}; globalThis.sdk = sdk; undefined`);
+}

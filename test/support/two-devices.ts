@@ -1,0 +1,19 @@
+/** Two devices in one room, of which one can be held back. */
+import type { TestContext } from 'node:test';
+import { openLine } from './line.ts';
+import { joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from './page.ts';
+
+/** Both have the same text; the phone has it over a line that can be held. */
+export async function twoDevices(t: TestContext, text: string) {
+  const world = await openWorld(t);
+  const line = await openLine(t, () => world.server.port);
+  const laptop = await world.device();
+  const code = await startRoom(laptop);
+  await textOf(laptop).fill(text);
+  const phone = await joinRoom(world, code, { baseURL: line.url });
+  for (const device of [laptop, phone]) {
+    await showsText(device, text);
+    await showsStatus(device, 'Saved');
+  }
+  return { world, line, laptop, phone, code };
+}

@@ -1,0 +1,60 @@
+/** Binds a field to the shared text: what is typed goes there, what comes from there is shown without moving the cursor. */
+import { useEffect } from 'preact/hooks';
+import { editsBetween } from '../../room/merge.ts';
+import type { SharedText } from '../../room/shared-text.ts';
+
+export function useSharedField(field: { current: HTMLTextAreaElement | null }, text: SharedText): void {
+  useEffect(() => (field.current ? bind(field.current, text) : undefined), [text]);
+}
+
+function bind(field: HTMLTextAreaElement, text: SharedText): () => void {
+  /** What the person sees. While an input method is at work it lags behind, or the word in the making would break. */
+  let shown = field.value;
+  let composing = false;
+
+  function show(): void {
+    if (composing) return;
+    update(field, asShown(text.value.value));
+    shown = field.value;
+  }
+
+  function take(): void {
+    if (field.value === shown) return;
+    const before = shown;
+    shown = field.value;
+    text.edit(field.value, before === asShown(text.value.value) ? undefined : before);
+    show();
+  }
+
+  const end = new AbortController();
+  const on = (type: string, listen: () => void) => field.addEventListener(type, listen, { signal: end.signal });
+  on('input', take);
+  on('compositionstart', () => {
+    composing = true;
+  });
+  on('compositionend', () => {
+    composing = false;
+    // In some browsers the last input comes after this.
+    take();
+    show();
+  });
+  const stop = text.value.subscribe(show);
+  return () => {
+    end.abort();
+    stop();
+  };
+}
+
+/** In small steps, from the last to the first: those before the cursor move it along, those after it do not. */
+function update(field: HTMLTextAreaElement, text: string): void {
+  if (field.value === text) return;
+  const isCursor = field.selectionStart === field.selectionEnd;
+  for (const { from, to, text: words } of editsBetween(field.value, text).reverse()) {
+    field.setRangeText(words, from, to, 'preserve');
+  }
+  // A cursor within words that were replaced would have become a selection, and the next letter would erase it.
+  if (isCursor) field.selectionStart = field.selectionEnd;
+}
+
+/** A field has one kind of line end, whatever the text has. */
+const asShown = (text: string): string => text.replace(/\r\n?/g, '\n');
