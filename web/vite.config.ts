@@ -1,6 +1,7 @@
 /** The page: built into dist/web, or served from source with the API of a server that runs beside it. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
+import { oneLanguage } from './one-language.ts';
 
 const api = 'http://localhost:8080';
 
@@ -36,7 +37,7 @@ export default defineConfig({
       },
     },
   },
-  plugins: [blockingScript],
+  plugins: [oneLanguage, blockingScript],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',
 });

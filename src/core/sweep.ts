@@ -22,9 +22,15 @@ export async function sweepRooms({ rooms, blobs, bus, clock }: Parts): Promise<S
   return { rooms: ended, blobs: await clearAllTrash(rooms, blobs) };
 }
 
+/** A file store that hangs must not make a request hang that is done with it. */
+const trashPatienceMs = 1000;
+
 /** What was just removed goes now; where that fails the next sweep tries again, so the request need not fail for it. */
 export async function emptyTrash(rooms: RoomStore, blobs: BlobStore): Promise<void> {
-  await clearAllTrash(rooms, blobs).catch(() => undefined);
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, trashPatienceMs);
+  await Promise.race([clearAllTrash(rooms, blobs).catch(() => undefined), late]);
+  clearTimeout(timer);
 }
 
 /** Removes the bytes first and forgets them after, so that a crash in between repeats the work and loses none of it. */

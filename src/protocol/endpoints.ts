@@ -300,6 +300,7 @@ export const endpoints = {
     parameters: [
       fileId,
       { name: 'name', in: 'path', required: true, description: 'For people only.', example: 'photo.jpg' },
+      { name: 'download', in: 'query', description: 'Whatever its value: to be saved, not shown.', example: '1' },
       { name: 'Range', in: 'header', description: 'One range of bytes.', example: 'bytes=0-1023' },
       { name: 'If-Range', in: 'header', description: 'Ask for the part only of this version.', example: '"9f86d081"' },
       { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"9f86d081"' },

@@ -257,6 +257,16 @@ describe('the headers of a file', () => {
     }
   });
 
+  it('[FILE-4] are to be saved where that is asked for, under their own type', async (t) => {
+    const server = await startTestServer(t);
+    const { fileUrl } = await uploadedFile(server, { name: 'thing', type: 'image/png' });
+    for (const query of ['?download', '?download=1']) {
+      const { headers } = await server.api.get(fileUrl + query);
+      assert.equal(headers.get('content-type'), 'image/png');
+      assert.equal(headers.get('content-disposition'), 'attachment; filename=thing');
+    }
+  });
+
   it('[FILE-4] carry names of all scripts, and quotes', async (t) => {
     const server = await startTestServer(t);
     const disposition = async (name: string) =>

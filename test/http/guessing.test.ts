@@ -130,7 +130,8 @@ describe('misses of one client', () => {
     }
     for (const { name, run } of roomOperations) {
       const answer = await run(api, room);
-      assertError(answer, 429, 'RATE_LIMITED', name);
+      const details = assertError(answer, 429, 'RATE_LIMITED', name);
+      assert.deepEqual(details, { reason: 'misses', retryAfter: 3600 });
       assert.equal(answer.headers.get('retry-after'), '3600');
     }
     assert.equal((await api.post('/api/rooms')).status, 201);

@@ -48,7 +48,7 @@ describe('devices in a room', () => {
     assert.match((await third.next('error')).error.message, /devices/);
     assert.equal((await third.closed).code, 4429);
     const events = await api.get(`/api/rooms/${room}/events?deviceId=three`);
-    assert.equal(events.code, 'RATE_LIMITED');
+    assert.deepEqual(assertError(events, 429, 'RATE_LIMITED'), { reason: 'devices', retryAfter: 60 });
   });
 
   it('[LIVE-12] may have so many channels and no more', async (t) => {
@@ -61,7 +61,8 @@ describe('devices in a room', () => {
       void connect(t, url, room).catch((error) => resolve(Number(/\d{3}/.exec(String(error))?.[0])));
     });
     assert.equal(await refused, 429);
-    assert.equal((await api.get(`/api/rooms/${room}/events`)).code, 'RATE_LIMITED');
+    const details = assertError(await api.get(`/api/rooms/${room}/events`), 429, 'RATE_LIMITED');
+    assert.deepEqual(details, { reason: 'channels', retryAfter: 60, maximum: 2 });
     await first.leave();
     await (await joinRoom(t, url, room)).next('snapshot');
   });

@@ -101,7 +101,10 @@ describe('the page, a limit', () => {
     await showsStatus(laptop, 'Saved');
     await world.server.api.get('/api/health');
     line.cut();
-    await laptop.page.getByText(/The limit of requests is reached\. It is lifted in (60|59) minutes\./).waitFor();
+    await laptop.page
+      .getByText(/The limit of requests is reached\. It is lifted in (60|59) minutes\./)
+      .first()
+      .waitFor();
     await textOf(laptop).fill('kept meanwhile');
     await showsStatus(laptop, 'Offline');
     world.server.clock.advance(3_600_000);

@@ -1,7 +1,11 @@
-/** Making a room, and getting into one. */
+/** Making a room, getting into one, and finding it again. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { codeOf, type Device, joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+
+const codeField = ({ page }: Device) => page.getByRole('textbox', { name: 'Code or link' });
 
 describe('the page, a room', () => {
   it('[PAGE-1] [PAGE-7] is started with one click, and another device is in it by its link', async (t) => {
@@ -14,4 +18,201 @@ describe('the page, a room', () => {
     await phone.page.waitForFunction(() => document.querySelector('textarea')?.value === 'from the laptop');
     assert.equal(await textOf(phone).inputValue(), 'from the laptop');
   });
+
+  it('[PAGE-1] may have a PIN, which is asked for until it has four digits', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device();
+    const asked = apiRequests(page);
+    await page.getByText('PIN and lifetime').click();
+    await page.getByRole('checkbox', { name: 'Protect it with a PIN' }).check();
+    const pin = page.getByRole('textbox', { name: 'PIN, four digits' });
+    await pin.pressSequentially('1a2b');
+    assert.equal(await pin.inputValue(), '12');
+
+    await page.getByRole('button', { name: 'Start a room' }).click();
+    await page.getByRole('alert').filter({ hasText: 'A PIN has four digits.' }).waitFor();
+    assert.ok(await pin.evaluate((field) => field === document.activeElement), 'the field is ready for the rest');
+    assert.deepEqual(asked, []);
+
+    await pin.fill('1234');
+    await startRoom({ page, context: page.context() });
+    const code = codeOf(page);
+    assert.equal((await world.server.api.get(`/api/rooms/${code}`)).code, 'PIN_REQUIRED');
+    assert.equal((await world.server.api.get(`/api/rooms/${code}`, { pin: '1234' })).json.hasPin, true);
+  });
+
+  it('[PAGE-1] says what is missing where it is typed, even after the options were folded away', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device();
+    await page.getByText('PIN and lifetime').click();
+    await page.getByRole('checkbox', { name: 'Protect it with a PIN' }).check();
+    await page.getByText('PIN and lifetime').click();
+    await page.getByRole('button', { name: 'Start a room' }).click();
+    await page.getByRole('textbox', { name: 'PIN, four digits' }).waitFor();
+  });
+
+  it('[PAGE-1] lives as long as was chosen, among what the server allows', async (t) => {
+    const world = await openWorld(t, { POPROOM_ROOM_TTL: '30m', POPROOM_ROOM_MAX_TTL: '90m' });
+    const { page, context } = await world.device();
+    await page.getByText('PIN and lifetime').click();
+    const offered = page.getByRole('group', { name: 'The room lives for' }).getByRole('radio');
+    const names = await offered.evaluateAll((radios) => radios.map((radio) => radio.closest('label')?.textContent));
+    assert.deepEqual(names, ['10 minutes', '30 minutes', '1 hour']);
+    assert.ok(await page.getByRole('radio', { name: '30 minutes' }).isChecked(), "the server's own comes first");
+
+    await page.getByRole('radio', { name: '1 hour' }).check();
+    const code = await startRoom({ page, context });
+    const { json } = await world.server.api.get(`/api/rooms/${code}`);
+    assert.equal(Date.parse(json.expiresAt) - world.server.clock.now, 3_600_000);
+  });
+
+  it('[PAGE-1] is not started while the server is out of reach, which is said; the next click tries again', async (t) => {
+    const world = await openWorld(t);
+    const { page, context } = await world.device();
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'Start a room' }).click();
+    await page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' }).waitFor();
+    await context.setOffline(false);
+    await startRoom({ page, context });
+  });
+
+  it('[PAGE-14] is not started over the limit, and the time until it is lifted is told', async (t) => {
+    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '1' });
+    await world.server.api.room();
+    const { page } = await world.device();
+    await page.getByRole('button', { name: 'Start a room' }).click();
+    await page.getByRole('alert').filter({ hasText: 'It is lifted in 60 minutes.' }).waitFor();
+  });
+
+  it('[PAGE-2] is entered by its code in any case, with dashes and letters that look like digits', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const code = await roomWithLookalikes(world.server.api.room);
+    const spelt = code.toLowerCase().replaceAll('0', 'o').replaceAll('1', 'l');
+    await codeField(device).fill(` ${spelt.slice(0, 3)}-${spelt.slice(3)} `);
+    await device.page.getByRole('button', { name: 'Enter', exact: true }).click();
+    await textOf(device).waitFor();
+    assert.equal(codeOf(device.page), code);
+  });
+
+  it('[PAGE-2] is entered by the Enter key, and by a link that is pasted', async (t) => {
+    const world = await openWorld(t);
+    const code = await world.server.api.room();
+    const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+    await codeField(device).fill(code);
+    await codeField(device).press('Enter');
+    await textOf(device).waitFor();
+
+    await device.page.goto('/');
+    await device.page.evaluate((link) => navigator.clipboard.writeText(link), `See ${world.server.url}/r/${code}?x#y`);
+    await codeField(device).press('Control+V');
+    await textOf(device).waitFor();
+    assert.equal(codeOf(device.page), code);
+  });
+
+  it('[PAGE-2] is left by the Back of the browser, and entered again by its Forward', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    const code = await startRoom(device);
+    await textOf(device).fill('kept');
+    await page.goBack();
+    await page.getByRole('button', { name: 'Start a room' }).waitFor();
+    await page.goForward();
+    await page.waitForFunction(() => document.querySelector('textarea')?.value === 'kept');
+    assert.equal(codeOf(page), code);
+    assert.equal((await world.server.api.get(`/api/rooms/${code}/content`)).json.content, 'kept');
+  });
+
+  it('[PAGE-14] is not looked for after too many unknown codes, and the time until then is told', async (t) => {
+    const world = await openWorld(t, { POPROOM_MISS_LIMIT: '1' });
+    const { page } = await world.device({ at: '/r/ABCDEF' });
+    await page.getByRole('heading', { name: 'There is no room ABCDEF' }).waitFor();
+    await page.goto('/r/ABCDEG');
+    await page.getByRole('heading', { name: /^Too many unknown codes .* lifted in \d+ minutes\.$/ }).waitFor();
+  });
+
+  it('[PAGE-2] is not looked for where there can be none: that is said at once', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const asked = apiRequests(device.page);
+    const problem = device.page.getByRole('alert');
+
+    await codeField(device).press('Enter');
+    await problem.filter({ hasText: 'Type the code that the other device shows.' }).waitFor();
+    for (const nonsense of ['ABC', 'hello, world!', 'https://example.org/', '<b>ABCDEF</b>', 'UUUUUU']) {
+      await codeField(device).fill(nonsense);
+      assert.equal((await problem.allTextContents()).join(''), '', 'typing takes the words back');
+      await device.page.getByRole('button', { name: 'Enter', exact: true }).click();
+      await problem.filter({ hasText: 'This is not a room code' }).waitFor();
+    }
+    assert.ok(await codeField(device).evaluate((field) => field === document.activeElement));
+
+    await device.page.goto('/r/ABC-DE');
+    await device.page.getByRole('heading', { name: '“ABC-DE” is not a room code' }).waitFor();
+    assert.deepEqual(asked, []);
+  });
+
+  it('[PAGE-6] shows the time that is left, second by second', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    await device.page.clock.install();
+    await device.page.goto(`/r/${await world.server.api.room({ expiresIn: 3_700 })}`);
+    const left = device.page.locator('time');
+    await left.waitFor();
+    const before = inSeconds((await left.textContent()) ?? '');
+    assert.ok(before > 3_640 && before <= 3_700, `${before}`);
+    await device.page.clock.runFor(100_000);
+    const after = await eventually('the time went on', async () => {
+      const seconds = inSeconds((await left.textContent()) ?? '');
+      return seconds <= before - 100 && seconds;
+    });
+    assert.ok(after > before - 130, `${before} ${after}`);
+  });
+
+  it('[PAGE-16] is found again after a reload, forgotten with one click, and that can be taken back', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    const first = await startRoom(device);
+    await page.getByRole('link', { name: 'Poproom, to the start' }).click();
+    const second = await startRoom(device);
+    await page.goto('/');
+    await page.reload();
+
+    const recent = page.getByRole('listitem');
+    await eventually('both are there', async () => (await recent.count()) === 2);
+    assert.match((await recent.allInnerTexts()).join(' '), new RegExp(`${second}\\s+24 hours left.*${first}`, 's'));
+
+    await page.getByRole('button', { name: `Forget room ${first}` }).click();
+    await eventually('one is forgotten', async () => (await recent.count()) === 1);
+    assert.equal(await page.evaluate((code) => JSON.stringify({ ...localStorage }).includes(code), first), false);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: new RegExp(`^${first}`) }).click();
+    await textOf(device).waitFor();
+    assert.equal(codeOf(page), first);
+  });
 });
+
+/** What the page asks of the API from now on. */
+function apiRequests(page: Page): string[] {
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname.startsWith('/api')) asked.push(request.url());
+  });
+  page.on('websocket', (socket) => void asked.push(socket.url()));
+  return asked;
+}
+
+/** Codes are drawn at random; nearly every third has a 0 or a 1. */
+async function roomWithLookalikes(make: () => Promise<string>): Promise<string> {
+  for (;;) {
+    const code = await make();
+    if (/[01]/.test(code)) return code;
+  }
+}
+
+function inSeconds(clock: string): number {
+  return clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+}

@@ -1,8 +1,6 @@
 /** A real browser. */
-import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-
-const executablePath = '/usr/bin/chromium';
+import { chromiumMissing, findChromium } from './chromium.ts';
 
 const args = [
   '--no-sandbox',
@@ -14,7 +12,9 @@ const args = [
   '--disable-sync',
 ];
 
-export async function launchBrowser(): Promise<Browser> {
-  if (existsSync(executablePath)) return chromium.launch({ executablePath, args });
-  throw new Error(`There is no browser at ${executablePath}: install one with "apt-get install -y chromium".`);
+/** With further switches of the command line, where a test needs them. */
+export async function launchBrowser(switches: readonly string[] = []): Promise<Browser> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error(chromiumMissing);
+  return chromium.launch({ executablePath, args: [...args, ...switches] });
 }

@@ -8,6 +8,6 @@ import { applyLanguage } from './words/index.ts';
 
 rereadRooms();
 applyTheme();
-applyLanguage();
+await applyLanguage();
 render(<App />, document.getElementById('app') as HTMLElement);
 installWorker();

@@ -11,7 +11,7 @@ export const serveFile =
   ({ files }: Service): Handler =>
   async (request) => {
     const file = await files.find(request.params.fileId ?? '');
-    const headers = await fileHeaders(file);
+    const headers = await fileHeaders(file, request.query.has('download'));
     if (isNamedBy(header(request.raw, 'if-none-match'), tagOf(file))) return { status: 304, headers };
     const range = wantedRange(request, file);
     if (range === 'outside') return outside(file, request.id);
@@ -26,13 +26,13 @@ export const serveFile =
 const shown =
   /^(image\/(a?png|jpeg|gif|webp|avif|bmp|tiff|hei[cf]|jxl|x-icon|vnd\.microsoft\.icon)|audio\/[^/]+|video\/[^/]+|application\/pdf|text\/plain)$/;
 
-async function fileHeaders(file: StoredFile): Promise<Record<string, string>> {
+async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<string, string>> {
   const { create: contentDisposition } = await import('content-disposition');
   const inline = shown.test(file.type);
   const type = inline ? file.type : 'application/octet-stream';
   return {
     'Content-Type': type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
-    'Content-Disposition': contentDisposition(file.name, { type: inline ? 'inline' : 'attachment' }),
+    'Content-Disposition': contentDisposition(file.name, { type: inline && !toSave ? 'inline' : 'attachment' }),
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'Cache-Control': 'private, no-cache',

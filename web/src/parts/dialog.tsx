@@ -26,12 +26,12 @@ export function Dialog({ title, onClose, children }: Props) {
       }}
     >
       <div class="dialog-body">
-        <header>
+        <div class="dialog-head">
           <h2>{title}</h2>
           <button type="button" class="button round" aria-label={t('close')} onClick={() => dialog.current?.close()}>
             <Icon name="close" />
           </button>
-        </header>
+        </div>
         {children}
       </div>
     </dialog>

@@ -5,9 +5,13 @@ import { useEffect } from 'preact/hooks';
 export function QrCode({ text, label }: { text: string; label: string }) {
   const modules = useSignal<boolean[][]>([]);
   useEffect(() => {
-    void import('uqr').then(({ encode }) => {
-      modules.value = encode(text, { border: 2 }).data;
-    });
+    import('uqr').then(
+      ({ encode }) => {
+        modules.value = encode(text, { border: 2 }).data;
+      },
+      // Without a network it is empty; the code and the link are beside it.
+      () => undefined,
+    );
   }, [text]);
 
   const side = modules.value.length || 29;

@@ -19,7 +19,8 @@ export function useNow(): number {
       if (--watchers === 0) clearInterval(timer);
     };
   }, []);
-  return now.value;
+  // Read for the sake of the next tick; the first look may come long after the last one.
+  return Math.max(now.value, Date.now());
 }
 
 /** A sentence with the time that is left until a moment. It is read out once, not every second. */

@@ -25,7 +25,7 @@ export interface Uploads {
   /** Stops it, wherever it is, and takes it off the list. */
   cancel(upload: Upload): void;
   retry(upload: Upload): void;
-  /** Takes those off the list that the room now has. */
+  /** Takes those off the list that the room has now, or had meanwhile. */
   arrived(fileUrls: readonly string[]): void;
   cancelAll(): void;
 }
@@ -35,7 +35,8 @@ const atOnce = 2;
 export function createUploads(room: () => Room, largestFile: number): Uploads {
   const list = signal<readonly Upload[]>([]);
   const aborters = new Map<Upload, AbortController>();
-  let known: readonly string[] = [];
+  /** The addresses of files that the room has, or had. */
+  const known = new Set<string>();
   let count = 0;
 
   function startNext(): void {
@@ -62,7 +63,7 @@ export function createUploads(room: () => Room, largestFile: number): Uploads {
   }
 
   function dropStored(): void {
-    list.value = list.value.filter(({ state: { value } }) => value.at !== 'stored' || !known.includes(value.fileUrl));
+    list.value = list.value.filter(({ state: { value } }) => value.at !== 'stored' || !known.has(value.fileUrl));
   }
 
   function cancel(upload: Upload): void {
@@ -88,12 +89,15 @@ export function createUploads(room: () => Room, largestFile: number): Uploads {
     },
 
     arrived(fileUrls) {
-      known = fileUrls;
+      for (const url of fileUrls) known.add(url);
       dropStored();
     },
 
     cancelAll() {
-      for (const upload of list.value) cancel(upload);
+      const all = list.value;
+      // None is left that could take the place of another.
+      list.value = [];
+      for (const upload of all) cancel(upload);
     },
   };
 }

@@ -7,17 +7,8 @@ export interface SharedThings {
 }
 
 const nothing: SharedThings = { text: '', files: [] };
-/** The room that was chosen for it. */
-let destination: string | undefined;
-
-export function sendSharedTo(code: string): void {
-  destination = code;
-}
-
-/** For the room that it was meant for, once. */
-export async function takeShared(code: string): Promise<SharedThings> {
-  if (destination !== code) return nothing;
-  destination = undefined;
+/** To be put into a room; from then on it is there and nowhere else. */
+export async function takeShared(): Promise<SharedThings> {
   const things = await readShared();
   await forgetShared();
   return things;

@@ -30,6 +30,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
     if (busy.value) return;
     if (wantsPin.value && !/^\d{4}$/.test(pin.value)) {
       problem.value = t('pinFourDigits');
+      pinField.current?.closest('details')?.setAttribute('open', '');
       pinField.current?.focus();
       return;
     }

@@ -1,9 +1,11 @@
 /** Leaves no trace: the room goes for everyone, after a question. */
 import { useSignal } from '@preact/signals';
-import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { later } from '../../parts/later.tsx';
 import type { RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
+
+const DeleteDialog = later(async () => (await import('./delete-dialog.tsx')).DeleteDialog);
 
 export function DeleteRoom({ room }: { room: RoomState }) {
   const asking = useSignal(false);
@@ -20,22 +22,12 @@ export function DeleteRoom({ room }: { room: RoomState }) {
         {t('deleteRoom')}
       </button>
       {asking.value && (
-        <Dialog
-          title={t('deleteTitle', { code: room.code })}
+        <DeleteDialog
+          room={room}
           onClose={() => {
             asking.value = false;
           }}
-        >
-          <p>{t('deleteHint')}</p>
-          <form method="dialog" class="actions">
-            <button type="submit" class="button">
-              {t('keep')}
-            </button>
-            <button type="submit" class="button danger filled" onClick={() => void room.delete()}>
-              {t('deleteForGood')}
-            </button>
-          </form>
-        </Dialog>
+        />
       )}
     </>
   );

@@ -9,8 +9,8 @@ import { t } from '../../words/index.ts';
 const mostShown = 8;
 
 export function Devices({ room }: { room: RoomState }) {
+  useComingAndGoing(room.devices.value);
   const devices = ownFirst(room.devices.value);
-  useComingAndGoing(devices);
   return (
     <section class="devices" aria-label={t('devicesHere', { n: devices.length })}>
       <ul>
@@ -34,16 +34,36 @@ function ownFirst(devices: readonly Device[]): readonly Device[] {
 
 const nameOf = ({ deviceName }: Device) => deviceName ?? t('unnamedDevice');
 
+/** One that is back within this time has not left: it was renamed, or its page was loaded anew. */
+const awayMs = 2_000;
+
 /** Says who came and who left, for those who do not look. */
 function useComingAndGoing(devices: readonly Device[]): void {
   const before = useRef<readonly Device[] | undefined>(undefined);
-  useEffect(() => {
-    const missingIn = (list: readonly Device[]) => (one: Device) => {
-      return one.deviceId !== deviceId && !list.some((other) => other.deviceId === one.deviceId);
+  const leaving = useRef(new Map<string, ReturnType<typeof setTimeout>>()).current;
+
+  function came(device: Device): void {
+    if (!leaving.has(device.deviceId)) notify(t('joined', { name: nameOf(device) }));
+    clearTimeout(leaving.get(device.deviceId));
+    leaving.delete(device.deviceId);
+  }
+
+  function went(device: Device): void {
+    const tell = () => {
+      leaving.delete(device.deviceId);
+      notify(t('left', { name: nameOf(device) }));
     };
-    for (const device of devices.filter(missingIn(before.current ?? devices)))
-      notify(t('joined', { name: nameOf(device) }));
-    for (const device of (before.current ?? []).filter(missingIn(devices))) notify(t('left', { name: nameOf(device) }));
+    leaving.set(device.deviceId, setTimeout(tell, awayMs));
+  }
+
+  useEffect(() => {
+    const former = before.current ?? devices;
+    devices.filter(missingIn(former)).forEach(came);
+    former.filter(missingIn(devices)).forEach(went);
     before.current = devices;
   }, [devices]);
+  useEffect(() => () => leaving.forEach(clearTimeout), []);
 }
+
+const missingIn = (list: readonly Device[]) => (one: Device) =>
+  one.deviceId !== deviceId && !list.some((other) => other.deviceId === one.deviceId);

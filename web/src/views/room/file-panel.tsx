@@ -34,7 +34,7 @@ export function FilePanel({ room }: { room: RoomState }) {
       {files.length + uploads.length === 0 && <p class="empty">{t('noFiles', { size: size(limits.fileMax) })}</p>}
       <ul class="files">
         {files.map((file) => (
-          <FileRow key={file.fileId} file={file} onRemove={() => void room.removeFile(file)} />
+          <FileRow key={file.fileId} file={file} onRemove={() => room.removeFile(file)} />
         ))}
         {uploads.map((upload) => (
           <UploadRow key={upload.id} upload={upload} uploads={room.uploads} />

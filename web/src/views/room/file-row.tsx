@@ -7,7 +7,7 @@ import { t } from '../../words/index.ts';
 import { size } from '../../words/quantities.ts';
 import { kindOf, Thumbnail } from './thumbnail.tsx';
 
-export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => void }) {
+export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => Promise<void> }) {
   const { fileName, fileUrl, fileSize, contentType } = file;
   const removing = useSignal(false);
   return (
@@ -24,7 +24,7 @@ export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => 
       <div class="file-actions">
         <a
           class="button round"
-          href={fileUrl}
+          href={`${fileUrl}?download`}
           download={fileName}
           aria-label={t('download', { name: fileName })}
           title={t('downloadShort')}
@@ -40,7 +40,9 @@ export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => 
           title={t('removeShort')}
           onClick={() => {
             removing.value = true;
-            onRemove();
+            void onRemove().finally(() => {
+              removing.value = false;
+            });
           }}
         >
           <Icon name="delete" />

@@ -1,8 +1,8 @@
 /** The files in a paste or a drop. */
 
-/** Programs that copy a table or a passage add a picture of it; who pastes that means the text. */
+/** Office programs add a picture to the text and the markup of what is copied; who pastes that means the text. */
 export function pastedFiles(clipboard: DataTransfer | null): File[] {
-  if (!clipboard || clipboard.types.includes('text/plain')) return [];
+  if (!clipboard || ['text/plain', 'text/html'].every((type) => clipboard.types.includes(type))) return [];
   return Array.from(clipboard.files, withTellingName);
 }
 

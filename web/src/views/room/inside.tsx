@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { notify } from '../../parts/notices.tsx';
 import type { RoomState } from '../../room/room.ts';
-import { takeShared } from '../../share/shared-things.ts';
+import { isDestination } from '../../share/destination.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';
 import { Alerts } from './alerts.tsx';
@@ -46,7 +46,9 @@ export function Inside({ room }: { room: RoomState }) {
 
 /** What another app handed over for this room: text goes to the end of the text, files among the files. */
 async function receiveShared(room: RoomState): Promise<void> {
-  const { text, files } = await takeShared(room.code);
+  if (!isDestination(room.code)) return;
+  const { takeShared } = await import('../../share/shared-things.ts');
+  const { text, files } = await takeShared();
   if (text) room.text.append(text);
   room.uploads.add(files);
 }

@@ -8,11 +8,27 @@ const mostShown = 20;
 /** Not at every letter. */
 const pauseMs = 200;
 
+interface Link {
+  url: string;
+  text: string;
+}
+
+/** Where the library cannot be had, the text stands without them. */
+async function linksIn(text: string): Promise<Link[]> {
+  if (!/\w\.\w|:\/\//.test(text)) return [];
+  return import('./find-links.ts').then(
+    ({ findLinks }) => findLinks(text, mostShown),
+    () => [],
+  );
+}
+
 export function Links({ text }: { text: string }) {
-  const links = useSignal<{ url: string; text: string }[]>([]);
+  const links = useSignal<Link[]>([]);
   useEffect(() => {
-    const timer = setTimeout(async () => {
-      links.value = /\w\.\w|:\/\//.test(text) ? (await import('./find-links.ts')).findLinks(text, mostShown) : [];
+    const timer = setTimeout(() => {
+      linksIn(text).then((found) => {
+        links.value = found;
+      });
     }, pauseMs);
     return () => clearTimeout(timer);
   }, [text]);

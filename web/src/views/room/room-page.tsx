@@ -2,6 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { PoproomError, RoomCode } from '../../../../src/client/index.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { later } from '../../parts/later.tsx';
 import { Countdown } from '../../parts/ticking.tsx';
 import { openRoom, type RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
@@ -10,7 +11,8 @@ import { roughTime } from '../../words/quantities.ts';
 import { Outside } from '../outside.tsx';
 import { Waiting } from './alerts.tsx';
 import { Inside } from './inside.tsx';
-import { PinPad } from './pin-pad.tsx';
+
+const PinPad = later(async () => (await import('./pin-pad.tsx')).PinPad);
 
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code), [code]);

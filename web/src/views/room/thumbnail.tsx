@@ -7,7 +7,7 @@ const drawn = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
 
 export function Thumbnail({ url, type }: { url: string; type: string }) {
   const broken = useSignal(false);
-  if (!drawn.test(type) || broken.value) {
+  if (url === '' || !drawn.test(type) || broken.value) {
     return (
       <span class="thumbnail">
         <Icon name="file" />

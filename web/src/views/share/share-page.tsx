@@ -2,7 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { goHome, goToRoom } from '../../address.ts';
-import { forgetShared, readShared, type SharedThings, sendSharedTo } from '../../share/shared-things.ts';
+import { sendSharedTo } from '../../share/destination.ts';
+import { forgetShared, readShared, type SharedThings } from '../../share/shared-things.ts';
 import { t } from '../../words/index.ts';
 import { size } from '../../words/quantities.ts';
 import { JoinForm } from '../home/join-form.tsx';

@@ -1,0 +1,43 @@
+/** Every view against the checks of axe-core for WCAG 2.2 AA, and against its good practices. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { openWorld } from '../support/page.ts';
+import { allViews, sayIn } from './support/views.ts';
+
+const all: axe.RunOnly = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+};
+const ofColours: axe.RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+
+describe('the page, for everyone', () => {
+  it('[PAGE-21] every view passes the checks of axe-core, in light and in dark', async (t) => {
+    const world = await openWorld(t);
+    const views = await allViews(world);
+    // Half-way through an animation, colours are not what they will be.
+    const { page, context } = await world.device({ reducedMotion: 'reduce' });
+    const found: string[] = [];
+    for (const [name, show] of Object.entries(views)) {
+      await context.setOffline(false);
+      await show(page, sayIn('en'));
+      await page.evaluate(axe.source);
+      await page.emulateMedia({ colorScheme: 'light' });
+      found.push(...(await violations(page, all)).map((violation) => `${name}, light: ${violation}`));
+      await page.emulateMedia({ colorScheme: 'dark' });
+      found.push(...(await violations(page, ofColours)).map((violation) => `${name}, dark: ${violation}`));
+    }
+    assert.deepEqual(found, []);
+  });
+});
+
+async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
+  const { violations } = await page.evaluate(
+    (runOnly) => (window as unknown as { axe: typeof axe }).axe.run({ runOnly }),
+    runOnly,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 120)} ${failureSummary}`),
+  );
+}

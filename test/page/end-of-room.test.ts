@@ -1,0 +1,97 @@
+/** When a room is over: what each device sees, and what is left. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Device, joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+
+describe('the page, the end of a room', () => {
+  it('[PAGE-13] is asked about first, and taken back without harm', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    const code = await startRoom(device);
+    const question = page.getByRole('dialog', { name: `Delete room ${code}?` });
+    for (const back of ['Keep it', 'Close']) {
+      await page.getByRole('button', { name: 'Delete room' }).click();
+      await question.getByRole('button', { name: back }).click();
+      await question.waitFor({ state: 'detached' });
+    }
+    await page.getByRole('button', { name: 'Delete room' }).click();
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    assert.equal((await world.server.api.get(`/api/rooms/${code}`)).status, 200);
+    await textOf(device).fill('still here');
+  });
+
+  it('[PAGE-13] is seen on every device, which then have nothing of the room', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    await laptop.page.getByRole('button', { name: 'Delete room' }).click();
+    await laptop.page.getByRole('button', { name: 'Delete for good' }).click();
+
+    for (const device of [laptop, phone]) {
+      await seesTheEnd(device, 'This room was deleted', 'gone, on every device');
+      assert.equal(
+        await device.page.evaluate((code) => JSON.stringify({ ...localStorage }).includes(code), code),
+        false,
+      );
+    }
+    assert.equal((await world.server.api.get(`/api/rooms/${code}`)).code, 'ROOM_NOT_FOUND');
+    await phone.page.getByRole('main').getByRole('button', { name: 'To the start' }).click();
+    await startRoom(phone);
+  });
+
+  it('[PAGE-13] that could not be brought about is told, and the room stays', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await startRoom(device);
+    await page.route('**/api/rooms/*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Delete room' }).click();
+    await page.getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByRole('status').filter({ hasText: 'The server cannot be reached.' }).waitFor();
+    await textOf(device).waitFor();
+  });
+
+  it('[PAGE-13] comes by itself with its time, for those inside and for those who come later', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const code = await startRoom(device);
+    world.server.clock.advance(24 * 3_600_000);
+    await seesTheEnd(device, 'This room has ended', 'everything in it is gone');
+
+    const late = await world.device({ at: `/r/${code}` });
+    await seesTheEnd(late, 'This room has ended', 'everything in it is gone');
+    world.server.clock.advance(24 * 3_600_000);
+    await late.page.reload();
+    await seesTheEnd(late, `There is no room ${code}`, 'Check the code on the other device.');
+  });
+
+  it('[PAGE-13] of a room that never was is told as such, with the way back to the start', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device({ at: '/r/abc-def' });
+    await seesTheEnd(device, 'There is no room ABCDEF', 'Check the code on the other device.');
+    await device.page.getByRole('main').getByRole('button', { name: 'To the start' }).click();
+    await device.page.getByRole('button', { name: 'Start a room' }).waitFor();
+    assert.equal(await device.page.getByText('Recent rooms').count(), 0);
+  });
+
+  it('[PAGE-13] while a device was away is seen when it is back', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const code = await startRoom(device);
+    await device.context.setOffline(true);
+    await device.page.getByText('No connection.').waitFor();
+    await world.server.api.delete(`/api/rooms/${code}`);
+    await device.context.setOffline(false);
+    await seesTheEnd(device, 'This room was deleted', 'gone, on every device');
+  });
+});
+
+async function seesTheEnd({ page }: Device, title: string, words: string): Promise<void> {
+  const told = page.getByRole('main');
+  await told.getByRole('heading', { name: title, level: 1 }).waitFor();
+  await told.getByText(words).waitFor();
+  assert.equal(await page.locator('textarea').count(), 0);
+}

@@ -1,0 +1,221 @@
+/** Files: how they get into a room. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+import type { TestServer } from '../support/server.ts';
+import { assertNothingStays } from '../support/upload-folder.ts';
+import { arrived, dropFiles, pickFiles, picture, rowOf, slowDown } from './support/files.ts';
+
+describe('the page, files on their way', () => {
+  it('[PAGE-10] [PAGE-12] are picked, several at once, and seen on the other device with size and type', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    await pickFiles(laptop.page, [
+      { name: 'notes.txt', type: 'text/plain', content: 'notes' },
+      { name: 'report.pdf', type: 'application/pdf', content: 250_000 },
+      { name: 'nothing.bin', content: 0 },
+      { name: 'README', type: 'text/plain', content: 1023 },
+      { name: 'film.mp4', type: 'video/mp4', content: 2_500_000 },
+    ]);
+    const expected = {
+      'notes.txt': '5 byte · TXT',
+      'report.pdf': '244 kB · PDF',
+      'nothing.bin': '0 byte · BIN',
+      README: '1 kB · PLAIN',
+      'film.mp4': '2.4 MB · MP4',
+    };
+    for (const { page } of [laptop, phone]) {
+      for (const [name, words] of Object.entries(expected)) {
+        await arrived(page, name);
+        await rowOf(page, name).getByText(words, { exact: true }).waitFor();
+      }
+      assert.equal(await page.getByRole('progressbar').count(), 0);
+    }
+    assert.equal((await filesOf(world.server, code)).length, 5);
+  });
+
+  it('[PAGE-10] are dropped anywhere on the page, which shows that they may be', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await startRoom(device);
+    for (const [name, place] of Object.entries({
+      'on-text': 'textarea',
+      'on-header': 'header >> nth=0',
+      'on-all': 'body',
+    })) {
+      await dropFiles(page, place, [{ name, content: name }], { letGo: false });
+      await page.getByText('Drop to add to the room').waitFor();
+      await dropFiles(page, place, [{ name, content: name }]);
+      await arrived(page, name);
+      assert.equal(await page.getByText('Drop to add to the room').count(), 0);
+    }
+    assert.equal(await textOf(device).inputValue(), '');
+  });
+
+  it('[PAGE-10] are pasted: a screenshot gets a name that tells when', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = device;
+    const code = await startRoom(device);
+    await copy(page, { 'image/png': picture });
+    await textOf(device).press('Control+V');
+    await page.getByRole('button', { name: /^Remove screenshot-\d{4}-\d\d-\d\d-\d{6}\.png$/ }).waitFor();
+    const [file] = await filesOf(world.server, code);
+    assert.deepEqual([file?.contentType, await textOf(device).inputValue()], ['image/png', '']);
+  });
+
+  it('[PAGE-10] do not take the place of a text that brings a picture of itself, as office programs copy it', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = device;
+    const code = await startRoom(device);
+    const html = Buffer.from('<b>a cell</b>');
+    await copy(page, { 'text/plain': Buffer.from('a cell'), 'text/html': html, 'image/png': picture });
+    await textOf(device).press('Control+V');
+    await eventually('the text is pasted', async () => (await textOf(device).inputValue()) === 'a cell');
+    await page.getByText('Saved').waitFor();
+    assert.deepEqual(await filesOf(world.server, code), []);
+  });
+
+  it('[PAGE-10] are pasted where they bring their name as a text, as the Finder copies them', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await startRoom(device);
+    await textOf(device).evaluate((field) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', 'plan.pdf');
+      clipboardData.items.add(new File(['%PDF'], 'plan.pdf', { type: 'application/pdf' }));
+      field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    });
+    await arrived(page, 'plan.pdf');
+  });
+
+  it('[PAGE-10] show their progress and their speed, and leave nothing behind when they are cancelled', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    const code = await startRoom(device);
+    await slowDown(page, 150_000);
+    await pickFiles(page, [
+      { name: 'large.bin', content: 3_000_000 },
+      { name: 'second.bin', content: 3_000_000 },
+      { name: 'third.bin', content: 1_000 },
+    ]);
+    const row = rowOf(page, 'large.bin');
+    await rowOf(page, 'third.bin').getByText('waiting').waitFor();
+    const { first } = await eventually('it is under way', async () => {
+      const first = await row.getByRole('progressbar').evaluate((bar: HTMLProgressElement) => bar.value);
+      return first > 0 && { first };
+    });
+    await row.getByText(/^[\d.]+ [kM]B of 2\.9 MB · \d+ kB\/s$/).waitFor();
+    await page.waitForFunction((before) => Number(document.querySelector('progress')?.value) > before, first);
+    assert.ok(first < 0.9, `${first}`);
+
+    for (const name of ['third.bin', 'second.bin', 'large.bin']) {
+      await page.getByRole('button', { name: `Cancel ${name}` }).click();
+      await rowOf(page, name).waitFor({ state: 'detached' });
+    }
+    await assertNothingStays(world.server, code);
+  });
+
+  it('[PAGE-10] [PAGE-12] are seen as pictures while they are sent, if they are pictures', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await startRoom(device);
+    await slowDown(page, 100_000);
+    const content = Buffer.concat([picture, Buffer.alloc(500_000)]);
+    await pickFiles(page, [{ name: 'photo.png', type: 'image/png', content }]);
+    await page.getByRole('button', { name: 'Cancel photo.png' }).waitFor();
+    await rowOf(page, 'photo.png').locator('img[src^="blob:"]').waitFor({ timeout: 2_000 });
+  });
+
+  it('[PAGE-10] that fail say so, and are sent again with a click', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device({ serviceWorkers: 'block' });
+    const { page } = device;
+    const code = await startRoom(device);
+    await page.route('**/upload', (route) => route.abort('connectionreset'));
+    await pickFiles(page, [{ name: 'large.bin', content: 1_500_000 }]);
+    await rowOf(page, 'large.bin').getByRole('alert').filter({ hasText: 'The server cannot be reached.' }).waitFor();
+    await page.getByRole('button', { name: 'Send large.bin again' }).click();
+    await page.getByRole('button', { name: 'Send large.bin again' }).waitFor();
+
+    await page.unroute('**/upload');
+    await page.getByRole('button', { name: 'Send large.bin again' }).click();
+    await arrived(page, 'large.bin');
+    const sizes = (await filesOf(world.server, code)).map(({ fileSize }) => fileSize);
+    assert.deepEqual(sizes, [1_500_000]);
+  });
+
+  it('[PAGE-10] go with the one who leaves the room before they are there', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    const code = await startRoom(device);
+    await slowDown(page, 150_000);
+    await pickFiles(
+      page,
+      [1, 2, 3, 4].map((n) => ({ name: `${n}.bin`, content: 1_500_000 })),
+    );
+    await page.waitForFunction(() => Number(document.querySelector('progress')?.value) > 0);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.getByRole('link', { name: 'Poproom, to the start' }).click();
+    await page.getByRole('button', { name: 'Start a room' }).waitFor();
+    await assertNothingStays(world.server, code);
+    assert.deepEqual(
+      asked.filter((path) => path.endsWith('/upload')),
+      [],
+      'none is begun to be broken off',
+    );
+  });
+
+  it('[PAGE-11] over the limit are refused with the reason, and nothing is sent of them', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    const code = await startRoom(device);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await dropFiles(page, 'body', [{ name: 'too-large.iso', content: 10_485_761 }]);
+    const row = rowOf(page, 'too-large.iso');
+    await row.getByRole('alert').filter({ hasText: 'Not sent: larger than 10 MB.' }).waitFor();
+    assert.equal(await row.getByRole('button').count(), 1, 'sending it again would not help');
+    assert.deepEqual(
+      asked.filter((url) => url.includes('/api/')),
+      [],
+    );
+
+    await dropFiles(page, 'body', [{ name: 'just-right.iso', content: 10_485_760 }]);
+    await arrived(page, 'just-right.iso');
+    await page.getByRole('button', { name: 'Cancel too-large.iso' }).click();
+    await row.waitFor({ state: 'detached' });
+    assert.equal((await filesOf(world.server, code)).length, 1);
+  });
+});
+
+interface Listed {
+  fileName: string;
+  fileSize: number;
+  contentType: string;
+}
+
+async function filesOf(server: TestServer, code: string): Promise<Listed[]> {
+  return (await server.api.get(`/api/rooms/${code}/files`)).json.files;
+}
+
+/** Into the system's clipboard, in all these forms. */
+async function copy(page: Page, forms: Record<string, Buffer>): Promise<void> {
+  const contents = Object.entries(forms).map(([type, bytes]) => ({ type, bytes: [...bytes] }));
+  await page.evaluate(async (contents) => {
+    const blobs = contents.map(({ type, bytes }) => [type, new Blob([Uint8Array.from(bytes)], { type })]);
+    await navigator.clipboard.write([new ClipboardItem(Object.fromEntries(blobs))]);
+  }, contents);
+}

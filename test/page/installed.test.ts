@@ -1,0 +1,181 @@
+/** The page as an app: installed, offline, and a place to share to. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { codeOf, type Device, openWorld, startRoom, textOf } from '../support/page.ts';
+import type { TestServer } from '../support/server.ts';
+import { arrived } from './support/files.ts';
+import { shareFromElsewhere, underWorker } from './support/worker.ts';
+
+describe('the page, as an app', () => {
+  it('[PAGE-17] can be installed: its manifest has no fault, and its icons are as large as it says', async (t) => {
+    const world = await openWorld(t);
+    const { page, context } = await world.device();
+    const session = await context.newCDPSession(page);
+    const { url, errors, data = '' } = await session.send('Page.getAppManifest');
+    assert.deepEqual([url, errors], [`${world.server.url}/assets/manifest.webmanifest`, []]);
+    const { icons, share_target: target, start_url: start } = JSON.parse(data);
+    assert.deepEqual([start, target.action, target.method], ['/', '/share', 'POST']);
+
+    const raster = icons.filter(({ type }: { type: string }) => type === 'image/png');
+    assert.ok(raster.some(({ purpose }: { purpose?: string }) => purpose === 'maskable'));
+    for (const { src, sizes } of raster) {
+      const picture = Buffer.from(await (await fetch(world.server.url + src)).arrayBuffer());
+      assert.equal(`${picture.readUInt32BE(16)}x${picture.readUInt32BE(20)}`, sizes, src);
+    }
+    const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
+    const faults = installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito');
+    assert.deepEqual(faults, []);
+  });
+
+  it('[PAGE-17] opens offline with the recent rooms and a word on being offline, in the colours and words as ever', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page, context } = device;
+    const code = await startRoom(device);
+    await underWorker(page);
+    await context.setOffline(true);
+    await page.goto('/');
+    await page.getByText('You are offline.').waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'One room, all your devices.' }).waitFor();
+
+    await page.getByRole('button', { name: new RegExp(`^${code}`) }).click();
+    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
+    await page
+      .getByText(/^Trying again by itself in \d+ seconds?\.$/)
+      .first()
+      .waitFor();
+    await context.setOffline(false);
+    await textOf(device).waitFor();
+  });
+
+  it('[PAGE-17] has every part of it offline, also those that were never shown', async (t) => {
+    const world = await openWorld(t);
+    const { page, context } = await world.device();
+    await underWorker(page);
+    await context.setOffline(true);
+    await page.reload();
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+    await page.goto('/share');
+    await page.getByRole('heading', { name: 'Nothing was shared' }).waitFor();
+  });
+
+  it('[PAGE-17] keeps one version of itself, without what people shared or asked of the server', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await startRoom(device);
+    await underWorker(page);
+    const kept = await page.evaluate(async () => {
+      const names = await caches.keys();
+      const paths = [];
+      for (const name of names) {
+        for (const { url } of await (await caches.open(name)).keys()) paths.push(new URL(url).pathname);
+      }
+      return { names, paths };
+    });
+    assert.equal(kept.names.length, 1);
+    assert.deepEqual(
+      kept.paths.filter((path) => path !== '/' && !path.startsWith('/assets/')),
+      [],
+    );
+  });
+});
+
+describe('the page, something shared from another app', () => {
+  it('[PAGE-18] goes to the end of the text of a recent room, and its files among the files', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    const code = await startRoom(device);
+    await textOf(device).fill('there before');
+    await page.getByText('Saved').waitFor();
+    await page.goto('/');
+    await shareFromElsewhere(page, {
+      title: 'A page',
+      text: 'Look: https://example.org/a',
+      url: 'https://example.org/a',
+      files: [
+        { name: 'a.txt', type: 'text/plain', content: 'a' },
+        { name: 'b.txt', type: 'text/plain', content: 'b' },
+      ],
+    });
+    await page.getByRole('heading', { name: 'Into which room?' }).waitFor();
+    await page.getByText('A page\nLook: https://example.org/a').waitFor();
+    await page.getByText('a.txt · 1 byte').waitFor();
+
+    await page.getByRole('button', { name: new RegExp(`^${code}`) }).click();
+    await arrived(page, 'a.txt');
+    await arrived(page, 'b.txt');
+    await hasText(world.server, code, 'there before\nA page\nLook: https://example.org/a');
+    await assertNothingIsLeft(device);
+  });
+
+  it('[PAGE-18] goes into a new room', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await shareFromElsewhere(page, { text: 'a text alone' });
+    await page.getByText('a text alone').waitFor();
+    await startRoom(device);
+    await hasText(world.server, codeOf(page), 'a text alone');
+    await assertNothingIsLeft(device);
+  });
+
+  it('[PAGE-18] goes into a room by its code, after its PIN, and once', async (t) => {
+    const world = await openWorld(t);
+    const code = await world.server.api.room({ pin: '1234' });
+    const device = await world.device();
+    const { page } = device;
+    await shareFromElsewhere(page, { url: 'https://example.org/b', files: [{ name: 'c.txt', content: 'c' }] });
+    await page.getByRole('textbox', { name: 'Code or link' }).fill(code);
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'PIN, four digits' }).pressSequentially('1234');
+    await arrived(page, 'c.txt');
+    await hasText(world.server, code, 'https://example.org/b', '1234');
+    await page.reload();
+    await arrived(page, 'c.txt');
+    assert.equal(await page.getByRole('button', { name: /^Remove/ }).count(), 1);
+    assert.equal(await textOf(device).inputValue(), 'https://example.org/b');
+  });
+
+  it('[PAGE-18] is kept over a reload until it is placed, and can be discarded', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await shareFromElsewhere(page, { text: '<b>not yet placed</b>' });
+    await page.getByText('<b>not yet placed</b>').waitFor();
+    await page.reload();
+    await page.getByText('<b>not yet placed</b>').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('button', { name: 'Start a room' }).waitFor();
+    await assertNothingIsLeft(device);
+  });
+
+  it('[PAGE-18] that is nothing is explained', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device();
+    await shareFromElsewhere(page, { title: ' ', text: '' });
+    await page.getByRole('heading', { name: 'Nothing was shared' }).waitFor();
+    await page.getByText('Share a text, a link or a file from another app').waitFor();
+    await page.getByRole('main').getByRole('button', { name: 'To the start' }).click();
+    await page.getByRole('button', { name: 'Start a room' }).waitFor();
+  });
+});
+
+async function hasText(server: TestServer, code: string, expected: string, pin?: string): Promise<void> {
+  let found = '';
+  await eventually('the text is stored', async () => {
+    found = (await server.api.get(`/api/rooms/${code}/content`, pin ? { pin } : {})).json.content;
+    return found === expected;
+  }).catch(() => assert.equal(found, expected));
+}
+
+async function assertNothingIsLeft({ page }: Device): Promise<void> {
+  await page.goto('/share');
+  await page.getByRole('heading', { name: 'Nothing was shared' }).waitFor();
+}

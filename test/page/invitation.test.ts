@@ -1,0 +1,133 @@
+/** How a room asks others in: its code, its link, its QR code, the system's share sheet. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import decodeQr from 'qr/decode.js';
+import { type Device, joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+
+declare global {
+  interface Window {
+    handedOver: ShareData[];
+  }
+}
+
+describe('the page, the invitation', () => {
+  it('[PAGE-3] shows the code in large letters, and the link', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const code = await startRoom(device);
+    const spelt = device.page.getByText([...code].join(' '), { exact: true });
+    await spelt.waitFor({ state: 'attached' });
+    const shown = spelt.locator('..').locator('[aria-hidden]');
+    assert.equal((await shown.allInnerTexts()).join(''), code);
+    const size = await shown.first().evaluate((part) => Number.parseFloat(getComputedStyle(part).fontSize));
+    assert.ok(size >= 28, `${size} px`);
+    await device.page.getByText(`127.0.0.1:${world.server.port}/r/${code}`, { exact: true }).waitFor();
+  });
+
+  it('[PAGE-3] copies the code and the link', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const code = await startRoom(device);
+    assert.equal(await device.page.evaluate(() => isSecureContext), true);
+    await assertCopies(device, 'Copy the code', code);
+    await assertCopies(device, 'Copy link', `${world.server.url}/r/${code}`);
+  });
+
+  it('[PAGE-3] copies over plain HTTP too, where browsers keep their clipboard to themselves', async (t) => {
+    const switches = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
+    const world = await openWorld(t, {}, { switches, host: 'poproom.test' });
+    const device = await world.device();
+    const code = await startRoom(device);
+    assert.equal(await device.page.evaluate(() => isSecureContext), false);
+    await assertCopies(device, 'Copy the code', code);
+    await assertCopies(device, 'Copy link', `http://poproom.test:${world.server.port}/r/${code}`);
+    assert.equal(await device.page.getByRole('button', { name: 'Paste' }).count(), 0, 'pasting by click needs the API');
+  });
+
+  it('[PAGE-9] copies a text as it is over plain HTTP: its tabs, its spaces, its empty lines', async (t) => {
+    const switches = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
+    const world = await openWorld(t, {}, { switches, host: 'poproom.test' });
+    const device = await world.device();
+    await startRoom(device);
+    const text = 'if (a) {\n\tb  =  c;\n\n    d;  \n}\n';
+    await textOf(device).fill(text);
+    await assertCopies(device, 'Copy all', text);
+  });
+
+  it('[PAGE-3] draws a QR code that reads as the link, in light and in dark', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const code = await startRoom(device);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await device.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      assert.equal(await readQr(device), `${world.server.url}/r/${code}`);
+    }
+  });
+
+  it("[PAGE-3] hands the link to the system's share sheet, only where there is one", async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page, context } = device;
+    await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'share'));
+    await page.reload();
+    const code = await startRoom(device);
+    const share = page.getByRole('button', { name: 'Share', exact: true });
+    assert.equal(await share.count(), 0);
+
+    await context.addInitScript(() => {
+      window.handedOver = [];
+      navigator.share = async (data) => {
+        window.handedOver.push(data ?? {});
+        throw new DOMException('the person closed the sheet', 'AbortError');
+      };
+    });
+    await page.reload();
+    await share.click();
+    const handedOver = await page.evaluate(() => window.handedOver);
+    assert.deepEqual(
+      handedOver.map(({ url }) => url),
+      [`${world.server.url}/r/${code}`],
+    );
+  });
+
+  it('[PAGE-3] is at hand when others are in the room, too', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device({ viewport: { width: 390, height: 800 } });
+    const code = await startRoom(device);
+    const qr = device.page.getByRole('img', { name: 'QR code of the room' });
+    await qr.waitFor();
+    await joinRoom(world, code);
+    await qr.waitFor({ state: 'hidden' });
+    await device.page.getByRole('button', { name: 'Ways into the room' }).click();
+    await qr.waitFor();
+  });
+});
+
+/** By pasting it as a person would. */
+async function assertCopies(device: Device, button: string, expected: string): Promise<void> {
+  const { page } = device;
+  const field = textOf(device);
+  await page.getByRole('button', { name: button, exact: true }).click();
+  await page.getByRole('status').filter({ hasText: 'Copied.' }).waitFor();
+  await field.fill('');
+  await field.press('Control+V');
+  assert.equal(await field.inputValue(), expected);
+}
+
+/** From a picture of the screen, as a camera would. */
+async function readQr({ page }: Device): Promise<string> {
+  const drawn = page.getByRole('img', { name: 'QR code of the room' });
+  await drawn.locator('path[d^="M"]').waitFor();
+  const picture = await drawn.screenshot();
+  const { width, height, pixels } = await page.evaluate(
+    async (bytes) => {
+      const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+      const { width, height } = bitmap;
+      const canvas = new OffscreenCanvas(width, height).getContext('2d') as OffscreenCanvasRenderingContext2D;
+      canvas.drawImage(bitmap, 0, 0);
+      return { width, height, pixels: [...canvas.getImageData(0, 0, width, height).data] };
+    },
+    [...picture],
+  );
+  return decodeQr({ width, height, data: Uint8Array.from(pixels) });
+}

@@ -1,0 +1,134 @@
+/** A walk through the page with the keyboard alone. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { codeOf, type Device, openWorld } from '../support/page.ts';
+
+describe('the page, by keyboard', () => {
+  it('[PAGE-21] a room is started, written in and deleted with the keyboard alone', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await tabTo(page, 'Start a room');
+    await page.keyboard.press('Enter');
+    const text = page.getByRole('textbox', { name: 'Text' });
+    await text.waitFor();
+    await tabTo(page, 'Text');
+    await page.keyboard.type('by keyboard');
+    await page.getByText('Saved').waitFor();
+    const { json } = await world.server.api.get(`/api/rooms/${codeOf(page)}/content`);
+    assert.equal(json.content, 'by keyboard');
+
+    await tabTo(page, 'Delete room');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await tabTo(page, 'Keep it');
+    await page.keyboard.press('Enter');
+    await focusIsOn(page, 'Delete room');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await tabTo(page, 'Delete for good');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'This room was deleted' }).waitFor();
+    await tabTo(page, 'To the start');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Start a room' }).waitFor();
+  });
+
+  it('[PAGE-21] the settings keep the focus until Escape, and then give it back', async (t) => {
+    const device = await atHome(t);
+    const { page } = device;
+    await tabTo(page, 'Settings');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Settings' });
+    await dialog.waitFor();
+    for (let presses = 0; presses < 12; presses++) {
+      await page.keyboard.press('Tab');
+      const where = await page.evaluate(() => document.activeElement?.closest('dialog, body')?.localName);
+      // Between its last element and its first, the browser's own frame has its turn.
+      assert.ok(where === 'dialog' || (await page.evaluate(() => document.activeElement === document.body)));
+    }
+    await page.getByRole('radio', { name: 'System' }).focus();
+    await page.keyboard.press('ArrowRight');
+    assert.ok(await page.getByRole('radio', { name: 'Light' }).isChecked());
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await focusIsOn(page, 'Settings');
+  });
+
+  it('[PAGE-21] the options of a new room, and its PIN, are chosen with the keyboard', async (t) => {
+    const { page } = await atHome(t);
+    await page.getByText('PIN and lifetime').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowLeft');
+    assert.ok(await page.getByRole('radio', { name: '1 hour' }).isChecked());
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('1204');
+    await page.keyboard.press('Enter');
+    await page.getByText('Whoever enters needs the PIN.').waitFor();
+  });
+
+  it('[PAGE-21] whatever has the focus is seen to have it', async (t) => {
+    const { page } = await atHome(t);
+    await page.getByRole('button', { name: 'Start a room' }).click();
+    await page.getByRole('textbox', { name: 'Text' }).fill('text');
+    const unseen = new Set<string>();
+    for (let presses = 0; presses < 25; presses++) {
+      await page.keyboard.press('Tab');
+      const bare = await page.evaluate(() => {
+        const focused = document.activeElement;
+        if (!focused || focused === document.body) return undefined;
+        const rings = [focused, focused.nextElementSibling, focused.parentElement].map((element) => {
+          const { outlineStyle, outlineWidth } = getComputedStyle(element ?? focused);
+          return outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
+        });
+        return rings.includes(true) ? undefined : focused.outerHTML.slice(0, 120);
+      });
+      if (bare) unseen.add(bare);
+    }
+    assert.deepEqual([...unseen], []);
+  });
+
+  it('[PAGE-21] who skips to the content is there', async (t) => {
+    const { page } = await atHome(t);
+    await page.keyboard.press('Tab');
+    await focusIsOn(page, 'Skip to content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await focusIsOn(page, 'Start a room');
+    assert.equal(new URL(page.url()).pathname, '/');
+  });
+});
+
+async function atHome(t: TestContext): Promise<Device> {
+  return (await openWorld(t)).device();
+}
+
+/** As often as it takes; not for ever. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const passed: string[] = [];
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab');
+    const at = await focusedName(page);
+    if (at === name) return;
+    passed.push(at);
+  }
+  assert.fail(`The Tab key does not lead to "${name}", only to ${passed}`);
+}
+
+async function focusIsOn(page: Page, name: string): Promise<void> {
+  assert.equal(await focusedName(page), name);
+}
+
+/** What a screen reader says of what has the focus. */
+async function focusedName(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const focused = document.activeElement as HTMLElement;
+    const [label] = (focused as HTMLInputElement).labels ?? [];
+    if (focused === document.body) return '';
+    return focused.ariaLabel ?? label?.textContent ?? focused.textContent.trim();
+  });
+}

@@ -1,0 +1,128 @@
+/** How the page looks and speaks, and how soon it is there. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { joinRoom, openWorld, startRoom } from '../support/page.ts';
+import { pickFiles } from './support/files.ts';
+import { languages, sayIn } from './support/views.ts';
+
+describe('the page, its colours and its motion', () => {
+  it('[PAGE-19] is dark or light as the system is, and changes with it', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device({ colorScheme: 'dark' });
+    assert.equal(await brightness(page), 'dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    assert.equal(await brightness(page), 'light');
+  });
+
+  it('[PAGE-19] is dark or light by choice, which is remembered, and can go back to the system', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device({ colorScheme: 'light' });
+    await choose(page, 'Dark');
+    assert.equal(await brightness(page), 'dark');
+    await page.reload();
+    assert.equal(await brightness(page), 'dark');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await choose(page, 'Light');
+    assert.equal(await brightness(page), 'light');
+    await choose(page, 'System');
+    assert.equal(await brightness(page), 'dark');
+  });
+
+  it('[PAGE-19] moves, but not where less motion is asked for', async (t) => {
+    const world = await openWorld(t);
+    const lively = await world.device();
+    await eventually('something moves', async () => (await motions(lively.page)) > 0);
+
+    const still = await world.device({ reducedMotion: 'reduce' });
+    assert.equal(await motions(still.page), 0);
+    const code = await startRoom(still);
+    await joinRoom(world, code);
+    await still.page.getByRole('status').filter({ hasText: 'came in.' }).waitFor();
+    await pickFiles(still.page, [{ name: 'a.txt', content: 'a' }]);
+    assert.equal(await motions(still.page), 0);
+    await still.page.getByRole('button', { name: 'Delete room' }).click();
+    assert.equal(await motions(still.page), 0);
+  });
+});
+
+describe('the page, its languages', () => {
+  it("[PAGE-20] are the browser's, and English where the page does not know it", async (t) => {
+    const world = await openWorld(t);
+    const heard = { 'zh-TW': 'zh', 'es-MX': 'es', 'de-CH': 'de', 'fr-FR': 'en' } as const;
+    for (const [locale, language] of Object.entries(heard)) {
+      const { page } = await world.device({ locale });
+      await page.getByRole('button', { name: sayIn(language)('start') }).waitFor();
+      assert.equal(await page.locator('html').getAttribute('lang'), language);
+    }
+  });
+
+  it('[PAGE-20] are chosen in the settings, at once and for good', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device({ locale: 'de' });
+    for (const language of languages) {
+      await page.locator('header button').click();
+      await page.getByRole('combobox').selectOption(language);
+      await page.getByRole('dialog', { name: sayIn(language)('settings') }).waitFor();
+      await page.reload();
+      await page.getByRole('button', { name: sayIn(language)('start') }).waitFor();
+    }
+  });
+});
+
+describe('the page, its weight', () => {
+  it('[PAGE-23] is at most 40 kB of script, gzipped, for the first view and for a room with its QR code', async (t) => {
+    const world = await openWorld(t);
+    const { page, context } = await world.device({ serviceWorkers: 'block' });
+    const scripts = new Set<string>();
+    page.on('response', (response) => {
+      if (response.request().resourceType() === 'script') scripts.add(response.url());
+    });
+    await page.reload();
+    await startRoom({ page, context });
+    await page.getByRole('img', { name: 'QR code of the room' }).locator('path[d^="M"]').waitFor();
+
+    const sizes: Record<string, number> = {};
+    for (const url of scripts) sizes[url] = gzipSync(await (await fetch(url)).bytes()).length;
+    const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+    assert.ok(scripts.size > 1, 'the QR code is loaded when it is needed');
+    assert.ok(total <= 40_000, `${total} bytes: ${JSON.stringify(sizes)}`);
+    t.diagnostic(`${total} bytes`);
+  });
+
+  it('[PAGE-23] is painted within a second', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device();
+    const code = await world.server.api.room();
+    for (const path of ['/', `/r/${code}`]) {
+      await page.goto(path);
+      const painted = await eventually('it is painted', () =>
+        page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime),
+      );
+      assert.ok(painted < 1_000, `${path} after ${painted} ms`);
+      t.diagnostic(`${path.slice(0, 3)} ${Math.round(painted)} ms`);
+    }
+  });
+});
+
+/** As one sees it: whether the letters are brighter than the paper. */
+async function brightness(page: Page): Promise<'dark' | 'light'> {
+  const [paper = 0, ink = 0] = await page.evaluate(() => {
+    const { backgroundColor, color } = getComputedStyle(document.documentElement);
+    return [backgroundColor, color].map((rgb) =>
+      (rgb.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, n) => sum + Number(n), 0),
+    );
+  });
+  return ink > paper ? 'dark' : 'light';
+}
+
+async function choose(page: Page, theme: string): Promise<void> {
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await page.getByRole('radio', { name: theme }).check();
+  await page.keyboard.press('Escape');
+}
+
+const motions = (page: Page) =>
+  page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);

@@ -1,0 +1,163 @@
+/** At the door of a room that asks for its PIN. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Device, openWorld, textOf, type World } from '../support/page.ts';
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'PIN, four digits' });
+const digit = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+describe('the page, the PIN of a room', () => {
+  it('[PAGE-4] is typed on a pad, where the last digit can be taken back', async (t) => {
+    const { device } = await atTheDoor(t);
+    const { page } = device;
+    await digit(page, '1').click();
+    await digit(page, '2').click();
+    await digit(page, '9').click();
+    await page.getByRole('button', { name: 'Delete the last digit' }).click();
+    await digit(page, '0').click();
+    await digit(page, '4').click();
+    await textOf(device).waitFor();
+  });
+
+  it('[PAGE-4] is typed on the keyboard at once, with corrections, and letters do not count', async (t) => {
+    const { device } = await atTheDoor(t);
+    const { page } = device;
+    assert.ok(await field(page).evaluate((input) => input === document.activeElement), 'no click is needed');
+    await page.keyboard.type('1x2');
+    await page.keyboard.press('9');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('04');
+    await textOf(device).waitFor();
+  });
+
+  it('[PAGE-4] is not shown while it is typed', async (t) => {
+    const { device } = await atTheDoor(t);
+    const { page } = device;
+    await page.keyboard.type('12');
+    assert.equal(await field(page).getAttribute('type'), 'password');
+  });
+
+  it('[PAGE-4] that is wrong tells how many tries are left; the right one is taken then', async (t) => {
+    const { device } = await atTheDoor(t);
+    const { page } = device;
+    for (const left of [4, 3]) {
+      await page.keyboard.type('9999');
+      await page
+        .getByRole('alert')
+        .filter({ hasText: `Tries left: ${left}.` })
+        .waitFor();
+      await field(page).and(page.locator(':focus')).waitFor();
+      assert.equal(await field(page).inputValue(), '');
+    }
+    await page.keyboard.type('1204');
+    await textOf(device).waitFor();
+  });
+
+  it('[PAGE-4] is locked after five wrong ones, says for how long, and opens again when that is over', async (t) => {
+    const { device, world } = await atTheDoor(t);
+    const { page } = device;
+    await page.clock.install();
+    await page.reload();
+    await enterWrongPins(page, 5);
+
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /You can try again in (30|29|28) seconds\./ })
+      .waitFor();
+    assert.equal(await field(page).isEditable(), false);
+    for (const button of await page.getByRole('main').getByRole('button').all()) assert.ok(await button.isDisabled());
+    await page.clock.runFor(10_000);
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /You can try again in (20|1\d) seconds\./ })
+      .waitFor();
+
+    world.server.clock.advance(31_000);
+    await page.clock.runFor(22_000);
+    await page.getByRole('alert').filter({ hasText: 'You can try again' }).waitFor({ state: 'detached' });
+    await field(page).and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('1204');
+    await textOf(device).waitFor();
+  });
+
+  it('[PAGE-4] is never said to be locked for longer than it is', async (t) => {
+    const { device } = await atTheDoor(t);
+    await enterWrongPins(device.page, 5);
+    const told = await device.page.getByRole('alert').allTextContents();
+    assert.doesNotMatch(told.join(), /3[1-9] seconds/);
+  });
+
+  it('[PAGE-4] stays locked over a reload, even for the right one', async (t) => {
+    const { device } = await atTheDoor(t);
+    const { page } = device;
+    await enterWrongPins(page, 5);
+    await page.reload();
+    await field(page).pressSequentially('1204');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /You can try again in \d+ seconds\./ })
+      .waitFor();
+    assert.ok(await digit(page, '1').isDisabled());
+  });
+
+  it('[PAGE-4] is in no address and stays with the tab: over a reload, and not for the next one', async (t) => {
+    const { device, code } = await atTheDoor(t);
+    const { page, context } = device;
+    const addresses: string[] = [];
+    context.on('request', (request) => addresses.push(request.url()));
+    page.on('websocket', (socket) => void addresses.push(socket.url()));
+    await page.keyboard.type('1204');
+    await textOf(device).fill('a text');
+    await page.getByText('Saved').waitFor();
+    await page.locator('input[type="file"]').setInputFiles({ name: 'a', mimeType: '', buffer: Buffer.from('a') });
+    await page.getByRole('button', { name: 'Remove a' }).click();
+    await page.getByRole('button', { name: 'Remove a' }).waitFor({ state: 'detached' });
+
+    await page.reload();
+    await textOf(device).waitFor();
+    addresses.push(page.url());
+    assert.ok(addresses.some((address) => address.endsWith('/live')));
+    assert.deepEqual(addresses.filter(holdsPin), []);
+    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, document.cookie]));
+    assert.ok(!holdsPin(kept), kept);
+
+    const next = await context.newPage();
+    await next.goto(`/r/${code}`);
+    await field(next).waitFor();
+  });
+
+  it('[PAGE-4] is not asked of the device that made the room, and the others are told to ask for it', async (t) => {
+    const world = await openWorld(t);
+    const device = await world.device();
+    const { page } = device;
+    await page.getByText('PIN and lifetime').click();
+    await page.getByRole('checkbox', { name: 'Protect it with a PIN' }).check();
+    await field(page).fill('1204');
+    await page.getByRole('button', { name: 'Start a room' }).click();
+    await textOf(device).waitFor();
+    await page.getByText('Whoever enters needs the PIN.').waitFor();
+    const other = await world.device({ at: new URL(page.url()).pathname });
+    await other.page.getByText('Whoever made the room knows it.').waitFor();
+  });
+});
+
+async function atTheDoor(t: Parameters<typeof openWorld>[0]): Promise<{ world: World; device: Device; code: string }> {
+  const world = await openWorld(t);
+  const code = await world.server.api.room({ pin: '1204' }, { from: '203.0.113.1' });
+  const device = await world.device({ at: `/r/${code}` });
+  await device.page.getByRole('heading', { name: `Room ${code} asks for a PIN` }).waitFor();
+  return { world, device, code };
+}
+
+async function enterWrongPins(page: Page, times: number): Promise<void> {
+  for (let tried = 1; tried <= times; tried++) {
+    await field(page).and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('9999');
+    const told = tried < 5 ? `Tries left: ${5 - tried}.` : 'You can try again in';
+    await page.getByRole('alert').filter({ hasText: told }).waitFor();
+  }
+}
+
+/** Not as a part of a longer number, such as a time. */
+const holdsPin = (text: string) => /(^|\D)1204(\D|$)/.test(text);

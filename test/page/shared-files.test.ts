@@ -1,0 +1,183 @@
+/** Files and text in a room: looked at, taken, removed, and never more than what they are. */
+import assert from 'node:assert/strict';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+import { arrived, pickFiles, picture, rowOf } from './support/files.ts';
+
+const asPicture = { headers: { 'content-type': 'image/png' } };
+
+describe('the page, files of a room', () => {
+  it('[PAGE-12] [PAGE-22] show a thumbnail where they are pictures, and a sign where they only say so', async (t) => {
+    const { server, device } = await openWorld(t);
+    const code = await server.api.room();
+    await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
+    await server.api.upload(code, 'broken.png', 'this is no picture', asPicture);
+    await server.api.upload(code, 'active.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>', {
+      headers: { 'content-type': 'image/svg+xml' },
+    });
+    const { page } = await device({ at: `/r/${code}` });
+    await seesPicture(page, 'picture.png');
+    await arrived(page, 'broken.png');
+    await rowOf(page, 'broken.png').locator('img').waitFor({ state: 'detached' });
+    assert.equal(await rowOf(page, 'active.svg').locator('img').count(), 0);
+  });
+
+  it('[PAGE-12] [PAGE-22] show it from another origin, too, where the server has one for files', async (t) => {
+    const { page, filesUrl } = await roomWithFront(t);
+    await seesPicture(page, 'picture.png');
+    const source = await rowOf(page, 'picture.png').locator('img').getAttribute('src');
+    assert.equal(new URL(source ?? '').origin, filesUrl);
+  });
+
+  it('[PAGE-12] are downloaded from another origin without leaving the room', async (t) => {
+    const { page, code } = await roomWithFront(t);
+    const download = page.waitForEvent('download', { timeout: 5_000 });
+    await page.getByRole('link', { name: 'Download picture.png' }).click();
+    assert.equal((await download).suggestedFilename(), 'picture.png');
+    assert.equal(new URL(page.url()).pathname, `/r/${code}`, 'the room is still there');
+  });
+
+  it('[PAGE-12] are downloaded under their names, and their links can be copied', async (t) => {
+    const { server, device } = await openWorld(t);
+    const code = await server.api.room();
+    const uploaded = await server.api.upload(code, 'für Ada.txt', 'hello');
+    const { page } = await device({ at: `/r/${code}`, permissions: ['clipboard-read', 'clipboard-write'] });
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download für Ada.txt' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'für Ada.txt');
+    assert.equal(await text(await download.createReadStream()), 'hello');
+
+    await page.getByRole('button', { name: 'Copy the link to für Ada.txt' }).click();
+    await page.getByRole('status').filter({ hasText: 'Copied.' }).waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), uploaded.json.fileUrl);
+  });
+
+  it('[PAGE-12] are opened in a tab of their own, which cannot reach the room', async (t) => {
+    const { server, device } = await openWorld(t);
+    const code = await server.api.room();
+    await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
+    const { page, context } = await device({ at: `/r/${code}` });
+    const [tab] = await Promise.all([
+      context.waitForEvent('page'),
+      page.getByRole('link', { name: 'picture.png', exact: true }).click(),
+    ]);
+    await tab.waitForLoadState();
+    assert.match(tab.url(), /\/picture\.png$/);
+    assert.equal(await tab.evaluate(() => window.opener), null);
+  });
+
+  it('[PAGE-12] are removed on all devices; one that cannot be is told, and can be tried again', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device({ serviceWorkers: 'block' });
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    await pickFiles(
+      laptop.page,
+      ['keep.txt', 'remove.txt'].map((name) => ({ name, content: name })),
+    );
+    await arrived(phone.page, 'remove.txt');
+
+    const button = laptop.page.getByRole('button', { name: 'Remove remove.txt' });
+    await laptop.page.route('**/files/*', (route) => route.abort());
+    await button.click();
+    await laptop.page.getByRole('status').filter({ hasText: 'The server cannot be reached.' }).waitFor();
+    await laptop.page.unroute('**/files/*');
+    await eventually('it can be tried again', () => button.isEnabled());
+    await button.click();
+    for (const { page } of [laptop, phone]) {
+      await page.getByRole('button', { name: 'Remove remove.txt' }).waitFor({ state: 'detached' });
+      await arrived(page, 'keep.txt');
+    }
+  });
+
+  it('[PAGE-22] are shown by name as text, however hostile the name', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code, { viewport: { width: 320, height: 640 } });
+    const markup = '<img src=x onerror=document.title=1>.png';
+    const long = `${'a'.repeat(240)}.txt`;
+    await pickFiles(laptop.page, [
+      { name: markup, type: 'image/png', content: picture },
+      { name: 'invoice\u202Efdp.exe', content: 'x' },
+      { name: long, content: 'x' },
+    ]);
+    for (const { page } of [laptop, phone]) {
+      for (const name of [markup, 'invoicefdp.exe', long]) {
+        await arrived(page, name);
+        assert.equal(await page.getByRole('link', { name, exact: true }).textContent(), name);
+      }
+      assert.equal(await page.locator('img[src="x"]').count(), 0);
+      assert.equal(await page.title(), `${code} · Poproom`);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it fits');
+    }
+  });
+
+  it('[PAGE-22] [PAGE-9] stand beside a text that is text, and whose links lead to the web and nowhere else', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    const hostile =
+      '<img src=x onerror=document.title=1><script>document.title=1</script> javascript:alert(1) ' +
+      'data:text/html,<b>x</b> https://example.org/?<script>document.title=1</script> mailto:a@example.org';
+    await textOf(laptop).fill(hostile);
+    const links = phone.page.getByRole('navigation', { name: 'Links in the text' }).getByRole('link');
+    await links.first().waitFor();
+    assert.equal(await textOf(phone).inputValue(), hostile);
+    for (const link of await links.all()) {
+      assert.match((await link.getAttribute('href')) ?? '', /^https:\/\/example\.org\//);
+      assert.match((await link.getAttribute('rel')) ?? '', /noopener/);
+    }
+    assert.equal(await phone.page.locator('img[src="x"], main script').count(), 0);
+    assert.equal(await phone.page.title(), `${code} · Poproom`);
+  });
+});
+
+async function seesPicture(page: Page, name: string): Promise<void> {
+  const image = rowOf(page, name).locator('img');
+  await image.waitFor();
+  await eventually('it is drawn', () =>
+    image.evaluate((img: HTMLImageElement) => img.complete && img.naturalWidth > 0),
+  );
+}
+
+/** A room with a picture, whose files have an origin of their own. */
+async function roomWithFront(t: TestContext): Promise<{ page: Page; code: string; filesUrl: string }> {
+  const front = await openFront(t);
+  const { server, device } = await openWorld(t, { POPROOM_FILES_URL: front.url }, { filesFrom: front.url });
+  front.behind = server.port;
+  const code = await server.api.room();
+  await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
+  const { page } = await device({ at: `/r/${code}` });
+  return { page, code, filesUrl: front.url };
+}
+
+interface Front {
+  url: string;
+  /** The port of the server behind it. */
+  behind: number;
+}
+
+/** Another origin in front of the files, as a proxy is. */
+async function openFront(t: TestContext): Promise<Front> {
+  const front: Front = { url: '', behind: 0 };
+  const listener = createServer((incoming, outgoing) => {
+    const { method, headers, url } = incoming;
+    request({ port: front.behind, path: `/files${url}`, method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    }).end();
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  t.after(() => listener.close());
+  front.url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  return front;
+}

@@ -1,0 +1,73 @@
+/** Files in the hands of a person at the page: picked, dropped, and looked at. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+
+export interface PersonalFile {
+  name: string;
+  type?: string;
+  /** What is in it, or as many bytes as are wanted. */
+  content: string | number | Buffer;
+}
+
+export const picture = await readFile(new URL('../../../web/public/assets/icon-192.png', import.meta.url));
+
+/** By the button, and the system's own dialog. */
+export async function pickFiles(page: Page, files: readonly PersonalFile[]): Promise<void> {
+  const [dialog] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('button', { name: 'Add files' }).click(),
+  ]);
+  await dialog.setFiles(
+    files.map(({ name, type = '', content }) => ({
+      name,
+      mimeType: type,
+      buffer: typeof content === 'number' ? Buffer.alloc(content, 'x') : Buffer.from(content),
+    })),
+  );
+}
+
+/** Carries files over an element, and lets them go there where `letGo` is not false. */
+export async function dropFiles(
+  page: Page,
+  selector: string,
+  files: readonly PersonalFile[],
+  { letGo = true } = {},
+): Promise<void> {
+  const carried = files.map(({ name, type = '', content }) => ({
+    name,
+    type,
+    bytes: typeof content === 'number' ? content : [...Buffer.from(content)],
+  }));
+  await page.locator(selector).evaluate(
+    (element, { carried, letGo }) => {
+      const dataTransfer = new DataTransfer();
+      for (const { name, type, bytes } of carried) {
+        dataTransfer.items.add(
+          new File([typeof bytes === 'number' ? new Uint8Array(bytes) : Uint8Array.from(bytes)], name, { type }),
+        );
+      }
+      for (const step of letGo ? ['dragenter', 'dragover', 'drop'] : ['dragenter', 'dragover']) {
+        element.dispatchEvent(new DragEvent(step, { dataTransfer, bubbles: true, cancelable: true }));
+      }
+    },
+    { carried, letGo },
+  );
+}
+
+/** The row of a file, on its way or there. */
+export const rowOf = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
+
+/** Waits until the room has it. */
+export const arrived = (page: Page, name: string) =>
+  page.getByRole('button', { name: `Remove ${name}`, exact: true }).waitFor();
+
+/** Sends no faster than so many bytes a second. */
+export async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytesPerSecond,
+  });
+}

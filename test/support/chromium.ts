@@ -1,0 +1,19 @@
+/** Where Chromium is on this machine: as POPROOM_CHROMIUM says, or else where systems put it. */
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome'];
+
+export const chromiumMissing =
+  'The browser tests need Chromium: on Debian, "sudo apt-get install chromium"; or name one by POPROOM_CHROMIUM.';
+
+export function findChromium(): string | undefined {
+  const named = process.env.POPROOM_CHROMIUM;
+  if (named && !existsSync(named)) throw new Error(`There is no browser at ${named}, which POPROOM_CHROMIUM names.`);
+  return named || [...onThePath(), '/usr/bin/chromium'].find((path) => existsSync(path));
+}
+
+function onThePath(): string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return names.flatMap((name) => folders.map((folder) => join(folder, name)));
+}
