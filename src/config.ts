@@ -22,8 +22,14 @@ export const settings = {
   port: setting('PORT', '8080', 'port to listen on', wholeNumber(0, 65_535)),
   host: setting('POPROOM_HOST', '0.0.0.0', 'address to listen on', String),
   dataDir: setting('POPROOM_DATA_DIR', './data', 'folder of the database, the files and the secret', String),
-  store: setting('POPROOM_STORE', 'sqlite:', 'where rooms are kept', oneOf('sqlite:')),
-  files: setting('POPROOM_FILES', 'disk:', 'where files are kept', oneOf('disk:')),
+  store: setting('POPROOM_STORE', 'sqlite:', 'where rooms are kept: sqlite: or redis://…', roomStore),
+  files: setting('POPROOM_FILES', 'disk:', 'where files are kept: disk: or s3://BUCKET/PREFIX', fileStore),
+  s3Endpoint: optional('POPROOM_S3_ENDPOINT', 'address of an S3 store other than that of AWS', webAddress),
+  s3PathStyle: optional(
+    'POPROOM_S3_PATH_STYLE',
+    'true puts the bucket into the path, false into the host name; when unset, true with an endpoint',
+    yesOrNo,
+  ),
   secret: optional('POPROOM_SECRET', 'key of the PIN hashes; made and kept in the data folder when unset', longText),
   publicUrl: optional(
     'POPROOM_PUBLIC_URL',
@@ -82,6 +88,9 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   });
   const config = Object.fromEntries(entries) as Config;
   if (config.roomTtl > config.roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL');
+  if (config.store !== 'sqlite:' && config.store && !config.secret) {
+    problems.push('POPROOM_SECRET must be set with Redis, to the same on all nodes');
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
@@ -114,6 +123,25 @@ function size(least: number, most = Number.MAX_SAFE_INTEGER) {
     if (bytes >= least && bytes <= most) return bytes;
     throw new Error(`must be a size such as 1048576, 512KiB or 1MiB, not "${text}"`);
   };
+}
+
+/** The address is read where it is used; here it is only checked, and not repeated, for it may hold a password. */
+function roomStore(text: string): string {
+  if (text === 'sqlite:' || /^rediss?:\/\/[^/]/.test(text)) return text;
+  throw new Error('must be sqlite: or an address such as redis://localhost:6379');
+}
+
+export interface Bucket {
+  bucket: string;
+  /** Of the objects' names, with the slash at its end. */
+  prefix: string;
+}
+
+function fileStore(text: string): 'disk:' | Bucket {
+  if (text === 'disk:') return text;
+  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? [];
+  if (!bucket) throw new Error(`must be disk: or a bucket such as s3://my-bucket/poproom, not "${text}"`);
+  return { bucket, prefix: prefix.replace(/\/*$/, prefix === '' ? '' : '/') };
 }
 
 function oneOf(...choices: string[]) {

@@ -1,16 +1,14 @@
-/** The composition root: picks the drivers, puts the parts together, starts and stops them. */
+/** The composition root: puts the parts together on the engine that the settings name, starts and stops them. */
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { join } from 'node:path';
-import { openDiskBlobs } from './blobs/disk.ts';
-import { createLocalBus } from './bus/local.ts';
 import type { Config } from './config.ts';
 import { createFiles } from './core/files.ts';
-import { guardRules, largestFile, quotas } from './core/limits.ts';
+import { largestFile, quotas } from './core/limits.ts';
 import type { Parts } from './core/parts.ts';
-import type { Clock, KeyStore, Log, Store } from './core/ports.ts';
+import type { Clock, Log, Store } from './core/ports.ts';
 import { createRooms, type Rooms } from './core/rooms.ts';
 import { createSweeper, type Sweeper } from './core/sweep.ts';
+import { openEngine } from './engine.ts';
 import { createApp } from './http/app.ts';
 import { largestContentBody } from './http/body.ts';
 import { createGate } from './http/gate.ts';
@@ -24,8 +22,6 @@ import { createRequestIds } from './http/request-id.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { validatorOf } from './http/validator.ts';
 import { createLive, type LiveChannel } from './live/index.ts';
-import { keepSecret } from './secret.ts';
-import { openSqliteKeys, openSqliteStore } from './store/sqlite/index.ts';
 
 export interface Running {
   port: number;
@@ -54,8 +50,8 @@ const real: Surroundings = {
 
 export async function startServer(config: Config, log: Log, given: Partial<Surroundings> = {}): Promise<Running> {
   const { clock, heartbeatMs, pageFolder } = { ...real, ...given };
-  const store = openStore(config, clock);
-  const parts = assemble(config, store, clock);
+  const { store, bus, blobs, secret, close: closeEngine } = await openEngine(config, clock);
+  const parts: Parts = { rooms: store.rooms, blobs, bus, clock, secret };
   const rooms = createRooms(parts, {
     lifetime: config.roomTtl,
     longestLifetime: config.roomMaxTtl,
@@ -98,7 +94,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     live.stop();
     await close(server, sockets);
     await sweeper.stop();
-    await store.close();
+    await closeEngine();
   }
 
   try {
@@ -109,21 +105,6 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     await stop();
     throw error;
   }
-}
-
-function openStore(config: Config, clock: Clock): Store {
-  const rules = guardRules(config.missLimit, config.maxDevices);
-  return openSqliteStore({ folder: config.dataDir, rules, now: clock() });
-}
-
-function assemble(config: Config, { rooms }: Store, clock: Clock): Parts {
-  return {
-    rooms,
-    blobs: openDiskBlobs({ folder: join(config.dataDir, 'files'), minFree: config.minFreeDisk }),
-    bus: createLocalBus(),
-    clock,
-    secret: config.secret ?? keepSecret(config.dataDir),
-  };
 }
 
 interface HttpParts {
@@ -174,11 +155,6 @@ async function openHttp(given: HttpParts): Promise<Server> {
 
 function pageLimits({ roomTtl, roomMaxTtl, contentMax }: Config): PageLimits {
   return { roomTtl, roomMaxTtl, contentMax, fileMax: largestFile };
-}
-
-/** The keys alone, beside a server that may be running. */
-export function openKeys(config: Config): KeyStore & { close(): Promise<void> } {
-  return openSqliteKeys(config.dataDir);
 }
 
 function listen(server: Server, { port, host }: Config): Promise<number> {

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { drawApiKey } from '../core/api-key.ts';
 import type { ApiKey, KeyStore, Tier } from '../core/ports.ts';
-import { openKeys } from '../server.ts';
+import { openKeys } from '../engine.ts';
 import { UsageError } from './usage-error.ts';
 
 const usage = 'Usage: poproom keys create NAME [--tier pro|free] | list | revoke NAME|ID';
@@ -14,10 +14,16 @@ export async function keys(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) return console.log(usage);
   const { command, name, tier } = read(args);
   const config = readConfig();
-  if (command !== 'create') mustExist(config.dataDir);
-  const store = openKeys(config);
+  if (command !== 'create' && config.store === 'sqlite:') mustExist(config.dataDir);
+  const store = await openKeys(config);
   try {
-    if (command === 'create') await create(store, name, tier, config.dataDir);
+    if (command === 'create')
+      await create(
+        store,
+        name,
+        tier,
+        config.store === 'sqlite:' ? `data is in ${config.dataDir}` : 'POPROOM_STORE is this one',
+      );
     else if (command === 'revoke') await revoke(store, name);
     else await list(store);
   } finally {
@@ -52,13 +58,13 @@ function mustExist(dataDir: string): void {
   throw new UsageError(`There is no Poproom data in ${dataDir}; set POPROOM_DATA_DIR as for the server.`);
 }
 
-async function create(store: KeyStore, name: string, tier: Tier, dataDir: string): Promise<void> {
+async function create(store: KeyStore, name: string, tier: Tier, whose: string): Promise<void> {
   const { text, id, hash } = drawApiKey();
   const key = await store.create({ id, name, tier, hash }, Date.now());
   if (!key) throw new UsageError(`There is a key called "${name}" already; revoke it first, or choose another name.`);
   console.log(text);
   console.error(`This is the only time that the key is shown. It is called "${name}" and is on the ${tier} tier.`);
-  console.error(`It holds for the server whose data is in ${dataDir}.`);
+  console.error(`It holds for the server whose ${whose}.`);
 }
 
 async function revoke(store: KeyStore, name: string): Promise<void> {

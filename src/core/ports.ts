@@ -237,7 +237,13 @@ export interface BlobStore {
 /** Says that a room changed, never how: listeners read the store, so a lost message delays and loses nothing. */
 export interface EventBus {
   publish(code: RoomCode, seq: number): void;
-  subscribe(code: RoomCode, listener: (seq: number) => void): () => void;
+  subscribe(code: RoomCode, listener: (seq: number) => void): Subscription;
+}
+
+export interface Subscription {
+  /** From here on nothing that is published is missed. Rejects when the bus cannot be reached. */
+  readonly ready: Promise<void>;
+  leave(): void;
 }
 
 /** Lines for the operator. Fields must not hold a PIN, a key, a text, a file name, a room code or a query. */

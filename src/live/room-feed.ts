@@ -3,6 +3,7 @@
  * never twice at a time. A lost message delays the news until the next one or the next heartbeat, and loses nothing.
  */
 import type { Parts } from '../core/parts.ts';
+import type { Subscription } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Closed } from '../protocol/live.ts';
 import type { RoomView } from './room-view.ts';
@@ -17,7 +18,7 @@ export class RoomFeed {
   /** When it is due to be read anew; each room at a time of its own, so that many of them do not make one long pause. */
   renewAt: number;
   readonly #parts: Parts;
-  readonly #unsubscribe: () => void;
+  readonly #news: Subscription;
   #view: RoomView | undefined;
   #ended: 'expired' | 'deleted' | undefined;
   #reading: Promise<void> | undefined;
@@ -28,7 +29,7 @@ export class RoomFeed {
     this.renewAt = renewAt;
     this.#parts = parts;
     // Where reading fails, the next heartbeat reads anew.
-    this.#unsubscribe = parts.bus.subscribe(code, () => void this.refresh().catch(() => undefined));
+    this.#news = parts.bus.subscribe(code, () => void this.refresh().catch(() => undefined));
   }
 
   /** There is one once the room has been read. */
@@ -52,7 +53,7 @@ export class RoomFeed {
   }
 
   close(): void {
-    this.#unsubscribe();
+    this.#news.leave();
   }
 
   /** Ends all sessions. */
@@ -66,6 +67,7 @@ export class RoomFeed {
   }
 
   async #readUntilQuiet(): Promise<void> {
+    await this.#news.ready;
     do {
       this.#again = false;
       const next = await readView(this.#parts, this.code);

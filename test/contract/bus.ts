@@ -49,9 +49,9 @@ export function busContract(name: string, open: OpenBus): void {
       const bus = await fresh(t, open);
       const code = newRoom();
       const heardOnce: number[] = [];
-      const leave = bus.subscribe(code, (seq) => {
+      const once = bus.subscribe(code, (seq) => {
         heardOnce.push(seq);
-        leave();
+        once.leave();
       });
       const stays = listen(bus, code);
       bus.publish(code, 1);
@@ -115,7 +115,7 @@ interface Listener {
 function listen(bus: EventBus, code: RoomCode): Listener {
   const heard: number[] = [];
   const waiting = new Map<number, () => void>();
-  const leave = bus.subscribe(code, (seq) => {
+  const { leave } = bus.subscribe(code, (seq) => {
     heard.push(seq);
     waiting.get(seq)?.();
   });

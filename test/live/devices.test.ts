@@ -1,6 +1,7 @@
 /** Who is in a room. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
 import { connect, joinRoom } from '../support/device.ts';
 import { startTestServer } from '../support/server.ts';
 

@@ -4,20 +4,20 @@ import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { drawApiKey } from '../../src/core/api-key.ts';
 import type { Tier } from '../../src/core/ports.ts';
-import { openKeys } from '../../src/server.ts';
+import { openKeys } from '../../src/engine.ts';
 import type { TestServer } from './server.ts';
 
-export function keysOf(t: TestContext, { folder, clock }: TestServer) {
-  const store = openKeys(readConfig({ POPROOM_DATA_DIR: folder }));
-  t.after(() => store.close());
+export function keysOf(t: TestContext, { settings, clock }: TestServer) {
+  const opened = openKeys(readConfig(settings));
+  t.after(async () => (await opened).close());
   return {
     /** Makes a key and returns its text. */
     async make(name: string, tier: Tier): Promise<string> {
       const { id, text, hash } = drawApiKey();
-      assert.ok(await store.create({ id, name, tier, hash }, clock.now));
+      assert.ok(await (await opened).create({ id, name, tier, hash }, clock.now));
       return text;
     },
-    revoke: (name: string) => store.revoke(name, clock.now),
+    revoke: async (name: string) => (await opened).revoke(name, clock.now),
   };
 }
 

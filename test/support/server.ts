@@ -7,11 +7,14 @@ import { readConfig } from '../../src/config.ts';
 import type { Log } from '../../src/core/ports.ts';
 import { type Running, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';
+import { engineUnderTest } from './engine.ts';
 
 export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly folder: string;
+  /** What it runs with. */
+  readonly settings: Readonly<Record<string, string>>;
   /** What the server logged so far, as text. */
   readonly logged: () => string;
   /** The one way of time in the server. */
@@ -44,7 +47,7 @@ export async function startTestServer(
   };
   const lines: string[] = [];
   const log = collect(lines);
-  let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...env };
+  let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...engineUnderTest(), ...env };
   let running: Running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...surroundings });
   let isStopped = false;
   const url = () => `http://127.0.0.1:${running.port}`;
@@ -57,6 +60,9 @@ export async function startTestServer(
       return running.port;
     },
     folder,
+    get settings() {
+      return settings;
+    },
     clock,
     logged: () => lines.join('\n'),
     api: createApi(url),

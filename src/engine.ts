@@ -1,0 +1,83 @@
+/** Opens the drivers that the settings name; with server.ts the only place that knows which they are. */
+import { join } from 'node:path';
+import { openDiskBlobs } from './blobs/disk.ts';
+import { createLocalBus } from './bus/local.ts';
+import type { Config } from './config.ts';
+import { guardRules } from './core/limits.ts';
+import type { BlobStore, Clock, EventBus, KeyStore, Store } from './core/ports.ts';
+import { keepSecret } from './secret.ts';
+import { openSqliteKeys, openSqliteStore } from './store/sqlite/index.ts';
+
+export interface Engine {
+  store: Store;
+  bus: EventBus;
+  blobs: BlobStore;
+  /** Keys the hashes of PINs. */
+  secret: string;
+  /** Writes everything that is still in memory. */
+  close(): Promise<void>;
+}
+
+export async function openEngine(config: Config, clock: Clock): Promise<Engine> {
+  const rooms = config.store === 'sqlite:' ? openEmbedded(config, clock) : await openDistributed(config);
+  try {
+    return { ...rooms, blobs: await openBlobs(config), secret: config.secret ?? keepSecret(config.dataDir) };
+  } catch (error) {
+    await rooms.close();
+    throw error;
+  }
+}
+
+type Rooms = Pick<Engine, 'store' | 'bus' | 'close'>;
+
+function openEmbedded(config: Config, clock: Clock): Rooms {
+  const store = openSqliteStore({ folder: config.dataDir, rules: rulesOf(config), now: clock() });
+  return { store, bus: createLocalBus(), close: store.close };
+}
+
+async function openDistributed(config: Config): Promise<Rooms> {
+  const { redis, target } = await connect(config);
+  const [{ createRedisStore }, { openRedisBus }] = await Promise.all([
+    import('./store/redis/index.ts'),
+    import('./bus/redis.ts'),
+  ]);
+  const store = createRedisStore(redis, target.prefix, rulesOf(config));
+  const bus = await openRedisBus(redis, target);
+  const close = async () => {
+    bus.close();
+    await store.close();
+  };
+  return { store, bus, close };
+}
+
+async function openBlobs({
+  files,
+  dataDir,
+  minFreeDisk: minFree,
+  s3Endpoint,
+  s3PathStyle,
+}: Config): Promise<BlobStore> {
+  if (files === 'disk:') return openDiskBlobs({ folder: join(dataDir, 'files'), minFree });
+  const { openS3Blobs } = await import('./blobs/s3.ts');
+  const pathStyle = s3PathStyle ?? s3Endpoint !== undefined;
+  return openS3Blobs({ ...files, endpoint: s3Endpoint, pathStyle, spool: join(dataDir, 'spool'), minFree });
+}
+
+/** The keys alone, beside servers that may be running. */
+export async function openKeys(config: Config): Promise<KeyStore & { close(): Promise<void> }> {
+  if (config.store === 'sqlite:') return openSqliteKeys(config.dataDir);
+  const { redis, target } = await connect(config);
+  const { createRedisKeys } = await import('./store/redis/index.ts');
+  return { ...createRedisKeys(redis, target.prefix), close: redis.close };
+}
+
+async function connect(config: Config) {
+  const [{ connectRedis }, { parseRedisUrl }] = await Promise.all([
+    import('./redis/connection.ts'),
+    import('./redis/redis-url.ts'),
+  ]);
+  const target = parseRedisUrl(config.store);
+  return { redis: await connectRedis(target), target };
+}
+
+const rulesOf = (config: Config) => guardRules(config.missLimit, config.maxDevices);

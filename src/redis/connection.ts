@@ -1,0 +1,92 @@
+/**
+ * The way to Redis: one server, Sentinel or Cluster, by the client library's own modes. Every command is answered or
+ * refused within its time, and no more of them wait than there is room for: a store that hangs must not make the
+ * whole service hang.
+ */
+import { PoproomError } from '../core/errors.ts';
+import { type Call, type Client, openClient } from './client.ts';
+import { createDeadlines } from './deadlines.ts';
+import type { RedisTarget } from './redis-url.ts';
+import type { Script } from './script.ts';
+
+export interface Redis {
+  run(script: Script, keys: readonly string[], args?: readonly (string | number)[]): Promise<unknown>;
+  /** A plain command; the first key says which node of a cluster it goes to. */
+  send(key: string, command: readonly string[]): Promise<unknown>;
+  ping(): Promise<void>;
+  /** Told when it answers again after a time in which it did not. */
+  onRecovery(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+/** Rejects when nothing answers at the start; later interruptions are waited out. */
+export async function connectRedis(target: RedisTarget): Promise<Redis> {
+  const { client, sendCommand } = await openClient(target);
+  await connectSoon(client);
+  const recovered = new Set<() => void>();
+  const deadlines = createDeadlines({
+    probe: () => sendCommand('', ['PING']),
+    recovered: () => {
+      for (const listener of recovered) listener();
+    },
+  });
+
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await deadlines.within(work);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  };
+
+  async function evaluate({ text, digest }: Script, call: Call): Promise<unknown> {
+    try {
+      return await client.evalSha(digest, call);
+    } catch (error) {
+      // The first time, and after a restart of Redis, it does not know the script yet.
+      if (!String(error).includes('NOSCRIPT')) throw error;
+      return client.eval(text, call);
+    }
+  }
+
+  return {
+    run: (script, keys, args = []) => guarded(() => evaluate(script, { keys: [...keys], arguments: args.map(String) })),
+    send: (key, command) => guarded(() => sendCommand(key, command)),
+    async ping() {
+      await guarded(() => sendCommand('', ['PING']));
+    },
+    onRecovery: (listener) => void recovered.add(listener),
+    async close() {
+      await deadlines.finish();
+      client.destroy();
+    },
+  };
+}
+
+const connectWithinMs = 5_000;
+
+export async function connectSoon(client: Client): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no connection')), connectWithinMs);
+  });
+  try {
+    await Promise.race([client.connect(), tooLate]);
+  } catch (cause) {
+    client.destroy();
+    throw new PoproomError('UNAVAILABLE', 'Redis, which POPROOM_STORE names, does not answer.', { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** An answer of Redis that it has no memory left is a full store; everything else that fails is one out of reach. */
+function unavailable(cause: unknown): PoproomError {
+  if (cause instanceof PoproomError) return cause;
+  const said = String(cause);
+  if (said.includes('OOM ')) return new PoproomError('STORAGE_FULL', 'The store has no memory left.', { cause });
+  if (/user_script|ERR (?!.*(?:loading|cluster))/i.test(said)) {
+    return new PoproomError('INTERNAL', 'The store did not understand a request.', { cause });
+  }
+  return new PoproomError('UNAVAILABLE', 'The store does not answer; try again in a moment.', { retryAfter: 2, cause });
+}

@@ -1,0 +1,21 @@
+/** The distributed engine: rooms, counters and keys in Redis or Valkey, the same for every node. */
+import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { createKeyStore } from './key-store.ts';
+import { createKeys } from './keys.ts';
+import { createRateCounter } from './rate-counter.ts';
+import { createRoomStore } from './room-store.ts';
+
+export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): Store {
+  const keys = createKeys(prefix);
+  return {
+    rooms: createRoomStore(redis, keys, rules),
+    rates: createRateCounter(redis, keys),
+    keys: createKeyStore(redis, keys),
+    ping: redis.ping,
+    close: redis.close,
+  };
+}
+
+/** For the command line, beside servers that run. */
+export const createRedisKeys = (redis: Redis, prefix: string): KeyStore => createKeyStore(redis, createKeys(prefix));

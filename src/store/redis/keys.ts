@@ -1,0 +1,52 @@
+/**
+ * The names under which things lie in Redis. What a room has lies under one hash tag, with the blobs and the trash of
+ * the rooms that share its tag: so a step that touches several of them is one step on a cluster too.
+ */
+import type { RoomCode } from '../../core/room-code.ts';
+
+/** Few enough to look through all of them, many enough to spread over a cluster. */
+const shardCount = 16;
+
+export type Keys = ReturnType<typeof createKeys>;
+
+/** `prefix` sets installations apart that share a Redis. */
+export function createKeys(prefix: string) {
+  const ofShard = (shard: number) => ({
+    blobs: `${prefix}:{${shard}}:blobs`,
+    trash: `${prefix}:{${shard}}:trash`,
+  });
+
+  return {
+    /** Every room by its expiry. */
+    rooms: `${prefix}:{rooms}`,
+    /** Those past their time that a node is about to end. */
+    ending: `${prefix}:{rooms}:ending`,
+    apiKeys: ['by-id', 'by-hash', 'by-name'].map((what) => `${prefix}:{keys}:${what}`),
+    misses: (client: string) => `${prefix}:misses:{${client}}`,
+    spending: (client: string) => `${prefix}:spending:{${client}}`,
+    /** The room of a file. */
+    roomOfFile: (fileId: string) => `${prefix}:file:{${fileId}}`,
+    shards: Array.from({ length: shardCount }, (_, i) => ofShard(i)),
+
+    ofRoom(code: RoomCode) {
+      const shard = shardOf(code);
+      const room = `${prefix}:{${shard}}:room:${code}`;
+      return {
+        room,
+        guard: `${room}:guard`,
+        trusted: `${room}:trusted`,
+        seen: `${room}:seen`,
+        channels: `${room}:channels`,
+        files: `${room}:files`,
+        ...ofShard(shard),
+      };
+    },
+  };
+}
+
+/** Codes are random, so any function of them spreads evenly. */
+function shardOf(code: string): number {
+  let sum = 0;
+  for (let i = 0; i < code.length; i++) sum = (sum * 31 + code.charCodeAt(i)) % 65_521;
+  return sum % shardCount;
+}

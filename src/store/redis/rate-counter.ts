@@ -1,0 +1,20 @@
+/** Requests per client and window, counted in Redis, so exactly over all nodes. */
+import type { RateCounter } from '../../core/ports.ts';
+import type { Redis } from '../../redis/connection.ts';
+import type { Keys } from './keys.ts';
+import { spendRequest } from './scripts.ts';
+
+export function createRateCounter(redis: Redis, keys: Keys): RateCounter {
+  const spend =
+    (take: 0 | 1): RateCounter['take'] =>
+    async (client, { limit, windowMs }, now) => {
+      const reply = await redis.run(spendRequest, [keys.spending(client)], [take, now, limit, windowMs]);
+      const [granted, used, resetAt] = reply as [number, number, string];
+      return {
+        granted: take === 0 || granted === 1,
+        remaining: Math.max(0, limit - used),
+        resetAt: Number(resetAt),
+      };
+    };
+  return { take: spend(1), peek: spend(0) };
+}

@@ -1,0 +1,285 @@
+/** Rooms in Redis: each method one script, where what it touches lies under one hash tag. */
+import { randomBytes } from 'node:crypto';
+import type { Admission, Content, Device, GuardRules, Room, RoomStore, StoredFile, Visit } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import type { Redis } from '../../redis/connection.ts';
+import type { Keys } from './keys.ts';
+import { createLockouts } from './lockouts.ts';
+import * as scripts from './scripts.ts';
+
+/** How long Redis keeps a room that no sweep has met: a net under the sweep, which forgets nothing. */
+const netMs = 7 * 86_400_000;
+/** For a node to end the rooms that it took on. */
+const leaseMs = 60_000;
+
+export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): RoomStore {
+  const lockouts = createLockouts();
+  const guardNumbers = [
+    rules.triesBeforeLock,
+    rules.firstLockMs,
+    rules.longestLockMs,
+    rules.wrongPinsPerRoom,
+    rules.windowMs,
+    rules.rememberExpiredMs,
+    rules.deviceSeenMs,
+    rules.devicesPerRoom,
+  ];
+
+  async function enter(code: RoomCode, { client, pinMac, deviceId, now }: Visit): Promise<Admission> {
+    const { room, guard, trusted, seen } = keys.ofRoom(code);
+    const salt = pinMac ? randomBytes(8).toString('hex') : '';
+    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers];
+    const [outcome, ...rest] = (await redis.run(scripts.enterRoom, [room, guard, trusted, seen], args)) as string[];
+    switch (outcome) {
+      case 'in':
+        return { outcome: 'admitted', room: roomOf(code, rest) };
+      case 'locked':
+        return { outcome: 'pin-locked', until: Number(rest[0]) };
+      case 'wrong':
+        return { outcome: 'pin-incorrect', triesLeft: Number(rest[0]), lockedUntil: Number(rest[1]) || undefined };
+      default:
+        return { outcome: outcome as 'unknown' | 'expired' | 'pin-required' };
+    }
+  }
+
+  /** Counts what a look-up came to; whoever looked up too much is told that instead. */
+  async function settle(client: string, admission: Admission, now: number): Promise<Admission> {
+    if (rules.missesPerClient === 0) return admission;
+    const missed = admission.outcome === 'unknown' || admission.outcome === 'pin-incorrect';
+    const args = [missed ? 1 : 0, now, rules.missesPerClient, rules.windowMs];
+    const reply = await redis.run(scripts.settleLookup, [keys.misses(client)], args);
+    const [shutOut, until] = reply as [number, string];
+    if (Number(until) > 0) lockouts.note(client, Number(until));
+    return shutOut === 1 ? { outcome: 'too-many-misses', until: Number(until) } : admission;
+  }
+
+  const dropKeys = (code: RoomCode) => {
+    const { room, guard, trusted, seen, channels, files, blobs, trash } = keys.ofRoom(code);
+    return [room, guard, trusted, seen, channels, files, blobs, trash];
+  };
+
+  const inAllShards = <T>(work: (shard: Keys['shards'][number]) => Promise<T>) => Promise.all(keys.shards.map(work));
+
+  async function end(code: RoomCode, expiresAt: string, now: number): Promise<void> {
+    await redis.run(scripts.expireRoom, dropKeys(code), [now, expiresAt, rules.rememberExpiredMs]);
+    await redis.send(keys.ending, ['ZREM', keys.ending, `${code}:${expiresAt}`]);
+  }
+
+  return {
+    async createRoom({ draw, codeLengths, createdAt, expiresAt, pinMac, creator }) {
+      const lengths = codeLengths.flatMap(({ length, upTo }) => [length, upTo]);
+      const claimed = await redis.run(scripts.claimCode, [keys.rooms], [draw, createdAt, expiresAt, ...lengths]);
+      if (claimed === null) return undefined;
+      const code = claimed as RoomCode;
+      const { room, trusted } = keys.ofRoom(code);
+      const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
+      const made = await redis.run(
+        scripts.createRoom,
+        [room, trusted],
+        [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs],
+      );
+      if (made === 1) return code;
+      // One that expired of late had it; its memory is not to be mistaken for the new room.
+      await redis.send(keys.rooms, ['ZREM', keys.rooms, code]);
+      return undefined;
+    },
+
+    async admit(visit) {
+      const { code, client, now } = visit;
+      const until = lockouts.until(client, now);
+      if (until !== undefined) return { outcome: 'too-many-misses', until };
+      return settle(client, code ? await enter(code, visit) : { outcome: 'unknown' }, now);
+    },
+
+    async deleteRoom(code, now) {
+      const seq = await redis.run(scripts.deleteRoom, dropKeys(code), [now]);
+      if (seq === null) return undefined;
+      await redis.send(keys.rooms, ['ZREM', keys.rooms, code]);
+      return Number(seq);
+    },
+
+    async readState(code, now) {
+      const { room, files } = keys.ofRoom(code);
+      const reply = await redis.run(scripts.readState, [room, files], [now]);
+      if (reply === 'gone') return 'gone';
+      const [fields, jsons] = reply as [string[] | string, string[]?];
+      if (typeof fields === 'string') return Number(fields) > now - rules.rememberExpiredMs ? 'expired' : 'gone';
+      return stateOf(code, fields, jsons ?? []);
+    },
+
+    async notePinAttempt(code, now) {
+      const seq = await redis.run(scripts.notePinAttempt, [keys.ofRoom(code).room], [now]);
+      return seq === null ? undefined : { seq: Number(seq) };
+    },
+
+    async attachDevice(code, { id, device }, now) {
+      const args = [now, rules.deviceSeenMs, rules.devicesPerRoom, id, device.id, channelJson(device, now)];
+      return (await redis.run(scripts.attachDevice, [keys.ofRoom(code).channels], args)) as 'attached' | 'full';
+    },
+
+    async renewDevices(code, channels, now) {
+      if (channels.length === 0) return;
+      const pairs = channels.flatMap(({ id, device }) => [id, channelJson(device, now)]);
+      await redis.run(scripts.renewDevices, [keys.ofRoom(code).channels], [2 * rules.deviceSeenMs, ...pairs]);
+    },
+
+    async detachDevice(code, channelId) {
+      const { channels } = keys.ofRoom(code);
+      await redis.send(channels, ['HDEL', channels, channelId]);
+    },
+
+    async listDevices(code, now) {
+      const { channels, seen } = keys.ofRoom(code);
+      const since = now - rules.deviceSeenMs;
+      const reply = await redis.run(scripts.listDevices, [channels, seen], [since]);
+      const [jsons, ids] = reply as [string[], string[]];
+      return devicesOf(jsons, ids, since).slice(0, rules.devicesPerRoom);
+    },
+
+    async readContent(code, now) {
+      const reply = await redis.run(scripts.readContent, [keys.ofRoom(code).room], [now]);
+      return reply === null ? undefined : contentOf(reply as string[]);
+    },
+
+    async writeContent(code, { content, ifVersions, now }) {
+      // A list of no versions is met by none; a version that cannot be stands for it.
+      const versions = ifVersions?.length === 0 ? [-1] : (ifVersions ?? []);
+      const reply = await redis.run(scripts.writeContent, [keys.ofRoom(code).room], [now, content, ...versions]);
+      if (reply === null) return { outcome: 'gone' };
+      const parts = reply as (string | number)[];
+      if (parts.length === 3) return { outcome: 'conflict', current: contentOf(parts as string[]) };
+      return { outcome: 'written', version: Number(parts[0]), seq: Number(parts[1]) };
+    },
+
+    async addFile(code, file, { files: mostFiles, bytes: mostBytes }) {
+      const { room, files, blobs } = keys.ofRoom(code);
+      const index = keys.roomOfFile(file.id);
+      // The address first: a file that is listed can be fetched.
+      await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
+      const args = [file.uploadedAt, file.id, file.blob, file.size, JSON.stringify(file), mostFiles, mostBytes];
+      const reply = await redis.run(scripts.addFile, [room, files, blobs], args);
+      if (typeof reply === 'string') {
+        await redis.send(index, ['DEL', index]);
+        return reply as 'gone' | 'full';
+      }
+      const [seq, expiresAt] = reply as [number, string];
+      await redis.send(index, ['PEXPIRE', index, String(Number(expiresAt) - file.uploadedAt + netMs)]);
+      return { seq };
+    },
+
+    async listFiles(code, now) {
+      const { room, files } = keys.ofRoom(code);
+      return filesOf((await redis.run(scripts.listFiles, [room, files], [now])) as string[]);
+    },
+
+    async findFile(fileId, now) {
+      const index = keys.roomOfFile(fileId);
+      const code = await redis.send(index, ['GET', index]);
+      if (code === null) return undefined;
+      const { room, files } = keys.ofRoom(code as RoomCode);
+      const entry = await redis.run(scripts.findFile, [room, files], [now, fileId]);
+      return entry === null ? undefined : fileOf(String(entry));
+    },
+
+    async removeFile(code, fileId, now) {
+      const { room, files, blobs, trash } = keys.ofRoom(code);
+      const reply = await redis.run(scripts.removeFile, [room, files, blobs, trash], [now, fileId]);
+      if (typeof reply === 'string') return reply as 'no-file' | 'gone';
+      const index = keys.roomOfFile(fileId);
+      await redis.send(index, ['DEL', index]);
+      return { seq: Number((reply as number[])[0]) };
+    },
+
+    async expireRooms(now, limit) {
+      const taken = await redis.run(scripts.takeExpired, [keys.rooms, keys.ending], [now, limit, now + leaseMs]);
+      const ended = (taken as string[]).map((member) => member.split(':') as [RoomCode, string]);
+      await Promise.all(ended.map(([code, expiresAt]) => end(code, expiresAt, now)));
+      return ended.map(([code]) => code);
+    },
+
+    async listTrash(limit) {
+      const found = await inAllShards(({ trash }) => redis.send(trash, ['SRANDMEMBER', trash, String(limit)]));
+      return (found as string[][]).flat().slice(0, limit);
+    },
+
+    async clearTrash(gone) {
+      if (gone.length > 0) await inAllShards(({ trash }) => redis.send(trash, ['SREM', trash, ...gone]));
+    },
+
+    async knownBlobs(names) {
+      if (names.length === 0) return new Set();
+      const isMember = async (key: string) => (await redis.send(key, ['SMISMEMBER', key, ...names])) as number[];
+      const replies = await inAllShards(({ blobs, trash }) => Promise.all([isMember(blobs), isMember(trash)]));
+      return new Set(names.filter((_, i) => replies.flat().some((reply) => reply[i] === 1)));
+    },
+
+    async countRooms(now) {
+      return Number(await redis.send(keys.rooms, ['ZCOUNT', keys.rooms, `(${now}`, '+inf']));
+    },
+  };
+}
+
+const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
+
+function roomOf(code: RoomCode, [createdAt, expiresAt, hasPin, fileCount, fileBytes]: (string | number)[]): Room {
+  return {
+    code,
+    createdAt: Number(createdAt),
+    expiresAt: Number(expiresAt),
+    hasPin: Number(hasPin) === 1,
+    fileCount: Number(fileCount),
+    fileBytes: Number(fileBytes),
+  };
+}
+
+const contentOf = ([content = '', version, writtenAt]: string[]): Content => ({
+  content,
+  version: Number(version),
+  writtenAt: Number(writtenAt),
+});
+
+function stateOf(code: RoomCode, fields: string[], jsons: string[]) {
+  const of = (name: string) => fields[fields.indexOf(name) + 1] ?? '';
+  return {
+    room: roomOf(code, [
+      of('createdAt'),
+      of('expiresAt'),
+      of('pinMac') === '' ? 0 : 1,
+      of('fileCount'),
+      of('fileBytes'),
+    ]),
+    seq: Number(of('seq')),
+    content: contentOf([of('content'), of('version'), of('writtenAt')]),
+    files: filesOf(jsons),
+    pinAttempts: Number(of('pinAttempts')),
+  };
+}
+
+/** Oldest first; those of one moment in the order in which they came. */
+function filesOf(entries: string[]): StoredFile[] {
+  const files = entries.map((entry) => ({ seq: Number.parseInt(entry, 10), file: fileOf(entry) }));
+  files.sort((a, b) => a.file.uploadedAt - b.file.uploadedAt || a.seq - b.seq);
+  return files.map(({ file }) => file);
+}
+
+const fileOf = (entry: string): StoredFile => JSON.parse(entry.slice(entry.indexOf(':') + 1)) as StoredFile;
+
+interface StoredChannel {
+  id: string;
+  name?: string;
+  renewedAt: number;
+}
+
+const channelJson = ({ id, name }: Device, now: number): string =>
+  JSON.stringify({ id, name, renewedAt: now } satisfies Omit<StoredChannel, 'name'> & { name: string | undefined });
+
+/** The device of a channel lends its name to the same device seen by requests. */
+function devicesOf(jsons: string[], seen: string[], since: number): Device[] {
+  const devices = new Map<string, Device>();
+  for (const json of jsons) {
+    const { id, name, renewedAt } = JSON.parse(json) as StoredChannel;
+    if (renewedAt > since && !devices.get(id)?.name) devices.set(id, { id, name });
+  }
+  for (const id of seen) if (!devices.has(id)) devices.set(id, { id, name: undefined });
+  return [...devices.values()];
+}

@@ -1,0 +1,338 @@
+/**
+ * What runs inside Redis. Each script is one atomic step; all keys that it touches are named in KEYS and lie under one
+ * hash tag. Times always come from the caller; the expiry of Redis itself only clears what nobody will ask for again.
+ */
+import { script } from '../../redis/script.ts';
+
+/** Whether a room is there and not past its time. */
+const isLive = `
+local function isLive(room, now)
+  local expiresAt = redis.call('HGET', room, 'expiresAt')
+  return expiresAt and tonumber(expiresAt) > tonumber(now)
+end
+`;
+
+/** A file's entry is the seq of its arrival, which keeps those of one moment in order, and its JSON. */
+const fileIn = `
+local function fileIn(entry)
+  return cjson.decode(string.match(entry, '^%d+:(.*)$'))
+end
+`;
+
+/** Files' blobs go to the trash in the same step in which the files go. */
+const dropFiles = `${fileIn}
+local function dropFiles(files, blobs, trash)
+  for _, entry in ipairs(redis.call('HVALS', files)) do
+    local blob = fileIn(entry).blob
+    redis.call('SREM', blobs, blob)
+    redis.call('SADD', trash, blob)
+  end
+  redis.call('DEL', files)
+end
+`;
+
+/** KEYS: all rooms by expiry. ARGV: draw, createdAt, expiresAt, then pairs of a length and up to how many rooms. */
+export const claimCode = script(`
+local live = redis.call('ZCOUNT', KEYS[1], '(' .. ARGV[2], '+inf') + 1
+for i = 4, #ARGV, 2 do
+  if live <= tonumber(ARGV[i + 1]) then
+    local code = string.sub(ARGV[1], 1, tonumber(ARGV[i]))
+    if redis.call('ZADD', KEYS[1], 'NX', ARGV[3], code) == 0 then return false end
+    return code
+  end
+end
+return false
+`);
+
+/**
+ * A room that expired of late keeps its code, so that it is not mistaken for the new one.
+ * KEYS: room, trusted. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to keep, rememberExpiredMs.
+ */
+export const createRoom = script(`
+local formerly = redis.call('HGET', KEYS[1], 'expiresAt')
+if formerly and tonumber(formerly) > tonumber(ARGV[1]) - tonumber(ARGV[6]) then return 0 end
+redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac', ARGV[3], 'seq', 0, 'version', 0,
+  'writtenAt', ARGV[1], 'content', '', 'fileCount', 0, 'fileBytes', 0, 'pinAttempts', 0)
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+if ARGV[3] ~= '' then
+  redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])
+  redis.call('PEXPIRE', KEYS[2], ARGV[5])
+end
+return 1
+`);
+
+/**
+ * The door of a room. A try is counted as wrong, then looked at: there is no moment in which one more could slip past.
+ * Both hashes of a PIN are hashed once more with a salt of this call, so that how long it takes to compare them says
+ * nothing about them.
+ *
+ * KEYS: room, guard, trusted, seen. ARGV: client, pinMac or '', salt, deviceId or '', now, triesBeforeLock,
+ * firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs, devicesPerRoom.
+ */
+export const enterRoom = script(`
+local now = tonumber(ARGV[5])
+local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes')
+if not room[2] then return {'unknown'} end
+local expiresAt = tonumber(room[2])
+if expiresAt <= now then
+  if expiresAt > now - tonumber(ARGV[11]) then return {'expired'} end
+  return {'unknown'}
+end
+
+if room[3] ~= '' then
+  if ARGV[2] == '' then return {'pin-required'} end
+  local windowMs = tonumber(ARGV[10])
+  local guard = redis.call('HMGET', KEYS[2], 'wrong', 'windowEndsAt', 'client:' .. ARGV[1])
+  local wrong, windowEndsAt = tonumber(guard[1] or 0), tonumber(guard[2] or 0)
+  local tries = guard[3] and cjson.decode(guard[3]) or {wrong = 0, lockedUntil = 0}
+  if tries.forgetAt and tries.forgetAt <= now then tries = {wrong = 0, lockedUntil = 0} end
+  if tries.lockedUntil > now then return {'locked', string.format('%.0f', tries.lockedUntil)} end
+  local isTrusted = redis.call('ZSCORE', KEYS[3], ARGV[1])
+  if windowEndsAt > now and wrong >= tonumber(ARGV[9]) and not isTrusted then
+    return {'locked', string.format('%.0f', windowEndsAt)}
+  end
+
+  local keepMs = expiresAt - now + windowMs
+  if redis.sha1hex(room[3] .. ARGV[3]) ~= redis.sha1hex(ARGV[2] .. ARGV[3]) then
+    if windowEndsAt <= now then wrong, windowEndsAt = 0, now + windowMs end
+    tries.wrong = tries.wrong + 1
+    local locks = tries.wrong - tonumber(ARGV[6])
+    if locks >= 0 then
+      tries.lockedUntil = now + math.min(tonumber(ARGV[7]) * 2 ^ math.min(locks, 40), tonumber(ARGV[8]))
+    end
+    tries.forgetAt = math.max(now, tries.lockedUntil) + windowMs
+    if redis.call('HLEN', KEYS[2]) > 200 then
+      local all = redis.call('HGETALL', KEYS[2])
+      for i = 1, #all, 2 do
+        if string.sub(all[i], 1, 7) == 'client:' and cjson.decode(all[i + 1]).forgetAt <= now then
+          redis.call('HDEL', KEYS[2], all[i])
+        end
+      end
+    end
+    redis.call('HSET', KEYS[2], 'wrong', wrong + 1, 'windowEndsAt', string.format('%.0f', windowEndsAt),
+      'client:' .. ARGV[1], cjson.encode(tries))
+    redis.call('PEXPIRE', KEYS[2], string.format('%.0f', keepMs))
+    local left = math.max(0, tonumber(ARGV[6]) - tries.wrong)
+    return {'wrong', left, tries.lockedUntil > now and string.format('%.0f', tries.lockedUntil) or '0'}
+  end
+
+  if guard[3] then redis.call('HDEL', KEYS[2], 'client:' .. ARGV[1]) end
+  if not isTrusted then
+    redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
+    redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -1001)
+    redis.call('PEXPIRE', KEYS[3], string.format('%.0f', keepMs))
+  end
+end
+
+if ARGV[4] ~= '' then
+  redis.call('ZADD', KEYS[4], ARGV[5], ARGV[4])
+  redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -(tonumber(ARGV[13]) + 1))
+  redis.call('PEXPIRE', KEYS[4], 2 * tonumber(ARGV[12]))
+end
+return {'in', room[1], room[2], room[3] ~= '' and 1 or 0, room[4], room[5]}
+`);
+
+/**
+ * What a client's look-ups came to. A miss is counted; whoever has too many is told so instead of what was found, so
+ * that of many tries at once no more than the limit say anything.
+ *
+ * KEYS: misses. ARGV: 1 for a miss, now, limit, windowMs. Returns whether it is shut out, and until when from now on.
+ */
+export const settleLookup = script(`
+local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
+local misses = redis.call('HMGET', KEYS[1], 'count', 'resetAt')
+local count, resetAt = tonumber(misses[1] or 0), tonumber(misses[2] or 0)
+if resetAt <= now then count, resetAt = 0, now + tonumber(ARGV[4]) end
+if count >= limit then return {1, string.format('%.0f', resetAt)} end
+if ARGV[1] == '1' then
+  count = count + 1
+  redis.call('HSET', KEYS[1], 'count', count, 'resetAt', string.format('%.0f', resetAt))
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+end
+return {0, count >= limit and string.format('%.0f', resetAt) or '0'}
+`);
+
+/** KEYS: room, guard, trusted, seen, channels, files, blobs, trash. ARGV: now. */
+export const deleteRoom = script(`${isLive}${dropFiles}
+if not isLive(KEYS[1], ARGV[1]) then return false end
+local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
+dropFiles(KEYS[6], KEYS[7], KEYS[8])
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+return seq
+`);
+
+/**
+ * Hands out rooms past their time to be ended, each to one node; what a node did not finish is handed out again when
+ * its lease is over. KEYS: all rooms by expiry, those being ended. ARGV: now, limit, end of the lease.
+ */
+export const takeExpired = script(`
+local taken = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[2]) - #taken)
+for i = 1, #due, 2 do
+  redis.call('ZREM', KEYS[1], due[i])
+  taken[#taken + 1] = due[i] .. ':' .. due[i + 1]
+end
+for _, member in ipairs(taken) do redis.call('ZADD', KEYS[2], ARGV[3], member) end
+return taken
+`);
+
+/** Leaves of a room past its time only that it was there. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs. */
+export const expireRoom = script(`${isLive}${dropFiles}
+if isLive(KEYS[1], ARGV[1]) then return 0 end
+dropFiles(KEYS[6], KEYS[7], KEYS[8])
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+local rest = tonumber(ARGV[2]) + tonumber(ARGV[3]) - tonumber(ARGV[1])
+if rest > 0 then
+  redis.call('HSET', KEYS[1], 'expiresAt', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], string.format('%.0f', rest))
+end
+return 1
+`);
+
+/** KEYS: room, files. ARGV: now. */
+export const readState = script(`${isLive}
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'gone' end
+if not isLive(KEYS[1], ARGV[1]) then return {redis.call('HGET', KEYS[1], 'expiresAt')} end
+return {redis.call('HGETALL', KEYS[1]), redis.call('HVALS', KEYS[2])}
+`);
+
+/** KEYS: room. ARGV: now. */
+export const notePinAttempt = script(`${isLive}
+if not isLive(KEYS[1], ARGV[1]) then return false end
+redis.call('HINCRBY', KEYS[1], 'pinAttempts', 1)
+return redis.call('HINCRBY', KEYS[1], 'seq', 1)
+`);
+
+/** KEYS: room. ARGV: now. */
+export const readContent = script(`
+local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'content', 'version', 'writtenAt')
+if not room[1] or tonumber(room[1]) <= tonumber(ARGV[1]) then return false end
+return {room[2], room[3], room[4]}
+`);
+
+/** KEYS: room. ARGV: now, content, then the versions of which it must have one, if any are named. */
+export const writeContent = script(`${isLive}
+if not isLive(KEYS[1], ARGV[1]) then return false end
+if #ARGV > 2 then
+  local version = redis.call('HGET', KEYS[1], 'version')
+  local named = false
+  for i = 3, #ARGV do named = named or ARGV[i] == version end
+  if not named then return redis.call('HMGET', KEYS[1], 'content', 'version', 'writtenAt') end
+end
+redis.call('HSET', KEYS[1], 'content', ARGV[2], 'writtenAt', ARGV[1])
+return {redis.call('HINCRBY', KEYS[1], 'version', 1), redis.call('HINCRBY', KEYS[1], 'seq', 1)}
+`);
+
+/** KEYS: room, files, blobs. ARGV: now, id, blob, size, json, most files, most bytes. */
+export const addFile = script(`${isLive}
+if not isLive(KEYS[1], ARGV[1]) then return 'gone' end
+local room = redis.call('HMGET', KEYS[1], 'fileCount', 'fileBytes', 'expiresAt')
+if tonumber(room[1]) >= tonumber(ARGV[6]) or tonumber(room[2]) + tonumber(ARGV[4]) > tonumber(ARGV[7]) then
+  return 'full'
+end
+redis.call('HINCRBY', KEYS[1], 'fileCount', 1)
+redis.call('HINCRBY', KEYS[1], 'fileBytes', ARGV[4])
+local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
+redis.call('HSET', KEYS[2], ARGV[2], seq .. ':' .. ARGV[5])
+redis.call('SADD', KEYS[3], ARGV[3])
+return {seq, room[3]}
+`);
+
+/** KEYS: room, files, blobs, trash. ARGV: now, id. */
+export const removeFile = script(`${isLive}${fileIn}
+if not isLive(KEYS[1], ARGV[1]) then return 'gone' end
+local entry = redis.call('HGET', KEYS[2], ARGV[2])
+if not entry then return 'no-file' end
+local file = fileIn(entry)
+redis.call('HDEL', KEYS[2], ARGV[2])
+redis.call('SREM', KEYS[3], file.blob)
+redis.call('SADD', KEYS[4], file.blob)
+redis.call('HINCRBY', KEYS[1], 'fileCount', -1)
+redis.call('HINCRBY', KEYS[1], 'fileBytes', -file.size)
+return {redis.call('HINCRBY', KEYS[1], 'seq', 1)}
+`);
+
+/** KEYS: room, files. ARGV: now. */
+export const listFiles = script(`${isLive}
+if not isLive(KEYS[1], ARGV[1]) then return {} end
+return redis.call('HVALS', KEYS[2])
+`);
+
+/** KEYS: room, files. ARGV: now, id. */
+export const findFile = script(`${isLive}
+if not isLive(KEYS[1], ARGV[1]) then return false end
+return redis.call('HGET', KEYS[2], ARGV[2])
+`);
+
+/** KEYS: channels. ARGV: now, deviceSeenMs, devicesPerRoom, channel id, device id, json. */
+export const attachDevice = script(`
+local gone = tonumber(ARGV[1]) - tonumber(ARGV[2])
+local devices, count = {}, 0
+local all = redis.call('HGETALL', KEYS[1])
+for i = 1, #all, 2 do
+  local channel = cjson.decode(all[i + 1])
+  if channel.renewedAt <= gone then redis.call('HDEL', KEYS[1], all[i])
+  elseif not devices[channel.id] then
+    devices[channel.id] = true
+    count = count + 1
+  end
+end
+if count >= tonumber(ARGV[3]) and not devices[ARGV[5]] then return 'full' end
+redis.call('HSET', KEYS[1], ARGV[4], ARGV[6])
+redis.call('PEXPIRE', KEYS[1], 2 * tonumber(ARGV[2]))
+return 'attached'
+`);
+
+/** KEYS: channels. ARGV: milliseconds to keep, then pairs of a channel id and its json. */
+export const renewDevices = script(`
+for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+`);
+
+/** KEYS: channels, seen. ARGV: from when on those that were seen count. */
+export const listDevices = script(`
+return {redis.call('HVALS', KEYS[1]), redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[1], '+inf')}
+`);
+
+/** KEYS: spending. ARGV: 1 to take, now, limit, windowMs. */
+export const spendRequest = script(`
+local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
+local spending = redis.call('HMGET', KEYS[1], 'used', 'resetAt')
+local used, resetAt = tonumber(spending[1] or 0), tonumber(spending[2] or 0)
+if resetAt <= now then used, resetAt = 0, now + tonumber(ARGV[4]) end
+local granted = used < limit
+if ARGV[1] == '1' and granted then
+  used = used + 1
+  redis.call('HSET', KEYS[1], 'used', used, 'resetAt', string.format('%.0f', resetAt))
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+end
+return {granted and 1 or 0, used, string.format('%.0f', resetAt)}
+`);
+
+/** KEYS: keys by id, in force by hash, ids in force by name. ARGV: id, hash, name, json. */
+export const createKey = script(`
+if redis.call('HEXISTS', KEYS[3], ARGV[3]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
+redis.call('HSET', KEYS[2], ARGV[2], ARGV[4])
+redis.call('HSET', KEYS[3], ARGV[3], ARGV[1])
+return 1
+`);
+
+/** KEYS as for createKey. ARGV: id or name, now. */
+export const revokeKey = script(`
+local id = ARGV[1]
+local json = redis.call('HGET', KEYS[1], id)
+local key = json and cjson.decode(json)
+if not key or key.revokedAt then
+  id = redis.call('HGET', KEYS[3], ARGV[1])
+  if not id then return false end
+  key = cjson.decode(redis.call('HGET', KEYS[1], id))
+end
+key.revokedAt = tonumber(ARGV[2])
+local revoked = cjson.encode(key)
+redis.call('HSET', KEYS[1], id, revoked)
+redis.call('HDEL', KEYS[2], key.hash)
+redis.call('HDEL', KEYS[3], key.name)
+return revoked
+`);

@@ -1,0 +1,245 @@
+/** Files in a bucket: the contract of blob stores by both kinds of address, and what is particular to S3. */
+import assert from 'node:assert/strict';
+import dns from 'node:dns';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { after, before, describe, it, mock, type TestContext } from 'node:test';
+import { openS3Blobs, type S3Options } from '../../src/blobs/s3.ts';
+import type { BlobStore } from '../../src/core/ports.ts';
+import { type BlobsUnderTest, blobsContract, newName, put, strays } from '../contract/blobs.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFaulty } from '../support/faulty-s3.ts';
+import { openSockets } from '../support/process-figures.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+
+const hour = 3600_000;
+
+let s3: TestS3;
+before(async () => {
+  s3 = await startS3();
+  Object.assign(process.env, s3.env);
+});
+after(() => s3.stop());
+
+blobsContract('s3, bucket in the path', () => openFresh(() => ({ endpoint: s3.endpoint, pathStyle: true })));
+
+describe('s3, virtual hosts', () => {
+  // Systems differ in whether they look up names under .localhost.
+  const lookup = dns.lookup as (...given: unknown[]) => void;
+  const local = (host: string, ...rest: unknown[]) => lookup(host.endsWith('.localhost') ? '127.0.0.1' : host, ...rest);
+  before(() => void mock.method(dns, 'lookup', local as typeof dns.lookup));
+  after(() => mock.restoreAll());
+
+  blobsContract('s3, bucket in the host name', () =>
+    openFresh(() => ({ endpoint: s3.hostsEndpoint, pathStyle: false })),
+  );
+});
+
+describe('s3: the bucket', () => {
+  it('has each file under the prefix and its name, as bytes of no known kind', async (t) => {
+    const { blobs, prefix } = await open(t);
+    const name = newName();
+    await put(blobs, name, Buffer.from('bytes'));
+    const path = s3.pathOf(prefix + name);
+    assert.equal(await readFile(path, 'utf8'), 'bytes');
+    const metadata = JSON.parse(await readFile(path.replace(/object$/, 'metadata.json'), 'utf8'));
+    assert.equal(metadata['content-type'], 'application/octet-stream');
+  });
+
+  it('keeps its files when it is opened again', async (t) => {
+    const { blobs, prefix } = await open(t);
+    const name = newName();
+    await put(blobs, name, Buffer.from('kept'));
+    const again = await open(t, { prefix });
+    assert.equal(await text(again.blobs, name), 'kept');
+  });
+
+  it('[LIFE-5] names only old files as strays', async (t) => {
+    const { blobs, prefix } = await open(t);
+    const [old, young] = [newName(), newName()];
+    await put(blobs, old, Buffer.from('old'));
+    await put(blobs, young, Buffer.from('young'));
+    await age(s3.pathOf(prefix + old), 2 * hour);
+    assert.deepEqual(await strays(blobs, Date.now() - hour), [old]);
+  });
+
+  it('[LIFE-5] names strays in portions, however many they are', async (t) => {
+    const { blobs, prefix } = await open(t);
+    await put(blobs, newName(), Buffer.from('the first makes the folder'));
+    const names = Array.from({ length: 1100 }, newName);
+    await Promise.all(names.map((name) => writeFile(s3.pathOf(prefix + name), 'old')));
+    const portions = await Array.fromAsync(blobs.strays(Date.now() + hour));
+    assert.deepEqual(
+      portions.map((portion) => portion.length),
+      [1000, 101],
+    );
+    assert.equal(new Set(portions.flat()).size, 1101);
+  });
+
+  for (const [mine, other] of [
+    ['mine/', 'other/'],
+    ['', 'other/'],
+    ['mine/', 'mine/other/'],
+    ['mine', 'mine-too'],
+    ['a', 'ab'],
+  ] as const) {
+    it(`[LIFE-5] is shared by the prefixes "${mine}" and "${other}" without harm`, async (t) => {
+      const [ours, theirs] = [await open(t, { prefix: mine }), await open(t, { prefix: other })];
+      const [name, same] = [newName(), newName()];
+      for (const { blobs } of [ours, theirs]) await put(blobs, same, Buffer.from('same'));
+      await put(theirs.blobs, name, Buffer.from('theirs'));
+      assert.deepEqual(await strays(ours.blobs, Date.now() + hour), [same]);
+      assert.deepEqual((await strays(theirs.blobs, Date.now() + hour)).sort(), [name, same].sort());
+      for (const blob of [same, name]) await ours.blobs.remove(blob);
+      assert.equal(await text(theirs.blobs, same), 'same');
+      assert.equal(await text(theirs.blobs, name), 'theirs');
+      for (const blob of [same, name]) await theirs.blobs.remove(blob);
+    });
+  }
+
+  it('[LIFE-5] names nothing that others keep beside its files', async (t) => {
+    const { blobs, prefix } = await open(t);
+    await put(blobs, newName(), Buffer.from('ours'));
+    await writeFile(s3.pathOf(`${prefix}readme.txt`), 'not ours');
+    assert.equal((await strays(blobs, Date.now() + hour)).length, 1);
+  });
+
+  const notNames = ['', '../outside', 'A'.repeat(64), `${'a'.repeat(63)}/`, `${'a'.repeat(64)}\n`];
+  for (const name of notNames) {
+    it(`[UP-5] is not asked for the name ${JSON.stringify(name)}`, async (t) => {
+      const { blobs, spool } = await open(t);
+      await assert.rejects(put(blobs, name, Buffer.from('x')), { code: 'INTERNAL' });
+      await assert.rejects(blobs.open(name, undefined), { code: 'INTERNAL' });
+      await assert.rejects(blobs.remove(name), { code: 'INTERNAL' });
+      assert.deepEqual(await readdir(spool), []);
+    });
+  }
+});
+
+describe('s3: connections', () => {
+  it('uses one again for the next file', async (t) => {
+    const { blobs } = await open(t);
+    await put(blobs, newName(), Buffer.from('first'));
+    const sockets = await openSockets(process.pid);
+    for (let n = 0; n < 10; n++) await put(blobs, newName(), Buffer.alloc(200_000));
+    assert.ok((await openSockets(process.pid)) <= sockets, 'more sockets are open than after the first');
+  });
+
+  it('leaves none behind when readers leave in the middle', async (t) => {
+    const { blobs } = await open(t);
+    const name = newName();
+    await put(blobs, name, Buffer.alloc(10 * 1024 * 1024));
+    const before = await openSockets(process.pid);
+    for (let n = 0; n < 10; n++) {
+      const bytes = await blobs.open(name, undefined);
+      for await (const _ of bytes ?? []) break;
+    }
+    await eventually('the connections are closed', async () => (await openSockets(process.pid)) <= before);
+  });
+});
+
+describe('s3: many at once', { timeout: 30_000 }, () => {
+  it('answers while more readers pause in the middle than the library allows connections of its own accord', async (t) => {
+    const { blobs } = await open(t);
+    const name = newName();
+    await put(blobs, name, Buffer.alloc(10 * 1024 * 1024));
+    for (let n = 0; n < 60; n++) {
+      const reader = await blobs.open(name, undefined);
+      t.after(() => reader?.destroy());
+    }
+    await blobs.ping();
+  });
+
+  it('removes hundreds of files by a few connections', async (t) => {
+    let [now, most] = [0, 0];
+    const endpoint = await startFaulty(t, (_, response) => {
+      most = Math.max(most, ++now);
+      response.once('close', () => --now);
+      setTimeout(() => response.writeHead(204).end(), 100);
+    });
+    const { blobs } = await open(t, { endpoint });
+    await Promise.all(Array.from({ length: 300 }, () => blobs.remove(newName())));
+    assert.ok(most <= 50, `${most} were on their way at once`);
+  });
+});
+
+describe('s3: the spool', () => {
+  it('is for its owner alone, and empty when an upload is done', async (t) => {
+    const { blobs, spool } = await open(t);
+    const bytes = new PassThrough();
+    const name = newName();
+    const stored = blobs.put(name, bytes, 100, new AbortController().signal);
+    bytes.write('half');
+    await eventually('it is begun', async () => (await readdir(spool)).includes(name));
+    assert.equal((await stat(spool)).mode & 0o777, 0o700);
+    assert.equal((await stat(join(spool, name))).mode & 0o777, 0o600);
+    bytes.end();
+    await stored;
+    assert.deepEqual(await readdir(spool), []);
+  });
+
+  it('[UP-6] [LIFE-5] is rid of what a crash left when that is old enough', async (t) => {
+    const { blobs, spool } = await open(t);
+    const [old, young] = [newName(), newName()];
+    for (const name of [old, young]) await writeFile(join(spool, name), 'half of it');
+    await age(join(spool, old), 2 * hour);
+    assert.deepEqual(await strays(blobs, Date.now() - hour), []);
+    assert.deepEqual(await readdir(spool), [young]);
+  });
+
+  it('[UP-4] has no space for a file that would leave less free than it must', async (t) => {
+    const { blobs } = await open(t, { minFree: Number.MAX_SAFE_INTEGER });
+    await assert.rejects(blobs.checkSpace(0), { code: 'STORAGE_FULL' });
+  });
+
+  it('[RUN-2] does not answer when it is gone', async (t) => {
+    const { blobs, spool } = await open(t);
+    await blobs.ping();
+    await rm(spool, { recursive: true });
+    await assert.rejects(blobs.ping());
+  });
+});
+
+let opened = 0;
+
+/** All share the bucket, as installations may. */
+async function openFresh(address: () => Pick<S3Options, 'endpoint' | 'pathStyle'>): Promise<BlobsUnderTest> {
+  const spool = await mkdtemp(join(tmpdir(), 'poproom-spool-'));
+  const prefix = `contract-${++opened}/`;
+  const blobs = await openS3Blobs({ bucket: s3.bucket, prefix, ...address(), spool, minFree: 0 });
+  const ours = async () => (await s3.keys()).filter((key) => key.startsWith(prefix));
+  return {
+    blobs,
+    countStored: async () => (await ours()).length + (await readdir(spool)).length,
+    dispose: () => rm(spool, { recursive: true }),
+  };
+}
+
+async function open(t: TestContext, given: Partial<S3Options> = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-spool-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const spool = join(folder, 'spool');
+  const prefix = given.prefix ?? `own-${++opened}/`;
+  const blobs = await openS3Blobs({
+    bucket: s3.bucket,
+    endpoint: s3.endpoint,
+    pathStyle: true,
+    spool,
+    minFree: 0,
+    ...given,
+    prefix,
+  });
+  return { blobs, prefix, spool };
+}
+
+async function text(blobs: BlobStore, name: string): Promise<string> {
+  const bytes = await blobs.open(name, undefined);
+  return Buffer.concat((await bytes?.toArray()) ?? []).toString();
+}
+
+async function age(path: string, agoMs: number): Promise<void> {
+  const moment = new Date(Date.now() - agoMs);
+  await utimes(path, moment, moment);
+}

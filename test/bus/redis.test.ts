@@ -1,0 +1,76 @@
+/** Events between nodes: the contract of event buses, and what several nodes add to it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { openRedisBus } from '../../src/bus/redis.ts';
+import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
+import { connectRedis } from '../../src/redis/connection.ts';
+import { parseRedisUrl } from '../../src/redis/redis-url.ts';
+import { busContract } from '../contract/bus.ts';
+import { eventually } from '../support/eventually.ts';
+import { type RedisServer, startRedis, startRedisCluster } from '../support/redis.ts';
+
+async function openBus(url: string) {
+  const target = parseRedisUrl(url);
+  const redis = await connectRedis(target);
+  const bus = await openRedisBus(redis, target);
+  return {
+    bus,
+    async dispose() {
+      bus.close();
+      await redis.close();
+    },
+  };
+}
+
+describe('on one server', () => {
+  let redis: RedisServer;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.stop());
+  busContract('redis', () => openBus(redis.url));
+
+  it('[LIVE-3] tells the listeners of another node, once', async (t) => {
+    const [one, other] = [await node(t, redis), await node(t, redis)];
+    const code = drawSymbols() as RoomCode;
+    const heard = { here: [] as number[], there: [] as number[] };
+    await one.subscribe(code, (seq) => heard.here.push(seq)).ready;
+    await other.subscribe(code, (seq) => heard.there.push(seq)).ready;
+    for (const seq of [1, 2, 3]) one.publish(code, seq);
+    await eventually('the other node has heard all', () => heard.there.length === 3);
+    // What comes back from Redis would have come before this.
+    other.publish(code, 4);
+    await eventually('this node has heard the other', () => heard.here.includes(4));
+    assert.deepEqual(heard, { here: [1, 2, 3, 4], there: [1, 2, 3, 4] });
+  });
+
+  it('[LIVE-8] makes everyone look anew after an interruption, and goes on hearing', async (t) => {
+    const own = await startRedis();
+    t.after(() => own.stop());
+    const [one, other] = [await node(t, own), await node(t, own)];
+    const code = drawSymbols() as RoomCode;
+    const heard: number[] = [];
+    await one.subscribe(code, (seq) => heard.push(seq)).ready;
+    await own.restart();
+    await eventually('it was told to look anew', () => heard.includes(0));
+    await eventually('it hears the other node again', () => {
+      other.publish(code, 9);
+      return heard.includes(9);
+    });
+  });
+});
+
+describe('on a cluster', () => {
+  let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+  before(async () => {
+    cluster = await startRedisCluster();
+  });
+  after(() => cluster.stop());
+  busContract('redis cluster', () => openBus(cluster.url));
+});
+
+async function node(t: TestContext, redis: RedisServer) {
+  const { bus, dispose } = await openBus(redis.url);
+  t.after(dispose);
+  return bus;
+}

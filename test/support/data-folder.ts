@@ -1,0 +1,13 @@
+/** What uploads have left in the data folder of the embedded engine. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Paths of all files under `files/`, the unfinished ones too. */
+export async function storedBlobs(dataFolder: string): Promise<string[]> {
+  const entries = await readdir(join(dataFolder, 'files'), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name));
+}
+
+export async function unfinishedBlobs(dataFolder: string): Promise<string[]> {
+  return readdir(join(dataFolder, 'files', 'unfinished'));
+}

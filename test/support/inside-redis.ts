@@ -1,0 +1,100 @@
+/** What the distributed engine has written down: looked for in Redis, under the prefix of the server. */
+import { createClient } from '@redis/client';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { parseRedisUrl } from '../../src/redis/redis-url.ts';
+import { createKeys } from '../../src/store/redis/keys.ts';
+import type { Inside } from './inside.ts';
+
+export function redisInside(url: string): Inside {
+  const { nodes, prefix } = parseRedisUrl(url);
+  const keys = createKeys(prefix);
+  const roomKey = (code: string) => keys.ofRoom(code as RoomCode).room;
+  const within = <T>(work: (redis: Redis) => Promise<T>) => connected(nodes[0], work);
+  const everything = () => within(async (redis) => readAll(redis, await keysUnder(redis, prefix)));
+
+  return {
+    async counts() {
+      const all = [...(await everything())];
+      const of = (name: RegExp) => all.filter(([key]) => name.test(key)).map(([, value]) => value);
+      // What remembers that a room has expired is no room any more.
+      const rooms = of(/:room:\w+$/).filter((fields) => fields.includes('createdAt'));
+      return { rooms: rooms.length, files: of(/:files$/).flat().length / 2, trash: of(/:trash$/).flat().length };
+    },
+
+    pinMac: (room) => within(async (redis) => Buffer.from((await redis.hGet(roomKey(room), 'pinMac')) ?? '', 'hex')),
+
+    async bytes() {
+      return Buffer.from(JSON.stringify([...(await everything())]));
+    },
+
+    async values() {
+      return JSON.stringify([...(await everything())].map(([key, value]) => [key, withoutMac(value)]));
+    },
+
+    rename: (from, to) =>
+      within(async (redis) => {
+        await redis.rename(roomKey(from), roomKey(to));
+        const expiresAt = await redis.zScore(keys.rooms, from);
+        await redis.zRem(keys.rooms, from);
+        await redis.zAdd(keys.rooms, { score: expiresAt ?? 0, value: to });
+      }),
+
+    writeSecond: (room, content) =>
+      within(async (redis) => void (await redis.hSet(roomKey(room), { content, version: 2, seq: 2 }))),
+
+    spoil: (room) =>
+      within(async (redis) => {
+        await redis.set(roomKey(room), 'not what a room looks like');
+        return 'WRONGTYPE';
+      }),
+  };
+}
+
+type Redis = ReturnType<typeof createClient>;
+
+async function connected<T>(
+  socket: { host: string; port: number } | undefined,
+  work: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const client = createClient({ socket: { ...socket } });
+  await client.connect();
+  try {
+    return await work(client as Redis);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function keysUnder(redis: Redis, prefix: string): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const names of redis.scanIterator({ MATCH: `${prefix}:*`, COUNT: 10_000 })) {
+    for (const name of names) found.add(name);
+  }
+  return [...found];
+}
+
+/** How each kind is read whole; a kind that is not here makes the test fail. */
+const reading: Record<string, (key: string) => string[]> = {
+  string: (key) => ['GET', key],
+  hash: (key) => ['HGETALL', key],
+  set: (key) => ['SMEMBERS', key],
+  zset: (key) => ['ZRANGE', key, '0', '-1', 'WITHSCORES'],
+};
+
+async function readAll(redis: Redis, keys: string[]): Promise<Map<string, string[]>> {
+  const all = new Map<string, string[]>();
+  for (const key of keys) {
+    const kind = await redis.type(key);
+    // It may have ended a moment ago.
+    if (kind === 'none') continue;
+    const command = reading[kind]?.(key);
+    if (!command) throw new Error(`${key} is a ${kind}, which this does not know to read`);
+    all.set(key, [(await redis.sendCommand(command)) as string | string[]].flat());
+  }
+  return all;
+}
+
+/** Fields and values take turns. */
+function withoutMac(fields: string[]): string[] {
+  return fields.filter((_, i) => fields[i - 1] !== 'pinMac');
+}

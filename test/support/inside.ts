@@ -1,0 +1,37 @@
+/** What a server has written down of its rooms, told by its store itself, on either engine. */
+import { sqliteInside } from './inside-sqlite.ts';
+import type { TestServer } from './server.ts';
+
+export interface Inside {
+  counts(): Promise<Counts>;
+  /** What stands for the PIN of a room. */
+  pinMac(room: string): Promise<Buffer>;
+  /** Every byte. */
+  bytes(): Promise<Buffer>;
+  /** All text and all numbers of rooms and counters, without the hashes, which may hold any digits by chance. */
+  values(): Promise<string>;
+  /** Gives a room another code, as if that had been drawn. */
+  rename(from: string, to: string): Promise<void>;
+  /** Writes the second text of a room, of which the server has not heard yet. */
+  writeSecond(room: string, content: string): Promise<void>;
+  /** Makes a room unreadable. Returns what the store says when it is asked for it all the same. */
+  spoil(room: string): Promise<string>;
+}
+
+export interface Counts {
+  rooms: number;
+  files: number;
+  /** Blobs that are still to be removed. */
+  trash: number;
+}
+
+export async function insideOf(server: TestServer): Promise<Inside> {
+  if (!server.settings.POPROOM_STORE?.startsWith('redis:')) return sqliteInside(server.folder);
+  // Only here: the tests of the embedded engine need not load the client.
+  const { redisInside } = await import('./inside-redis.ts');
+  return redisInside(server.settings.POPROOM_STORE);
+}
+
+export async function roomsIn(server: TestServer): Promise<number> {
+  return (await (await insideOf(server)).counts()).rooms;
+}

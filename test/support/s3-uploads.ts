@@ -1,0 +1,31 @@
+/** A process of its own that puts many of the largest files into an S3 store at once, and says what memory that took. */
+import { Readable } from 'node:stream';
+import { openS3Blobs, type S3Options } from '../../src/blobs/s3.ts';
+import { newName } from '../contract/blobs.ts';
+import { peakMemory } from './process-figures.ts';
+
+export interface UploadsReport {
+  /** In MiB: the peak after two uploads, and after all. */
+  before: number;
+  after: number;
+}
+
+const KiB = 1024;
+const largest = 10 * KiB * KiB;
+const [options = '{}', atOnce = '1'] = process.argv.slice(2);
+const blobs = await openS3Blobs(JSON.parse(options) as S3Options);
+
+// What the first uploads load and the engine settles on is no matter of size.
+for (let n = 0; n < 2; n++) await upload();
+const before = await peakMemory(process.pid);
+await Promise.all(Array.from({ length: Number(atOnce) }, upload));
+const report: UploadsReport = { before, after: await peakMemory(process.pid) };
+console.log(JSON.stringify(report));
+
+async function upload(): Promise<void> {
+  await blobs.put(newName(), Readable.from(chunks()), largest, new AbortController().signal);
+}
+
+function* chunks(): Generator<Buffer> {
+  for (let sent = 0; sent < largest; sent += 64 * KiB) yield Buffer.alloc(64 * KiB, 'x');
+}
