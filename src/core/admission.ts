@@ -4,7 +4,7 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
 import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
-import type { Admission, ClientId, Room, Visit } from './ports.ts';
+import type { Admission, ClientId, Content, Room, Visit } from './ports.ts';
 
 /** A request to a room, as it came over the wire. */
 export interface Caller {
@@ -15,9 +15,19 @@ export interface Caller {
 }
 
 export async function admit(parts: Parts, caller: Caller): Promise<Room> {
-  const visit = arrive(parts, caller);
+  return (await visit(parts, arrive(parts, caller))).room;
+}
+
+/** Through the door and straight to the text, in one step of the store. */
+export async function admitToRead(parts: Parts, caller: Caller): Promise<Content> {
+  const { content } = await visit(parts, { ...arrive(parts, caller), reads: true });
+  if (!content) throw roomNotFound();
+  return content;
+}
+
+async function visit(parts: Parts, visit: Visit): Promise<Extract<Admission, { outcome: 'admitted' }>> {
   const admission = await parts.rooms.admit(visit);
-  if (admission.outcome === 'admitted') return admission.room;
+  if (admission.outcome === 'admitted') return admission;
   if (admission.outcome === 'pin-incorrect') await tellMembers(parts, visit);
   throw refusal(admission, visit.now);
 }

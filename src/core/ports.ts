@@ -45,11 +45,13 @@ export interface Visit {
   client: ClientId;
   pinMac: Uint8Array | undefined;
   deviceId: string | undefined;
+  /** Whether the text is what the visit is for: it then comes in the same step. */
+  reads?: boolean;
   now: number;
 }
 
 export type Admission =
-  | { outcome: 'admitted'; room: Room }
+  | { outcome: 'admitted'; room: Room; content?: Content }
   | { outcome: 'unknown' }
   | { outcome: 'expired' }
   | { outcome: 'pin-required' }

@@ -1,5 +1,5 @@
 /** Making rooms, looking at them, ending them, and the text inside. */
-import { admit, type Caller, roomNotFound } from './admission.ts';
+import { admit, admitToRead, type Caller, roomNotFound } from './admission.ts';
 import { PoproomError } from './errors.ts';
 import { shortestLifetimeSeconds } from './limits.ts';
 import type { Parts } from './parts.ts';
@@ -63,12 +63,7 @@ export function createRooms(parts: Parts, rules: RoomRules) {
       return code;
     },
 
-    async readContent(caller: Caller): Promise<Content> {
-      const { code } = await admit(parts, caller);
-      const content = await rooms.readContent(code, clock());
-      if (!content) throw roomNotFound();
-      return content;
-    },
+    readContent: (caller: Caller): Promise<Content> => admitToRead(parts, caller),
 
     async writeContent(caller: Caller, content: string, ifVersions: readonly number[] | undefined): Promise<Content> {
       checkContent(content, rules.largestContent);

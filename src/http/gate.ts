@@ -32,7 +32,7 @@ export interface Pass {
 
 export interface Gate {
   pass(raw: IncomingMessage, entry: Entry): Promise<Pass>;
-  /** The rate headers of an address, for what is too malformed to be a request. */
+  /** The rate headers of an address, for what is too malformed to be a request; none where they cannot be reached. */
   headersFor(address: string | undefined): Promise<Record<string, string>>;
 }
 
@@ -64,8 +64,8 @@ export function createGate(parts: GateParts): Gate {
 
   return {
     pass(raw, entry) {
-      if (!entry.alwaysOpen) return pass(raw, entry);
-      // Health must be able to say that the store is down.
+      if (entry.counted && !entry.alwaysOpen) return pass(raw, entry);
+      // Health and the probes must be able to say that the store is down, and the page that it is there.
       const unknown = () => ({ client: clientAddress(raw, trustedProxies), headers: {}, refusal: undefined });
       return pass(raw, entry).catch(unknown);
     },
@@ -73,7 +73,8 @@ export function createGate(parts: GateParts): Gate {
     async headersFor(address) {
       if (quotas.free.limit === 0) return {};
       const now = clock();
-      return rateHeaders(quotas.free, await rates.peek(clientOf(address), quotas.free, now), now);
+      const allowance = await rates.peek(clientOf(address), quotas.free, now).catch(() => undefined);
+      return allowance ? rateHeaders(quotas.free, allowance, now) : {};
     },
   };
 }

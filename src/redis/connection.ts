@@ -31,26 +31,18 @@ export async function connectRedis(target: RedisTarget): Promise<Redis> {
     },
   });
 
-  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await deadlines.within(work);
-    } catch (error) {
-      throw unavailable(error);
-    }
-  };
+  const guarded = <T>(work: () => Promise<T>): Promise<T> => deadlines.within(work).catch(refuse);
 
-  async function evaluate({ text, digest }: Script, call: Call): Promise<unknown> {
-    try {
-      return await client.evalSha(digest, call);
-    } catch (error) {
-      // The first time, and after a restart of Redis, it does not know the script yet.
+  /** The first time, and after a restart of Redis, it does not know the script yet. */
+  function evaluate({ text, digest }: Script, call: Call): Promise<unknown> {
+    return client.evalSha(digest, call).catch((error: unknown) => {
       if (!String(error).includes('NOSCRIPT')) throw error;
       return client.eval(text, call);
-    }
+    });
   }
 
   return {
-    run: (script, keys, args = []) => guarded(() => evaluate(script, { keys: [...keys], arguments: args.map(String) })),
+    run: (script, keys, args = []) => guarded(() => evaluate(script, { keys: [...keys], arguments: args.map(asText) })),
     send: (key, command) => guarded(() => sendCommand(key, command)),
     async ping() {
       await guarded(() => sendCommand('', ['PING']));
@@ -78,6 +70,12 @@ export async function connectSoon(client: Client): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+const asText = (value: string | number): string => (typeof value === 'string' ? value : String(value));
+
+function refuse(error: unknown): never {
+  throw unavailable(error);
 }
 
 /** An answer of Redis that it has no memory left is a full store; everything else that fails is one out of reach. */

@@ -5,8 +5,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { PoproomError } from '../core/errors.ts';
 
-const answerWithinMs = 1_200;
 const lookEveryMs = 200;
+/**
+ * A command is given up after so many looks. Between two of them answers are read, however long this process was busy
+ * with something else: by the clock, what it has not come to read yet would count as unanswered.
+ */
+const looksPerAnswer = 6;
+const answerWithinMs = looksPerAnswer * lookEveryMs;
 const mostWaiting = 10_000;
 
 export interface Deadlines {
@@ -16,6 +21,7 @@ export interface Deadlines {
 }
 
 interface Waiting {
+  /** How many looks there had been. */
   since: number;
   giveUp: (error: PoproomError) => void;
 }
@@ -30,13 +36,14 @@ export interface SignsOfLife {
 export function createDeadlines({ probe, recovered }: SignsOfLife): Deadlines {
   /** Oldest first. */
   const waiting = new Set<Waiting>();
+  let looks = 0;
   let hangs = false;
   let probing = false;
 
   function look(): void {
-    const overdue = performance.now() - answerWithinMs;
+    looks += 1;
     for (const one of waiting) {
-      if (one.since > overdue) break;
+      if (looks - one.since <= looksPerAnswer) break;
       hangs = true;
       waiting.delete(one);
       one.giveUp(hanging());
@@ -58,16 +65,24 @@ export function createDeadlines({ probe, recovered }: SignsOfLife): Deadlines {
   timer.unref();
 
   return {
-    async within<T>(work: () => Promise<T>): Promise<T> {
-      if (hangs || waiting.size >= mostWaiting) throw hanging();
-      const { promise, resolve, reject } = Promise.withResolvers<T>();
-      const one = { since: performance.now(), giveUp: reject };
-      waiting.add(one);
-      work()
-        .then(resolve, reject)
-        .finally(() => waiting.delete(one));
-      return promise;
+    within<T>(work: () => Promise<T>): Promise<T> {
+      if (hangs || waiting.size >= mostWaiting) return Promise.reject(hanging());
+      return new Promise((resolve, reject) => {
+        const one = { since: looks, giveUp: reject };
+        waiting.add(one);
+        work().then(
+          (answer) => {
+            waiting.delete(one);
+            resolve(answer);
+          },
+          (error) => {
+            waiting.delete(one);
+            reject(error);
+          },
+        );
+      });
     },
+
     async finish() {
       const deadline = performance.now() + answerWithinMs;
       // Some operations take several commands: quiet is what stays quiet for a moment.

@@ -25,14 +25,16 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     rules.devicesPerRoom,
   ];
 
-  async function enter(code: RoomCode, { client, pinMac, deviceId, now }: Visit): Promise<Admission> {
+  async function enter(code: RoomCode, { client, pinMac, deviceId, reads, now }: Visit): Promise<Admission> {
     const { room, guard, trusted, seen } = keys.ofRoom(code);
     const salt = pinMac ? randomBytes(8).toString('hex') : '';
-    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers];
+    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, reads ? 1 : 0];
     const [outcome, ...rest] = (await redis.run(scripts.enterRoom, [room, guard, trusted, seen], args)) as string[];
     switch (outcome) {
       case 'in':
-        return { outcome: 'admitted', room: roomOf(code, rest) };
+        return reads
+          ? { outcome: 'admitted', room: roomOf(code, rest), content: contentOf(rest.slice(5)) }
+          : { outcome: 'admitted', room: roomOf(code, rest) };
       case 'locked':
         return { outcome: 'pin-locked', until: Number(rest[0]) };
       case 'wrong':

@@ -68,7 +68,7 @@ return 1
  * nothing about them.
  *
  * KEYS: room, guard, trusted, seen. ARGV: client, pinMac or '', salt, deviceId or '', now, triesBeforeLock,
- * firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs, devicesPerRoom.
+ * firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs, devicesPerRoom, 1 to read.
  */
 export const enterRoom = script(`
 local now = tonumber(ARGV[5])
@@ -130,7 +130,10 @@ if ARGV[4] ~= '' then
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -(tonumber(ARGV[13]) + 1))
   redis.call('PEXPIRE', KEYS[4], 2 * tonumber(ARGV[12]))
 end
-return {'in', room[1], room[2], room[3] ~= '' and 1 or 0, room[4], room[5]}
+local hasPin = room[3] ~= '' and 1 or 0
+if ARGV[14] == '0' then return {'in', room[1], room[2], hasPin, room[4], room[5]} end
+local text = redis.call('HMGET', KEYS[1], 'content', 'version', 'writtenAt')
+return {'in', room[1], room[2], hasPin, room[4], room[5], text[1], text[2], text[3]}
 `);
 
 /**

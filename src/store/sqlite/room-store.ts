@@ -64,7 +64,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     }
   }
 
-  function admit({ code, client, pinMac, deviceId, now }: Visit): Admission {
+  function admit({ code, client, pinMac, deviceId, reads, now }: Visit): Admission {
     const until = guard.missedOutUntil(client, now);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
     const found = code && find(code);
@@ -78,7 +78,8 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect' };
     }
     if (deviceId) devices.seen(room.code, deviceId, now);
-    return { outcome: 'admitted', room };
+    const content = reads ? contentOf(room.code, now) : undefined;
+    return content ? { outcome: 'admitted', room, content } : { outcome: 'admitted', room };
   }
 
   function absent(code: RoomCode | undefined, expiredAt: number | undefined, client: string, now: number): Admission {
