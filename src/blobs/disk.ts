@@ -1,5 +1,5 @@
 /** Files in a folder. Bytes are complete, on the disk and under their final name before anything refers to them. */
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobStore } from '../core/ports.ts';
 import { checkedName } from './blob-name.ts';
@@ -37,6 +37,10 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
     async open(blob, range) {
       const handle = await open(pathOf(blob)).catch(noneIfMissing);
       return handle?.createReadStream(range);
+    },
+
+    async size(blob) {
+      return (await stat(pathOf(blob)).catch(noneIfMissing))?.size;
     },
 
     async remove(blob) {

@@ -94,6 +94,11 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
       return body?.on('error', () => undefined);
     },
 
+    async size(blob) {
+      const command = new s3.HeadObjectCommand({ Bucket, Key: keyOf(blob) });
+      return (await ask(() => client.send(command, brief).catch(noneIfNoSuchKey)))?.ContentLength;
+    },
+
     remove,
 
     async *strays(moment) {

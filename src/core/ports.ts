@@ -150,7 +150,6 @@ export interface RoomStore {
   /** Distinct devices: those with a channel, and those that were seen of late. */
   listDevices(code: RoomCode, now: number): Promise<Device[]>;
 
-  readContent(code: RoomCode, now: number): Promise<Content | undefined>;
   writeContent(code: RoomCode, write: ContentWrite): Promise<WriteOutcome>;
 
   addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | 'gone'>;
@@ -207,11 +206,39 @@ export interface KeyStore {
   revoke(idOrName: string, now: number): Promise<ApiKey | undefined>;
 }
 
+/** All that makes a room. What is counted of its visitors and who is in it at the moment are no part of that. */
+export interface RoomRecord extends Pick<RoomState, 'seq' | 'content' | 'files' | 'pinAttempts'> {
+  code: RoomCode;
+  createdAt: number;
+  expiresAt: number;
+  pinMac: Uint8Array | undefined;
+  /** Those who gave the right PIN, longest ago first. */
+  trusted: ClientId[];
+}
+
+export interface KeyRecord extends ApiKey {
+  hash: string;
+}
+
+/** Rooms and keys as they are kept, for moving them to another store. */
+export interface Archive {
+  /** The codes of all rooms that are live at `now`, read in portions; those that change meanwhile may be missed. */
+  codes(now: number): AsyncIterable<RoomCode>;
+  /** Undefined when there is no such room, or its time is up. */
+  readRoom(code: RoomCode, now: number): Promise<RoomRecord | undefined>;
+  /** Changes nothing where the code is in use, or was until of late. */
+  restoreRoom(record: RoomRecord, now: number): Promise<'restored' | 'taken'>;
+  keys(): Promise<KeyRecord[]>;
+  /** Changes nothing where there is a key of this id, or another in force has its name. */
+  restoreKey(key: KeyRecord): Promise<'restored' | 'taken'>;
+}
+
 /** What one engine offers. Closing it writes everything that is still in memory. */
 export interface Store {
   rooms: RoomStore;
   rates: RateCounter;
   keys: KeyStore;
+  archive: Archive;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -228,6 +255,8 @@ export interface BlobStore {
   put(blob: string, bytes: Readable, maxBytes: number, signal: AbortSignal): Promise<number>;
   /** Undefined when there is no such blob. */
   open(blob: string, range: ByteRange | undefined): Promise<Readable | undefined>;
+  /** How many bytes it has; undefined when there is no such blob. */
+  size(blob: string): Promise<number | undefined>;
   remove(blob: string): Promise<void>;
   /** Removes the remains of uploads that ended before `moment`, and yields the blobs older than it, in portions. */
   strays(moment: number): AsyncIterable<string[]>;

@@ -5,7 +5,18 @@ import fc from 'fast-check';
 import type { Content, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
-import { file, makeRoom, type OpenStore, quota, second, sharedStore, start, visit, write } from './store-under-test.ts';
+import {
+  file,
+  makeRoom,
+  type OpenStore,
+  quota,
+  second,
+  sharedStore,
+  start,
+  textOf,
+  visit,
+  write,
+} from './store-under-test.ts';
 
 const MiB = 1024 * 1024;
 
@@ -41,7 +52,7 @@ function textTests(open: OpenStore): void {
       await store.rooms.writeContent(code, write(text));
       await store.rooms.admit(visit(code));
       for (let reads = 0; reads < 2; reads++) {
-        const read = await store.rooms.readContent(code, start);
+        const read = await textOf(store.rooms, code, start);
         assert.ok(read?.content === text, 'the text that was read is not the one that was written');
       }
     });
@@ -51,7 +62,7 @@ function textTests(open: OpenStore): void {
     const code = await makeRoom(store.rooms);
     const comesBack = fc.asyncProperty(anyText(200), async (text) => {
       await store.rooms.writeContent(code, write(text));
-      assert.equal((await store.rooms.readContent(code, start))?.content, text);
+      assert.equal((await textOf(store.rooms, code, start))?.content, text);
     });
     await fc.assert(comesBack, { seed: 1, numRuns: 100 });
   });
@@ -183,7 +194,7 @@ function seqOf(change: object | string): number | undefined {
 }
 
 async function read(rooms: RoomStore, code: RoomCode): Promise<Content> {
-  const content = await rooms.readContent(code, start);
+  const content = await textOf(rooms, code, start);
   assert.ok(content, 'the room should be there');
   return { ...content };
 }

@@ -15,6 +15,7 @@ import {
   quota,
   sharedStore,
   start,
+  textOf,
   unknownCode,
   visit,
   write,
@@ -99,12 +100,12 @@ function endTests(open: OpenStore): void {
 async function assertThere(rooms: RoomStore, code: RoomCode): Promise<void> {
   for (let looks = 0; looks < 2; looks++) {
     assert.equal((await rooms.admit(visit(code))).outcome, 'admitted');
-    assert.ok(await rooms.readContent(code, start));
+    assert.ok(await textOf(rooms, code, start));
   }
 }
 
 async function assertGone(rooms: RoomStore, code: RoomCode, fileId: string, now: number): Promise<void> {
-  assert.equal(await rooms.readContent(code, now), undefined);
+  assert.equal(await textOf(rooms, code, now), undefined);
   assert.deepEqual(await rooms.writeContent(code, write('late', undefined, now)), { outcome: 'gone' });
   assert.deepEqual(await rooms.writeContent(code, write('late', [0, 1], now)), { outcome: 'gone' });
   assert.equal(await rooms.addFile(code, file({ uploadedAt: now }), quota), 'gone');

@@ -14,6 +14,7 @@ import {
   type OpenStore,
   ownStore,
   start,
+  textOf,
   visit,
   write,
 } from './store-under-test.ts';
@@ -163,7 +164,7 @@ function sweeping(limit: number): Step {
 async function compare(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
   const room = live(model, code);
   assert.deepEqual(await seen(rooms, code, model.now), foreseen(model, code));
-  assert.deepEqual(spread(await rooms.readContent(code, model.now)), room?.text);
+  assert.deepEqual(spread(await textOf(rooms, code, model.now)), room?.text);
   assert.deepEqual(await rooms.listFiles(code, model.now), room?.files ?? []);
 }
 

@@ -16,6 +16,7 @@ import {
   quota,
   second,
   start,
+  textOf,
   visit,
   write,
 } from './store-under-test.ts';
@@ -41,7 +42,7 @@ function roomTests(open: OpenStore): void {
     assert.deepEqual(await rooms.admit(visit(code)), { outcome: 'pin-required' });
     assert.deepEqual(await rooms.admit(visit(code, { pinMac: right })), before);
     assert.deepEqual(
-      { ...(await rooms.readContent(code, start)) },
+      { ...(await textOf(rooms, code, start, right)) },
       { content: 'kept\u0000👍', version: 1, writtenAt: start },
     );
     assert.deepEqual(await rooms.listFiles(code, start), files);
@@ -55,7 +56,7 @@ function roomTests(open: OpenStore): void {
     const { rooms } = await under.reopen(start);
     const written = await Promise.all(writes);
     assert.ok(written.every(({ outcome }) => outcome === 'written'));
-    assert.equal((await rooms.readContent(code, start))?.version, 500);
+    assert.equal((await textOf(rooms, code, start))?.version, 500);
   });
 
   it('[LIFE-2] [LIFE-3] [LIFE-4] keeps deleted rooms deleted and expired ones expired', async (t) => {

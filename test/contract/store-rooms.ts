@@ -17,6 +17,7 @@ import {
   second,
   sharedStore,
   start,
+  textOf,
   unknownCode,
   visit,
   write,
@@ -42,7 +43,7 @@ function creationTests(open: OpenStore): void {
     const code = await makeRoom(store.rooms, first);
     await store.rooms.writeContent(code, write('mine'));
     assert.equal(await store.rooms.createRoom(draft({ draw: first.draw })), undefined);
-    assert.equal((await store.rooms.readContent(code, start))?.content, 'mine');
+    assert.equal((await textOf(store.rooms, code, start, first.pinMac))?.content, 'mine');
     assert.deepEqual(await store.rooms.admit(visit(code)), { outcome: 'pin-required' });
   });
 

@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, type TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type { CodeLength, GuardRules, RoomDraft, RoomStore, Store, StoredFile, Visit } from '../../src/core/ports.ts';
+import type {
+  CodeLength,
+  Content,
+  GuardRules,
+  RoomDraft,
+  RoomStore,
+  Store,
+  StoredFile,
+  Visit,
+} from '../../src/core/ports.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 
 export interface StoreUnderTest {
@@ -89,6 +98,17 @@ export function file(over: Partial<StoredFile> = {}): StoredFile {
     uploadedAt: start,
     ...over,
   };
+}
+
+/** The text as someone at the door gets it; undefined where there is no room. */
+export async function textOf(
+  rooms: RoomStore,
+  code: RoomCode,
+  now: number = start,
+  pinMac?: Uint8Array,
+): Promise<Content | undefined> {
+  const admission = await rooms.admit(visit(code, { reads: true, now, pinMac }));
+  return admission.outcome === 'admitted' ? admission.content : undefined;
 }
 
 let clients = 0;

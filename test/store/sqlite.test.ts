@@ -21,7 +21,7 @@ import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts
 import { migrate } from '../../src/store/sqlite/schema.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
-import { file, hour, makeRoom, newClient, quota, start, visit, write } from '../contract/store-under-test.ts';
+import { file, hour, makeRoom, newClient, quota, start, textOf, visit, write } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
 
 const engine = fileURLToPath(new URL('../../src/store/sqlite/index.ts', import.meta.url));
@@ -90,7 +90,7 @@ describe('sqlite: one server a folder', () => {
     const makeKey = (n: number) => commandLine.create({ ...drawApiKey(), name: `key ${n}`, tier: 'free' }, start);
     for (let n = 0; n < 20; n++) await Promise.all([makeKey(n), server.rooms.writeContent(code, write(`text ${n}`))]);
     assert.equal((await server.keys.list()).length, 20);
-    assert.equal((await server.rooms.readContent(code, start))?.version, 20);
+    assert.equal((await textOf(server.rooms, code, start))?.version, 20);
   });
 
   it('keeps what it writes from other users of the machine', async (t) => {
@@ -126,7 +126,7 @@ describe('sqlite: writing', () => {
     assert.equal(written, false, 'the write should still wait');
     release();
     await writing;
-    assert.equal((await store.rooms.readContent(code, start))?.content, 'waits');
+    assert.equal((await textOf(store.rooms, code, start))?.content, 'waits');
   });
 
   it('refuses the one write of a batch that fails, and takes the others', async (t) => {
@@ -168,7 +168,7 @@ describe('sqlite: writing', () => {
     await assert.rejects(store.rooms.writeContent(code, write('too late')), { code: 'UNAVAILABLE', retryAfter: 1 });
     release();
     await Promise.all([underWay, ...waiting]);
-    assert.equal((await store.rooms.readContent(code, start))?.version, 10_001);
+    assert.equal((await textOf(store.rooms, code, start))?.version, 10_001);
   });
 
   it('[TEXT-6] waits for the disk with each commit', async (t) => {
@@ -188,7 +188,7 @@ describe('sqlite: reading', () => {
     for (const round of ['first', 'second']) {
       for (const [n, code] of codes.entries()) {
         assert.equal((await store.rooms.admit(visit(code))).outcome, 'admitted');
-        assert.ok((await store.rooms.readContent(code, start))?.content === texts[n], `text ${n}, ${round} time`);
+        assert.ok((await textOf(store.rooms, code, start))?.content === texts[n], `text ${n}, ${round} time`);
       }
     }
   });
@@ -199,7 +199,7 @@ describe('sqlite: crashes and stops', { concurrency: true }, () => {
     const folder = await temporaryFolder(t);
     const { code, answered } = await killWhileWriting(folder);
     const store = await openStore(t, folder);
-    const read = await store.rooms.readContent(code, start);
+    const read = await textOf(store.rooms, code, start);
     assert.ok(read && read.version >= answered, `version ${read?.version} of ${answered} answered writes`);
     assert.equal(read.content, `text ${read.version}`);
   });
@@ -300,7 +300,7 @@ function holdWriteLock(t: TestContext, folder: string): () => void {
 
 async function readEverything({ rooms, keys, rates, ping }: Store, code: RoomCode): Promise<void> {
   assert.equal((await rooms.admit(visit(code))).outcome, 'admitted');
-  assert.equal((await rooms.readContent(code, start))?.content, '');
+  assert.equal((await textOf(rooms, code, start))?.content, '');
   assert.deepEqual(await rooms.listFiles(code, start), []);
   assert.equal(await rooms.findFile(file().id, start), undefined);
   assert.equal(await rooms.countRooms(start), 1);

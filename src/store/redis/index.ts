@@ -1,6 +1,7 @@
 /** The distributed engine: rooms, counters and keys in Redis or Valkey, the same for every node. */
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
+import { createArchive } from './archive.ts';
 import { createKeyStore } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createRateCounter } from './rate-counter.ts';
@@ -12,6 +13,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     rooms: createRoomStore(redis, keys, rules),
     rates: createRateCounter(redis, keys),
     keys: createKeyStore(redis, keys),
+    archive: createArchive(redis, keys, rules),
     ping: redis.ping,
     close: redis.close,
   };

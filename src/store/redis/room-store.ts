@@ -138,11 +138,6 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
       return devicesOf(jsons, ids, since).slice(0, rules.devicesPerRoom);
     },
 
-    async readContent(code, now) {
-      const reply = await redis.run(scripts.readContent, [keys.ofRoom(code).room], [now]);
-      return reply === null ? undefined : contentOf(reply as string[]);
-    },
-
     async writeContent(code, { content, ifVersions, now }) {
       // A list of no versions is met by none; a version that cannot be stands for it.
       const versions = ifVersions?.length === 0 ? [-1] : (ifVersions ?? []);

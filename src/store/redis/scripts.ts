@@ -207,13 +207,6 @@ redis.call('HINCRBY', KEYS[1], 'pinAttempts', 1)
 return redis.call('HINCRBY', KEYS[1], 'seq', 1)
 `);
 
-/** KEYS: room. ARGV: now. */
-export const readContent = script(`
-local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'content', 'version', 'writtenAt')
-if not room[1] or tonumber(room[1]) <= tonumber(ARGV[1]) then return false end
-return {room[2], room[3], room[4]}
-`);
-
 /** KEYS: room. ARGV: now, content, then the versions of which it must have one, if any are named. */
 export const writeContent = script(`${isLive}
 if not isLive(KEYS[1], ARGV[1]) then return false end

@@ -119,6 +119,10 @@ export function createGuessGuard(rules: GuardRules) {
       welcome(guardOf(room, now), room.code, client);
     },
 
+    trusted(code: RoomCode, now: number): ClientId[] {
+      return [...(guards.get(code, now)?.trusted ?? [])];
+    },
+
     forgetRoom(code: RoomCode): void {
       guards.forget(code);
     },

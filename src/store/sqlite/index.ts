@@ -8,6 +8,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
+import { createArchive } from './archive.ts';
 import { connect } from './connection.ts';
 import { keepCounters } from './counters.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -38,6 +39,7 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
     rooms: createRoomStore({ db, writer, rules, guard, dropCounters: counters.dropExpired }),
     rates,
     keys: createKeyStore(db, writer),
+    archive: createArchive(db, writer, guard),
     async ping() {
       ping.get();
     },

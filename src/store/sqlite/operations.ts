@@ -5,12 +5,15 @@ import type {
   Content,
   ContentWrite,
   FileQuota,
+  KeyRecord,
   RoomDraft,
+  RoomRecord,
   StoredFile,
   Tier,
   WriteOutcome,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { restoreKey, restoreRoom } from './restore.ts';
 import { keyOf } from './rows.ts';
 
 export interface CounterRow {
@@ -151,6 +154,9 @@ export function createOperations(db: DatabaseSync) {
       `).get(now, idOrName);
       return revoked && keyOf(revoked);
     },
+
+    restoreRoom: (record: RoomRecord) => restoreRoom(sql, record),
+    restoreKey: (key: KeyRecord) => restoreKey(sql, key),
   };
 
   /** All rooms less those past their time that no sweep has met yet. */

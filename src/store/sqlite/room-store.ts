@@ -139,10 +139,6 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       return devices.list(code, now);
     },
 
-    async readContent(code, now) {
-      return contentOf(code, now);
-    },
-
     writeContent: (code, write) => changing(code, writer.run('writeContent', code, write)),
 
     addFile: (code, file, quota) => changing(code, writer.run('addFile', code, file, quota)),

@@ -1,5 +1,5 @@
 /** From database rows to the records of the ports. */
-import type { ApiKey, Room, StoredFile } from '../../core/ports.ts';
+import type { ApiKey, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { CachedRoom } from './room-cache.ts';
 
@@ -23,6 +23,22 @@ function roomOf(row: Row): Room {
     hasPin: row.pin_mac !== null,
     fileCount: row.file_count as number,
     fileBytes: row.file_bytes as number,
+  };
+}
+
+export function recordOf(row: Row): Omit<RoomRecord, 'files' | 'trusted'> {
+  return {
+    code: row.code as RoomCode,
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number,
+    pinMac: (row.pin_mac as Uint8Array | null) ?? undefined,
+    seq: row.seq as number,
+    pinAttempts: row.pin_attempts as number,
+    content: {
+      content: row.content as string,
+      version: row.version as number,
+      writtenAt: row.written_at as number,
+    },
   };
 }
 
