@@ -1,27 +1,45 @@
-/** `npm test`: sees to what the tests need, builds, and runs them all, or those that are named. */
-import { execFileSync, spawnSync } from 'node:child_process';
+/**
+ * `npm test`: sees to what the tests need, builds, and runs them all on the embedded engine, and those of the service
+ * on the distributed one too. `npm test -- [--distributed] FILE…` runs the files that are named, on the one or the other.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { chromiumMissing, findChromium } from '../test/support/chromium.ts';
+import { haproxyMissing, hasHaproxy } from '../test/support/haproxy.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+const { values, positionals: named } = parseArgs({
+  allowPositionals: true,
+  options: { distributed: { type: 'boolean', default: false } },
+});
+const { distributed } = values;
 
-provideChromium();
+provide('chromium', chromium() !== undefined, chromiumMissing);
+provide(
+  'redis-server',
+  isCommand('redis-server'),
+  'Tests of the distributed engine need redis-server: on Debian, "sudo apt-get install redis-server".',
+);
+provide('haproxy', hasHaproxy(), haproxyMissing);
 run([process.execPath, 'scripts/build.ts']);
 run([process.execPath, 'scripts/check-rules.ts']);
-const named = process.argv.slice(2);
-const files = named.length > 0 ? named : globSync('test/**/*.test.ts').sort();
-run([process.execPath, '--test', '--test-concurrency=2', '--test-timeout=120000', ...files]);
+if (!distributed) await test(named.length > 0 ? named : globSync('test/**/*.test.ts').sort());
+if (distributed || named.length === 0) {
+  await testOnDistributedEngine(named.length > 0 ? named : globSync('test/{http,live}/*.test.ts').sort());
+}
 
-/** Where there is none and we may, we install Debian's package. */
-function provideChromium(): void {
-  if (chromium()) return;
+/** Where it is missing and we may, we install Debian's package. */
+function provide(debianPackage: string, isThere: boolean, missing: string): void {
+  if (isThere) return;
   const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
-  if (!mayInstall) fail(chromiumMissing);
-  console.log('Installing Chromium for the browser tests …');
+  if (!mayInstall) fail(missing);
+  console.log(`Installing ${debianPackage} for the tests …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   execFileSync('apt-get', ['update', '-qq'], { stdio: 'ignore', env });
-  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], { stdio: 'ignore', env });
+  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage], { stdio: 'ignore', env });
 }
 
 function chromium(): string | undefined {
@@ -30,6 +48,36 @@ function chromium(): string | undefined {
   } catch (error) {
     return fail((error as Error).message);
   }
+}
+
+function isCommand(name: string): boolean {
+  return spawnSync(name, ['--version']).status === 0;
+}
+
+/** The test servers find their stores by the environment: see test/support/engine.ts. */
+async function testOnDistributedEngine(files: string[]): Promise<void> {
+  const { startRedis } = await import('../test/support/redis.ts');
+  const { startS3 } = await import('../test/support/s3.ts');
+  console.log('\nOn the distributed engine:');
+  const redis = await startRedis();
+  try {
+    const s3 = await startS3();
+    const addresses = { POPROOM_TEST_REDIS: redis.url, POPROOM_TEST_S3: s3.endpoint, POPROOM_TEST_BUCKET: s3.bucket };
+    await test(files, { ...s3.env, ...addresses }).finally(s3.stop);
+  } finally {
+    await redis.stop();
+  }
+}
+
+/** What fails is told by the exit code, when everything that was started has been stopped. */
+async function test(files: string[], env: Record<string, string> = {}): Promise<void> {
+  const args = ['--test', '--test-concurrency=2', '--test-timeout=120000', ...files];
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  const end = (signal: NodeJS.Signals) => void child.kill(signal);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
+  const [status] = await once(child, 'close');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, end);
+  if (status !== 0) process.exitCode = status ?? 1;
 }
 
 function fail(why: string): never {

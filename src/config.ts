@@ -59,6 +59,12 @@ export const settings = {
     'proxies whose X-Forwarded-For holds, as CIDRs',
     addressRanges,
   ),
+  drain: setting(
+    'POPROOM_DRAIN',
+    '0',
+    'seconds from the order to stop until connections are refused, for a load balancer to notice; up to 20',
+    wholeNumber(0, 20),
+  ),
   metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
   logLevel: setting('POPROOM_LOG_LEVEL', 'info', 'debug, info, warn, error or silent', logLevel),
 };
@@ -139,9 +145,14 @@ export interface Bucket {
 
 function fileStore(text: string): 'disk:' | Bucket {
   if (text === 'disk:') return text;
-  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? [];
+  const bucket = readBucket(text);
   if (!bucket) throw new Error(`must be disk: or a bucket such as s3://my-bucket/poproom, not "${text}"`);
-  return { bucket, prefix: prefix.replace(/\/*$/, prefix === '' ? '' : '/') };
+  return bucket;
+}
+
+export function readBucket(text: string): Bucket | undefined {
+  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? [];
+  return bucket ? { bucket, prefix: prefix.replace(/\/*$/, prefix === '' ? '' : '/') } : undefined;
 }
 
 function oneOf(...choices: string[]) {

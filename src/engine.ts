@@ -80,4 +80,4 @@ async function connect(config: Config) {
   return { redis: await connectRedis(target), target };
 }
 
-const rulesOf = (config: Config) => guardRules(config.missLimit, config.maxDevices);
+export const rulesOf = (config: Config) => guardRules(config.missLimit, config.maxDevices);

@@ -1,6 +1,7 @@
 /** The composition root: puts the parts together on the engine that the settings name, starts and stops them. */
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { createFiles } from './core/files.ts';
 import { largestFile, quotas } from './core/limits.ts';
@@ -21,6 +22,7 @@ import { createProbes } from './http/probes.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { validatorOf } from './http/validator.ts';
+import { lanAddresses } from './lan-addresses.ts';
 import { createLive, type LiveChannel } from './live/index.ts';
 
 export interface Running {
@@ -30,6 +32,7 @@ export interface Running {
 }
 
 const sweepEveryMs = 30_000;
+/** From the order to stop. */
 const finishWithinMs = 25_000;
 /** What a start can do without waits until the first requests are through. */
 const settleInMs = 300;
@@ -88,11 +91,18 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     Promise.all([prepareBodies(), live.prepare()]).catch((err) => log.warn({ err }, 'could not load ahead'));
   }
 
+  /** A load balancer goes on sending requests until it has asked /readyz again: until then they are served. */
   async function stop(): Promise<void> {
+    stopping = true;
+    if (config.drain > 0) await pause(config.drain * 1000);
+    await end();
+  }
+
+  async function end(): Promise<void> {
     stopping = true;
     clearTimeout(afterwards);
     live.stop();
-    await close(server, sockets);
+    await close(server, sockets, finishWithinMs - config.drain * 1000);
     await sweeper.stop();
     await closeEngine();
   }
@@ -102,7 +112,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     afterwards = setTimeout(settleIn, settleInMs);
     return { port, stop };
   } catch (error) {
-    await stop();
+    await end();
     throw error;
   }
 }
@@ -140,17 +150,28 @@ async function openHttp(given: HttpParts): Promise<Server> {
     probes: createProbes({ store, blobs, clock, lastSweptAt: sweeper.lastSweptAt, sweepEveryMs, isStopping }),
     live,
     links: config,
-    page: { folder: pageFolder, limits: pageLimits(config) },
+    page: {
+      folder: pageFolder,
+      limits: pageLimits(config),
+      address: () => config.publicUrl ?? lanUrl(config.host, server),
+    },
     largestContent: config.contentMax,
     metrics: metrics?.text,
   });
   const observe = metrics?.observe ?? (() => undefined);
-  return createHttpServer({
+  const server = createHttpServer({
     app: createApp({ gate, handlers, log, nextRequestId, isStopping, observe }),
     onUpgrade: createUpgrade({ gate, live, links: config, allowedOrigins: config.allowedOrigins, log, nextRequestId }),
     nextRequestId,
     headersFor: gate.headersFor,
   });
+  return server;
+}
+
+/** For devices on the same network, where the server listens to them. */
+function lanUrl(host: string, server: Server): string | undefined {
+  const [address] = lanAddresses(host);
+  return address && `http://${address}:${(server.address() as AddressInfo).port}`;
 }
 
 function pageLimits({ roomTtl, roomMaxTtl, contentMax }: Config): PageLimits {
@@ -165,11 +186,11 @@ function listen(server: Server, { port, host }: Config): Promise<number> {
 }
 
 /** Idle connections go at once, busy ones when they are done or their time is up. */
-function close(server: Server, sockets: Set<Socket>): Promise<void> {
+function close(server: Server, sockets: Set<Socket>, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => {
       for (const socket of sockets) socket.destroy();
-    }, finishWithinMs);
+    }, withinMs);
     server.close(() => {
       clearTimeout(deadline);
       resolve();

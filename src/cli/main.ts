@@ -10,6 +10,8 @@ const usage = `poproom: share text and files between devices through short-lived
   poproom keys list                      show all keys, without their text
   poproom keys revoke NAME|ID            make a key invalid, at once
 
+  poproom migrate --from … --to …        move everything to another engine, or another folder
+
   poproom serve --help                   all settings, with their defaults
   poproom --version
 `;
@@ -27,6 +29,8 @@ async function run([command, ...rest]: string[]): Promise<void> {
       return (await import('./serve.ts')).serve(rest);
     case 'keys':
       return (await import('./keys.ts')).keys(rest);
+    case 'migrate':
+      return (await import('./migrate.ts')).migrate(rest);
     case '--version':
     case '-v':
       return console.log((await import('../../package.json', { with: { type: 'json' } })).default.version);

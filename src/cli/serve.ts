@@ -1,7 +1,7 @@
 /** `poproom serve`: the server in the foreground, until it is told to stop. */
 import { flushCompileCache } from 'node:module';
-import { networkInterfaces } from 'node:os';
 import { type Config, readConfig, settings } from '../config.ts';
+import { lanAddresses } from '../lan-addresses.ts';
 import { createLog } from '../log.ts';
 import { startServer } from '../server.ts';
 import { UsageError } from './usage-error.ts';
@@ -59,21 +59,16 @@ async function announce(config: Config, port: number): Promise<void> {
   const rows = [
     ['open', own],
     ...near.map((url) => ['from other devices', url]),
-    ['rooms', `SQLite in ${config.dataDir}`],
-    ['files', `on the disk in ${config.dataDir}/files`],
+    ['rooms', config.store === 'sqlite:' ? `SQLite in ${config.dataDir}` : 'Redis'],
+    [
+      'files',
+      config.files === 'disk:' ? `on the disk in ${config.dataDir}/files` : `S3, bucket ${config.files.bucket}`,
+    ],
     ['read the API', `${own}/docs`],
   ];
   console.log(`\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n`);
   const scan = config.publicUrl ?? near[0];
   if (scan) console.log(indent((await import('uqr')).renderUnicodeCompact(scan, { border: 1 })));
-}
-
-function lanAddresses(host: string): string[] {
-  if (host !== '0.0.0.0' && host !== '::') return [];
-  return Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .filter(({ family, internal }) => family === 'IPv4' && !internal)
-    .map(({ address }) => address);
 }
 
 const indent = (text: string) => text.replaceAll(/^/gm, '  ');

@@ -21,6 +21,8 @@ export function guardRules(missesPerClient: number, devicesPerRoom = 100): Guard
     windowMs: hour,
     rememberExpiredMs,
     deviceSeenMs: 60 * second,
+    // Nodes renew their channels and look at those of others every 12.5 seconds: one that is gone is missed in 60.
+    channelSeenMs: 45 * second,
     devicesPerRoom,
   };
 }

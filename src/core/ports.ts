@@ -72,6 +72,8 @@ export interface GuardRules {
   rememberExpiredMs: number;
   /** How long a request keeps its device attached to the room. */
   deviceSeenMs: number;
+  /** How long a channel counts that its node does not renew: that node is gone. */
+  channelSeenMs: number;
   devicesPerRoom: number;
 }
 
@@ -143,7 +145,7 @@ export interface RoomStore {
   /** Notes that a wrong PIN was tried, for the room's members to see; undefined if the room is gone. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
 
-  /** Counts a channel's device as attached until it is detached, or not renewed for a minute. */
+  /** Counts a channel's device as attached until it is detached, or not renewed in time. */
   attachDevice(code: RoomCode, channel: Channel, now: number): Promise<'attached' | 'full'>;
   renewDevices(code: RoomCode, channels: readonly Channel[], now: number): Promise<void>;
   detachDevice(code: RoomCode, channelId: string): Promise<void>;

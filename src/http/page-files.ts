@@ -7,6 +7,8 @@ export interface PageSettings {
   /** Where `npm run build` puts the page. */
   folder: URL;
   limits: PageLimits;
+  /** How other devices reach this server; undefined where that is not known. */
+  address: () => string | undefined;
 }
 
 export interface PageFile {
@@ -17,6 +19,8 @@ export interface PageFile {
 
 export interface PageFiles {
   html: PageFile;
+  /** For those at the server itself. Nobody else is told its address in its own network. */
+  htmlHere: PageFile;
   htmlHeaders: Record<string, string>;
   /** By their names under /assets/. */
   assets: Map<string, PageFile>;
@@ -35,11 +39,12 @@ export async function loadPageFiles(settings: PageSettings, links: LinkSettings)
   }
 }
 
-async function readPage({ folder, limits }: PageSettings, links: LinkSettings): Promise<PageFiles> {
+async function readPage({ folder, limits, address }: PageSettings, links: LinkSettings): Promise<PageFiles> {
   const built = await readFile(new URL('index.html', folder), 'utf8');
   const htmlHeaders = pageHeaders(links);
-  const html = compressed(Buffer.from(filledPage(built, limits)), htmlHeaders);
-  return { html, htmlHeaders, assets: await readAssets(new URL('assets/', folder)) };
+  const filled = (where: string) => compressed(Buffer.from(filledPage(built, limits, where)), htmlHeaders);
+  const assets = await readAssets(new URL('assets/', folder));
+  return { html: filled(''), htmlHere: filled(address() ?? ''), htmlHeaders, assets };
 }
 
 const suffixes = { br: '.br', gzip: '.gz' } as const;

@@ -12,9 +12,13 @@ export interface PageLimits {
 
 const limitsTag = /<meta name="poproom-limits" content=(?:'[^']*'|"[^"]*")>/;
 
-export function filledPage(built: string, limits: PageLimits): string {
+const addressTag = /<meta name="poproom-address" content="">/;
+
+/** `address` is for those who have opened the page on the server itself: their own leads other devices nowhere. */
+export function filledPage(built: string, limits: PageLimits, address: string): string {
   const tag = html`<meta name="poproom-limits" content="${JSON.stringify(limits)}">`;
-  return built.replace(limitsTag, () => tag.html);
+  const where = html`<meta name="poproom-address" content="${address}">`;
+  return built.replace(limitsTag, () => tag.html).replace(addressTag, () => where.html);
 }
 
 export function pageHeaders({ filesUrl, publicUrl }: LinkSettings): Record<string, string> {

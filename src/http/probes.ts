@@ -14,7 +14,7 @@ export type Probes = ReturnType<typeof createProbes>;
 
 export function createProbes({ store, blobs, clock, lastSweptAt, sweepEveryMs, isStopping }: ProbeParts) {
   const startedAt = clock();
-  const stores = { store: () => store.ping(), files: () => blobs.ping() };
+  const stores = { store: shared(() => store.ping()), files: shared(() => blobs.ping()) };
 
   return {
     async health() {
@@ -39,6 +39,17 @@ const isOk = (verdict: string) => verdict === 'ok';
 
 /** Resolves with what is wrong, or with nothing; one that rejects is failing, and the client need not know how. */
 type Check = () => Promise<unknown>;
+
+/** Who asks while another waits waits along: many who ask at once must not make a remote store slow. */
+function shared(check: Check): Check {
+  let underWay: Promise<unknown> | undefined;
+  return () => {
+    underWay ??= check().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+}
 
 /** A store that hangs is a store that does not answer. */
 const patienceMs = 2000;

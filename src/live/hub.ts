@@ -16,7 +16,7 @@ export interface HubParts {
   parts: Parts;
   rooms: Rooms;
   channelsPerClient: number;
-  /** How often sessions give a sign of life, and rooms are read anew. */
+  /** How often sessions give a sign of life; rooms are read anew, and channels renewed, twice as often. */
   heartbeatMs: number;
   log: Log;
 }
@@ -29,6 +29,7 @@ const reconnectWithinMs = 3000;
 export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }: HubParts) {
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
+  const renewMs = heartbeatMs / 2;
   let stopped = false;
 
   function refuseWhenStopped(): void {
@@ -38,7 +39,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
 
   /** Works with the feed of a room, read after it began to listen: nothing falls in between. */
   async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => T): Promise<T> {
-    const feed = feeds.get(code) ?? new RoomFeed(code, parts, performance.now() + heartbeatMs);
+    const feed = feeds.get(code) ?? new RoomFeed(code, parts, performance.now() + renewMs);
     feeds.set(code, feed);
     feed.entering += 1;
     try {
@@ -85,7 +86,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
       if (feed.view.room.expiresAt <= parts.clock()) feed.end({ type: 'closed', reason: 'expired' });
       for (const session of feed.sessions) session.tick(now);
       if (now >= feed.renewAt) {
-        feed.renewAt = now + heartbeatMs;
+        feed.renewAt = now + renewMs;
         renew(feed).catch((err) => log.warn({ err }, 'a room could not be read anew'));
       }
     }

@@ -46,9 +46,7 @@ export class RoomFeed {
   /** Reads the room anew and tells the sessions; a call during a read makes for one more read after it. */
   refresh(): Promise<void> {
     if (this.#reading) this.#again = true;
-    this.#reading ??= this.#readUntilQuiet().finally(() => {
-      this.#reading = undefined;
-    });
+    this.#reading ??= this.#readUntilQuiet();
     return this.#reading;
   }
 
@@ -67,16 +65,25 @@ export class RoomFeed {
   }
 
   async #readUntilQuiet(): Promise<void> {
-    await this.#news.ready;
-    do {
-      this.#again = false;
-      const next = await readView(this.#parts, this.code);
-      if (typeof next === 'string') return this.#finish(next);
-      const before = this.#view ?? next;
-      this.#view = next;
-      const prepared: Prepared = new Map();
-      for (const session of this.sessions) session.follow(before, next, prepared);
-    } while (this.#again);
+    try {
+      await this.#news.ready;
+      do {
+        this.#again = false;
+        await this.#read();
+      } while (this.#again && !this.#ended);
+    } finally {
+      // In the same step as the last look for more: whoever came in between would wait for a read that is over.
+      this.#reading = undefined;
+    }
+  }
+
+  async #read(): Promise<void> {
+    const next = await readView(this.#parts, this.code);
+    if (typeof next === 'string') return this.#finish(next);
+    const before = this.#view ?? next;
+    this.#view = next;
+    const prepared: Prepared = new Map();
+    for (const session of this.sessions) session.follow(before, next, prepared);
   }
 }
 

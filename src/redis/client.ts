@@ -68,10 +68,13 @@ function optionsOf({ tls, username, password, database }: RedisTarget, node?: { 
     ...(database && { database }),
     // While it is away, commands are refused at once instead of being queued.
     disableOfflineQueue: true,
+    // A connection that died without a word would be waited for until the system gives it up, which takes many minutes.
+    pingInterval: 2_000,
     socket: {
       ...node,
       ...(tls && { tls }),
       connectTimeout: 1_500,
+      socketTimeout: 5_000,
       reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000),
     },
   };

@@ -3,6 +3,7 @@
  * refused within its time, and no more of them wait than there is room for: a store that hangs must not make the
  * whole service hang.
  */
+import { ErrorReply } from '@redis/client';
 import { PoproomError } from '../core/errors.ts';
 import { type Call, type Client, openClient } from './client.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -14,7 +15,7 @@ export interface Redis {
   /** A plain command; the first key says which node of a cluster it goes to. */
   send(key: string, command: readonly string[]): Promise<unknown>;
   ping(): Promise<void>;
-  /** Told when it answers again after a time in which it did not. */
+  /** Told when it answers again after a command had no answer. */
   onRecovery(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -26,26 +27,30 @@ export async function connectRedis(target: RedisTarget): Promise<Redis> {
   const recovered = new Set<() => void>();
   const deadlines = createDeadlines({
     probe: () => sendCommand('', ['PING']),
+    isAnswer,
     recovered: () => {
       for (const listener of recovered) listener();
     },
   });
 
-  const guarded = <T>(work: () => Promise<T>): Promise<T> => deadlines.within(work).catch(refuse);
-
-  /** The first time, and after a restart of Redis, it does not know the script yet. */
+  /** The first time, and after a restart of Redis, it does not know the script yet. What was given up is not sent anew. */
   function evaluate({ text, digest }: Script, call: Call): Promise<unknown> {
-    return client.evalSha(digest, call).catch((error: unknown) => {
-      if (!String(error).includes('NOSCRIPT')) throw error;
-      return client.eval(text, call);
-    });
+    return deadlines
+      .within(() => client.evalSha(digest, call))
+      .catch((error: unknown) => {
+        if (!String(error).includes('NOSCRIPT')) throw error;
+        return deadlines.within(() => client.eval(text, call));
+      })
+      .catch(refuse);
   }
 
+  const send: Redis['send'] = (key, command) => deadlines.within(() => sendCommand(key, command)).catch(refuse);
+
   return {
-    run: (script, keys, args = []) => guarded(() => evaluate(script, { keys: [...keys], arguments: args.map(asText) })),
-    send: (key, command) => guarded(() => sendCommand(key, command)),
+    run: (script, keys, args = []) => evaluate(script, { keys: [...keys], arguments: args.map(asText) }),
+    send,
     async ping() {
-      await guarded(() => sendCommand('', ['PING']));
+      await send('', ['PING']);
     },
     onRecovery: (listener) => void recovered.add(listener),
     async close() {
@@ -78,12 +83,17 @@ function refuse(error: unknown): never {
   throw unavailable(error);
 }
 
-/** An answer of Redis that it has no memory left is a full store; everything else that fails is one out of reach. */
-function unavailable(cause: unknown): PoproomError {
+export const isAnswer = (error: unknown): boolean => error instanceof ErrorReply;
+
+/**
+ * An answer of Redis that it has no memory left is a full store, one that it does not understand is a mistake of ours.
+ * Everything else is a store out of reach: also one that is loading, or takes no writes in the middle of a failover.
+ */
+export function unavailable(cause: unknown): PoproomError {
   if (cause instanceof PoproomError) return cause;
-  const said = String(cause);
-  if (said.includes('OOM ')) return new PoproomError('STORAGE_FULL', 'The store has no memory left.', { cause });
-  if (/user_script|ERR (?!.*(?:loading|cluster))/i.test(said)) {
+  const said = isAnswer(cause) ? (cause as Error).message : '';
+  if (said.startsWith('OOM ')) return new PoproomError('STORAGE_FULL', 'The store has no memory left.', { cause });
+  if (/^(ERR (?!.*(?:loading|cluster))|WRONGTYPE |NOPERM |CROSSSLOT )/i.test(said)) {
     return new PoproomError('INTERNAL', 'The store did not understand a request.', { cause });
   }
   return new PoproomError('UNAVAILABLE', 'The store does not answer; try again in a moment.', { retryAfter: 2, cause });

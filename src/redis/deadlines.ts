@@ -29,15 +29,19 @@ interface Waiting {
 export interface SignsOfLife {
   /** Asks for one. */
   probe: () => Promise<unknown>;
-  /** Told when there is one again. */
+  /** Whether a failure is an answer all the same. */
+  isAnswer: (error: unknown) => boolean;
+  /** Told when there is one again after a command had no answer: what became of that one is not known. */
   recovered: () => void;
 }
 
-export function createDeadlines({ probe, recovered }: SignsOfLife): Deadlines {
+export function createDeadlines({ probe, isAnswer, recovered }: SignsOfLife): Deadlines {
   /** Oldest first. */
   const waiting = new Set<Waiting>();
   let looks = 0;
   let hangs = false;
+  /** Whether a command had no answer, for whatever reason, and there was no sign of life since. */
+  let troubled = false;
   let probing = false;
 
   function look(): void {
@@ -45,10 +49,11 @@ export function createDeadlines({ probe, recovered }: SignsOfLife): Deadlines {
     for (const one of waiting) {
       if (looks - one.since <= looksPerAnswer) break;
       hangs = true;
+      troubled = true;
       waiting.delete(one);
       one.giveUp(hanging());
     }
-    if (hangs && !probing) void ask();
+    if (troubled && !probing) void ask();
   }
 
   async function ask(): Promise<void> {
@@ -56,6 +61,7 @@ export function createDeadlines({ probe, recovered }: SignsOfLife): Deadlines {
     try {
       await probe();
       hangs = false;
+      troubled = false;
       recovered();
     } catch {}
     probing = false;
@@ -77,6 +83,7 @@ export function createDeadlines({ probe, recovered }: SignsOfLife): Deadlines {
           },
           (error) => {
             waiting.delete(one);
+            if (!isAnswer(error)) troubled = true;
             reject(error);
           },
         );

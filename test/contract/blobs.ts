@@ -93,6 +93,15 @@ function keepingTests(fresh: Fresh): void {
     assert.equal(await blobs.open(newName(), { start: 0, end: 9 }), undefined);
   });
 
+  it('[MOVE-2] says how long a file is, and nothing of one that is not there', async (t) => {
+    const { blobs } = await fresh(t);
+    const [name, empty] = [newName(), newName()];
+    await put(blobs, name, randomBytes(5000));
+    await put(blobs, empty, Buffer.alloc(0));
+    assert.deepEqual([await blobs.size(name), await blobs.size(empty)], [5000, 0]);
+    assert.equal(await blobs.size(newName()), undefined);
+  });
+
   it('opens nothing of a file that is still on its way', async (t) => {
     const { blobs } = await fresh(t);
     const name = newName();

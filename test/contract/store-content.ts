@@ -36,6 +36,8 @@ const texts: Record<string, string> = {
   'every kind of line end': 'a\nb\r\nc\rd\u2028e\u2029f\u0085',
   'noncharacters and the last code point': '\uFFFE\uFFFF\u{10FFFF}',
   'what looks like SQL and JSON': `'); DROP TABLE rooms; -- {"a": "\\u0000"}`,
+  'the name of a field': 'fileCount',
+  'the name of another field': 'expiresAt',
   'a MiB of ASCII': 'a'.repeat(MiB),
   'a MiB of emoji': '😀'.repeat(MiB / 4),
   'a MiB of NUL': '\u0000'.repeat(MiB),
@@ -54,6 +56,8 @@ function textTests(open: OpenStore): void {
       for (let reads = 0; reads < 2; reads++) {
         const read = await textOf(store.rooms, code, start);
         assert.ok(read?.content === text, 'the text that was read is not the one that was written');
+        const state = await store.rooms.readState(code, start);
+        assert.ok(typeof state === 'object' && state.content.content === text && state.room.fileCount === 0);
       }
     });
   }

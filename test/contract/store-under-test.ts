@@ -38,7 +38,7 @@ export const manyMisses = guardRules(0);
 export function sharedStore(
   open: OpenStore,
   rules: GuardRules = guardRules(20),
-): Pick<Store, 'rooms' | 'rates' | 'keys'> {
+): Pick<Store, 'rooms' | 'rates' | 'keys' | 'archive'> {
   let under: StoreUnderTest;
   before(async () => {
     under = await open({ rules, now: start });
@@ -53,6 +53,9 @@ export function sharedStore(
     },
     get keys() {
       return under.store.keys;
+    },
+    get archive() {
+      return under.store.archive;
     },
   };
 }

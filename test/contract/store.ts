@@ -1,5 +1,6 @@
 /** The contract of stores: whatever engine keeps the rooms, it passes all of this. */
 import { describe } from 'node:test';
+import { archiveTests } from './store-archive.ts';
 import { contentTests } from './store-content.ts';
 import { fileTests } from './store-files.ts';
 import { guardTests } from './store-guard.ts';
@@ -31,5 +32,6 @@ const suites = {
   rates: rateTests,
   keys: keyTests,
   restarts: restartTests,
+  archive: archiveTests,
   'any sequence of operations': modelTests,
 };

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { assertError } from '../support/assert-error.ts';
+import { roomsIn } from '../support/inside.ts';
 import { ask, likeFetch, lines } from '../support/raw-http.ts';
-import { roomsIn } from '../support/rooms-in.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { openWire, requestHead } from '../support/wire.ts';
 
@@ -39,14 +39,15 @@ describe('a body that is not JSON', () => {
   };
 
   it('[ERR-2] is 400 INVALID_JSON, and stores nothing', async (t) => {
-    const { api, folder } = await startTestServer(t, unlimited);
+    const server = await startTestServer(t, unlimited);
+    const { api } = server;
     const path = `/api/rooms/${await api.room()}/content`;
     for (const [name, body] of Object.entries(bodies)) {
       assertError(await api.post(path, { body, headers: json }), 400, 'INVALID_JSON', name);
       assertError(await api.post('/api/rooms', { body, headers: json }), 400, 'INVALID_JSON', name);
     }
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
-    assert.equal(roomsIn(folder), 1);
+    assert.equal(await roomsIn(server), 1);
   });
 
   it('[ERR-2] is refused for what deletes too', async (t) => {
@@ -96,11 +97,12 @@ describe('a body of the wrong shape', () => {
   });
 
   it('[ERR-2] makes no room', async (t) => {
-    const { api, folder } = await startTestServer(t, unlimited);
+    const server = await startTestServer(t, unlimited);
+    const { api } = server;
     for (const body of ['[]', 'null', '1', '{"PIN": "0427"}', '{"pin": "0427", "x": 1}', '{"__proto__": {}}']) {
       assertError(await api.post('/api/rooms', { body, headers: json }), 400, 'VALIDATION_FAILED', body);
     }
-    assert.equal(roomsIn(folder), 0);
+    assert.equal(await roomsIn(server), 0);
   });
 
   it('[ERR-2] is told by a name that is not longer than the answer should be', async (t) => {
@@ -147,16 +149,17 @@ describe('a body of another kind', () => {
     for (const type of [...types, ...odd, ...charsets, 'json', 'text/html, application/json']) {
       assertError(await send(server, { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE', type);
     }
-    assert.equal(roomsIn(server.folder), 0);
+    assert.equal(await roomsIn(server), 0);
   });
 
   it('[ERR-3] is 415 where it does not say what it is', async (t) => {
-    const { port, folder } = await startTestServer(t);
+    const server = await startTestServer(t);
+    const { port } = server;
     const untyped = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 2', 'Connection: close');
     assertError(await ask(t, port, `${untyped}{}`), 415, 'UNSUPPORTED_MEDIA_TYPE');
     const chunked = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked', 'Connection: close');
     assertError(await ask(t, port, `${chunked}2\r\n{}\r\n0\r\n\r\n`), 415, 'UNSUPPORTED_MEDIA_TYPE');
-    assert.equal(roomsIn(folder), 0);
+    assert.equal(await roomsIn(server), 0);
   });
 
   it('[ERR-3] is not one that only writes its type differently', async (t) => {
@@ -179,7 +182,7 @@ describe('a body of another kind', () => {
       assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE', encoding);
     }
     assert.equal((await send(server, { ...json, 'content-encoding': 'identity' })).status, 201);
-    assert.equal(roomsIn(server.folder), 1);
+    assert.equal(await roomsIn(server), 1);
   });
 
   it('[ERR-3] is 415 where it is compressed on its way', async (t) => {
@@ -217,7 +220,8 @@ describe('no body', () => {
 
 describe('a body that is too large', () => {
   it('[ERR-1] [TEXT-1] is 413 as soon as that is known', async (t) => {
-    const { api, port, folder } = await startTestServer(t);
+    const server = await startTestServer(t);
+    const { api, port } = server;
     const large: [string, Record<string, string | number>, string][] = [
       [`/api/rooms/${await api.room()}/content`, { 'Content-Length': 99_999_999 }, ''],
       ['/api/rooms', { 'Content-Length': 20_000 }, ''],
@@ -229,7 +233,7 @@ describe('a body that is too large', () => {
       assertError(likeFetch(await wire.answer()), 413, 'CONTENT_TOO_LARGE');
       wire.leave();
     }
-    assert.equal(roomsIn(folder), 1);
+    assert.equal(await roomsIn(server), 1);
   });
 });
 

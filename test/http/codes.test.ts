@@ -3,19 +3,18 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { openDiskBlobs } from '../../src/blobs/disk.ts';
-import { createLocalBus } from '../../src/bus/local.ts';
-import { guardRules } from '../../src/core/limits.ts';
+import { readConfig } from '../../src/config.ts';
 import type { RoomDraft } from '../../src/core/ports.ts';
 import { createRooms } from '../../src/core/rooms.ts';
-import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { openEngine } from '../../src/engine.ts';
 import { anyText } from '../contract/any-text.ts';
 import { assertError } from '../support/assert-error.ts';
+import { engineUnderTest } from '../support/engine.ts';
+import { insideOf } from '../support/inside.ts';
 import { roomOperations } from '../support/room-operations.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer } from '../support/server.ts';
 
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
@@ -65,7 +64,7 @@ describe('a new code', () => {
 describe('a typed code', () => {
   it('[CODE-3] is read in any case, with spaces and dashes, O for 0, I and L for 1', async (t) => {
     const server = await startTestServer(t);
-    await rename(server, await server.api.room(), '0A1B2C');
+    await (await insideOf(server)).rename(await server.api.room(), '0A1B2C');
     const typings = ['0A1B2C', '0a1b2c', '0A1-B2C', '%200a1%20b2c%20', 'OAIB2C', 'oalb2c', 'OaLb-2c', '-0-a-i-b-2-c-'];
     for (const typed of typings) {
       const { status, json } = await server.api.get(`/api/rooms/${typed}`);
@@ -105,7 +104,7 @@ describe('a typed code', () => {
 
   it('[CODE-5] is 404 where its capitals would be the code of a room, but it is of other letters', async (t) => {
     const server = await startTestServer(t);
-    await rename(server, await server.api.room(), 'SS11FF');
+    await (await insideOf(server)).rename(await server.api.room(), 'SS11FF');
     assert.equal((await server.api.get('/api/rooms/ssi1ff')).status, 200);
     for (const typed of ['ß11ff', 'ſſ11ff', 'ssıiff', 'ss11ﬀ']) {
       const answer = await server.api.get(`/api/rooms/${encodeURIComponent(typed)}`);
@@ -130,20 +129,14 @@ function lengthsOf(codes: string[]): Record<number, number> {
   return lengths;
 }
 
-/** Gives a room another code, as if that had been drawn. */
-async function rename({ folder }: TestServer, from: string, to: string): Promise<void> {
-  const db = new DatabaseSync(join(folder, 'poproom.db'), { timeout: 5000 });
-  db.prepare('UPDATE rooms SET code = ? WHERE code = ?').run(to, from);
-  db.close();
-}
-
 /** The real rooms on the real store; only chance can be told which codes to draw next. */
 async function roomsWithLoadedDice(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const clock = { now: Date.UTC(2026, 10, 15) };
-  const store = openSqliteStore({ folder, rules: guardRules(20), now: clock.now });
+  const config = readConfig({ POPROOM_DATA_DIR: folder, ...engineUnderTest() });
+  const { store, blobs, bus, secret, close } = await openEngine(config, () => clock.now);
   t.after(async () => {
-    await store.close();
+    await close();
     await rm(folder, { recursive: true });
   });
   const nextDraws: string[] = [];
@@ -151,11 +144,7 @@ async function roomsWithLoadedDice(t: TestContext) {
     const loaded = nextDraws.shift();
     return store.rooms.createRoom(loaded ? { ...draft, draw: loaded + draft.draw.slice(loaded.length) } : draft);
   };
-  const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
-  const parts = { rooms: { ...store.rooms, createRoom }, blobs, bus: createLocalBus(), clock: () => clock.now };
-  const rooms = createRooms(
-    { ...parts, secret: 'a secret of some length' },
-    { lifetime: 60, longestLifetime: 60, largestContent: 10 },
-  );
+  const parts = { rooms: { ...store.rooms, createRoom }, blobs, bus, secret, clock: () => clock.now };
+  const rooms = createRooms(parts, { lifetime: 60, longestLifetime: 60, largestContent: 10 });
   return { rooms, store, clock, load: (...draws: string[]) => void nextDraws.push(...draws) };
 }

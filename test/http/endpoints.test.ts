@@ -1,11 +1,9 @@
 /** Health, the list of files, and what is the same for all endpoints. */
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { loseTables } from '../support/break-database.ts';
+import { loseFiles, loseStore } from '../support/lose-store.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 describe('health', () => {
@@ -25,13 +23,13 @@ describe('health', () => {
 
   it('[API-7] is degraded when the files cannot be reached', async (t) => {
     const server = await startTestServer(t);
-    await rm(join(server.folder, 'files'), { recursive: true });
+    await loseFiles(server);
     await assertDegraded(server);
   });
 
   it('[API-7] is degraded when the database does not answer', async (t) => {
     const server = await startTestServer(t);
-    loseTables(server.folder, 'room_count');
+    await loseStore(server);
     await assertDegraded(server);
   });
 });

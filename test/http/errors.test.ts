@@ -1,16 +1,15 @@
 /** Errors: one shape, the right status, nothing of the inside. */
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { loseTables } from '../support/break-database.ts';
+import { insideOf } from '../support/inside.ts';
+import { loseStore } from '../support/lose-store.ts';
 import { ask, lines } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { loseUploadFolder } from '../support/upload-folder.ts';
 
 interface Occasion {
   status: number;
@@ -63,11 +62,10 @@ const occasions: Record<ErrorCode, Occasion> = {
   },
   ROOM_FULL: {
     status: 413,
-    async meet({ api, folder }) {
+    env: { POPROOM_FREE_LIMIT: '0' },
+    async meet({ api }) {
       const room = await api.room();
-      const db = new DatabaseSync(join(folder, 'poproom.db'), { timeout: 5000 });
-      db.prepare('UPDATE rooms SET file_count = 100').run();
-      db.close();
+      await Promise.all(Array.from({ length: 100 }, () => api.upload(room, 'a', '')));
       return api.upload(room, 'a', 'abc');
     },
   },
@@ -90,17 +88,17 @@ const occasions: Record<ErrorCode, Occasion> = {
   },
   INTERNAL: {
     status: 500,
-    async meet({ api, folder }) {
-      const room = await api.room();
-      await rm(join(folder, 'files'), { recursive: true });
-      return api.upload(room, 'a', 'abc');
+    async meet(server) {
+      const room = await server.api.room();
+      await loseUploadFolder(server);
+      return server.api.upload(room, 'a', 'abc');
     },
   },
   UNAVAILABLE: {
     status: 503,
-    async meet({ api, folder }) {
-      loseTables(folder, 'rooms');
-      return api.post('/api/rooms');
+    async meet(server) {
+      await loseStore(server);
+      return server.api.post('/api/rooms');
     },
   },
   STORAGE_FULL: {
@@ -181,35 +179,37 @@ describe('a path', () => {
 
 describe('a failure inside', () => {
   it('[ERR-6] tells nothing of its cause, which is in the log under the request id', async (t) => {
-    const { api, folder, logged } = await startTestServer(t);
+    const server = await startTestServer(t);
+    const { api, logged } = server;
     const room = await api.room();
-    await rm(join(folder, 'files'), { recursive: true });
+    await loseUploadFolder(server);
     const uploaded = await api.upload(room, 'a.txt', 'abc');
-    loseTables(folder, 'rooms');
+    const said = await (await insideOf(server)).spoil('7KQ2MX');
     const looked = await api.get('/api/rooms/7KQ2MX');
     for (const [answer, cause] of [
       [uploaded, 'ENOENT'],
-      [looked, 'no such table'],
+      [looked, said],
     ] as const) {
       assert.deepEqual(assertError(answer, 500, 'INTERNAL'), {});
-      assertSaysNothing(answer, folder);
+      assertSaysNothing(answer, server);
       assert.match(loggedAt(logged(), answer), new RegExp(cause));
     }
   });
 
   it('[ERR-6] tells nothing where a write is not taken, either', async (t) => {
-    const { api, folder, logged } = await startTestServer(t);
-    loseTables(folder, 'rooms');
-    const answer = await api.post('/api/rooms');
+    const server = await startTestServer(t);
+    const cause = await loseStore(server);
+    const answer = await server.api.post('/api/rooms');
     assertError(answer, 503, 'UNAVAILABLE');
-    assertSaysNothing(answer, folder);
-    assert.match(loggedAt(logged(), answer), /no such table/);
+    assertSaysNothing(answer, server);
+    assert.match(loggedAt(server.logged(), answer), cause);
   });
 
   it('[ERR-6] is no reason to stop: what does not need it goes on', async (t) => {
-    const { api, folder } = await startTestServer(t);
+    const server = await startTestServer(t);
+    const { api } = server;
     const room = await api.room();
-    await rm(join(folder, 'files'), { recursive: true });
+    await loseUploadFolder(server);
     await api.upload(room, 'a.txt', 'abc');
     assert.equal((await api.post(`/api/rooms/${room}/content`, { json: { content: 'x' } })).status, 200);
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'x');
@@ -233,9 +233,10 @@ function methodsByPath(): Map<string, string[]> {
   return byPath;
 }
 
-function assertSaysNothing({ text, headers }: Answer, folder: string): void {
+function assertSaysNothing({ text, headers }: Answer, { folder }: TestServer): void {
   const said = text + JSON.stringify([...headers]);
-  for (const inside of [folder, 'ENOENT', 'sqlite', 'SQL', 'table', 'at ', '.ts', 'node:', 'Error:']) {
+  const means = ['sqlite', 'SQL', 'table', 'redis', 'Redis', 'script', 'WRONGTYPE', 'ECONNREFUSED', 'ENOENT'];
+  for (const inside of [folder, ...means, 'at ', '.ts', 'node:', 'Error:']) {
     assert.ok(!said.includes(inside), `${inside} is said in ${said}`);
   }
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '../support/eventually.ts';
 import { boundary, closing, field, filePart, form, formType, opening } from '../support/form.ts';
-import { startTestServer } from '../support/server.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 import { streamed } from '../support/streamed-body.ts';
 import { assertNothingStays, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
 import { chunk, lastChunk, openWire, requestHead, type Wire } from '../support/wire.ts';
@@ -134,11 +134,11 @@ describe('an upload that cannot be', () => {
     for (const { begin, end } of slowUploads()) {
       const room = await server.api.room();
       const wire = await openWire(t, server.port);
-      await beginUpload(wire, server.folder, room, begin);
+      await beginUpload(wire, server, room, begin);
       await server.api.delete(`/api/rooms/${room}`);
       await wire.send(end);
       assert.equal((await wire.answer()).code, 'ROOM_NOT_FOUND');
-      assert.deepEqual(await storedBlobs(server.folder), []);
+      assert.deepEqual(await storedBlobs(server), []);
     }
   });
 });
@@ -149,7 +149,7 @@ describe('an upload that breaks off', () => {
     const room = await server.api.room();
     for (const { begin } of slowUploads()) {
       const wire = await openWire(t, server.port);
-      await beginUpload(wire, server.folder, room, begin);
+      await beginUpload(wire, server, room, begin);
       wire.leave();
       await assertNothingStays(server, room);
     }
@@ -163,7 +163,7 @@ describe('an upload that breaks off', () => {
     const wires: Wire[] = [];
     for (const { begin } of slowUploads()) {
       const wire = await openWire(t, server.port, { staysOpen: true });
-      await beginUpload(wire, server.folder, room, begin);
+      await beginUpload(wire, server, room, begin);
       wires.push(wire);
     }
     for (const wire of wires) await wire.send('this is no chunk\r\n');
@@ -182,7 +182,7 @@ describe('an upload that breaks off', () => {
       const wire = await openWire(t, server.port);
       const announcing = { ...headers, 'Content-Length': body.length + 1 };
       await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, announcing) + body);
-      await eventually('it is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
+      await eventually('it is under way', async () => (await unfinishedBlobs(server)).length === 1);
       wire.endSending();
       assert.equal((await wire.answer()).code, 'VALIDATION_FAILED');
       await assertNothingStays(server, room);
@@ -191,7 +191,7 @@ describe('an upload that breaks off', () => {
 
   it('[UP-6] leaves nothing of many that break off at once, and of none that succeed beside them', async (t) => {
     const server = await startTestServer(t, noLimit);
-    const { api, folder, port } = server;
+    const { api, port } = server;
     const room = await api.room();
     const wires = await Promise.all(Array.from({ length: 20 }, () => openWire(t, port)));
     const begun = slowUploads().map(({ begin }) => begin);
@@ -201,8 +201,8 @@ describe('an upload that breaks off', () => {
     const whole = Array.from({ length: 10 }, (_, i) => api.upload(room, `${i}.txt`, `text ${i}`));
     for (const wire of wires) wire.leave();
     for (const { status } of await Promise.all(whole)) assert.equal(status, 201);
-    await eventually('nothing is unfinished', async () => (await unfinishedBlobs(folder)).length === 0);
-    assert.equal((await storedBlobs(folder)).length, 10);
+    await eventually('nothing is unfinished', async () => (await unfinishedBlobs(server)).length === 0);
+    assert.equal((await storedBlobs(server)).length, 10);
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 10);
   });
 });
@@ -225,12 +225,12 @@ function uploadHead(room: string, asForm: number): Buffer {
 }
 
 /** Sends the beginning and waits until bytes of it are on the disk. */
-async function beginUpload(wire: Wire, folder: string, room: string, begin: Buffer): Promise<void> {
+async function beginUpload(wire: Wire, server: TestServer, room: string, begin: Buffer): Promise<void> {
   const asForm = begin.includes(boundary) ? 1 : 0;
-  const { length: before } = await unfinishedBlobs(folder);
+  const { length: before } = await unfinishedBlobs(server);
   await wire.send(uploadHead(room, asForm));
   await wire.send(begin);
-  await eventually('the upload is under way', async () => (await unfinishedBlobs(folder)).length > before);
+  await eventually('the upload is under way', async () => (await unfinishedBlobs(server)).length > before);
 }
 
 function many<T>(part: T): T[] {

@@ -1,12 +1,11 @@
 /** API keys from the outside. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/api-key.ts';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
+import { insideOf } from '../support/inside.ts';
 import { bearer, keysOf } from '../support/keys.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer } from '../support/server.ts';
@@ -32,8 +31,7 @@ describe('an API key', () => {
     assert.match(key, /^pop_[0-9A-Za-z]{32}$/);
     await server.api.get('/api/health', { headers: bearer(key) });
     await server.stop();
-    const names = (await readdir(server.folder)).filter((name) => name.startsWith('poproom.db'));
-    const bytes = Buffer.concat(await Promise.all(names.map((name) => readFile(join(server.folder, name)))));
+    const bytes = await (await insideOf(server)).bytes();
     assert.ok(bytes.includes(createHash('sha256').update(key).digest('hex')));
     assert.ok(!bytes.includes(key.slice(4)));
     assert.ok(!server.logged().includes(key.slice(4)));

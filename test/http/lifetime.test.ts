@@ -1,17 +1,17 @@
 /** How long rooms live, and what is left of them. */
 import assert from 'node:assert/strict';
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { basename } from 'node:path';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
+import { insideOf } from '../support/inside.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { storedBlobs } from '../support/upload-folder.ts';
+import { leaveStray, leaveUnfinished, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
 
 const second = 1000;
-const hour = 3600 * second;
+const minute = 60 * second;
+const hour = 60 * minute;
 const day = 24 * hour;
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
@@ -115,40 +115,43 @@ describe('the sweep', () => {
   it('[LIFE-5] removes expired rooms and their bytes when the server starts, and every 30 seconds', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const server = await startTestServer(t);
-    const { api, clock, folder } = server;
+    const { api, clock } = server;
+    const { counts } = await insideOf(server);
     await api.upload(await api.room(), 'kept.txt', 'kept');
     await roomForAMinute(api);
-    assert.equal((await storedBlobs(folder)).length, 2);
+    assert.equal((await storedBlobs(server)).length, 2);
     await sweepAfter(server, 60 * second);
-    assert.deepEqual(leftIn(folder), { rooms: 1, files: 1, trash: 0 });
-    assert.equal((await storedBlobs(folder)).length, 1);
+    assert.deepEqual(await counts(), { rooms: 1, files: 1, trash: 0 });
+    assert.equal((await storedBlobs(server)).length, 1);
 
     for (let round = 0; round < 2; round++) {
       await roomForAMinute(api);
       clock.advance(60 * second);
       t.mock.timers.tick(29_999);
-      assert.equal((await storedBlobs(folder)).length, 2);
+      assert.equal((await storedBlobs(server)).length, 2);
       const before = sweeps(server);
       t.mock.timers.tick(1);
       await eventually('the sweep runs', () => sweeps(server) > before);
-      assert.deepEqual(leftIn(folder), { rooms: 1, files: 1, trash: 0 });
-      assert.equal((await storedBlobs(folder)).length, 1);
+      assert.deepEqual(await counts(), { rooms: 1, files: 1, trash: 0 });
+      assert.equal((await storedBlobs(server)).length, 1);
     }
   });
 
   it('[LIFE-5] removes bytes that no room names when they are an hour old', async (t) => {
     const server = await startTestServer(t);
-    const { api, clock, folder } = server;
+    const { api, clock } = server;
+    // The age of files goes by the time of their store, which no test can turn.
+    clock.now = Date.now();
     const { fileUrl } = (await api.upload(await api.room(), 'kept.txt', 'kept')).json;
-    const [kept = ''] = await storedBlobs(folder);
-    const later = clock.now + 2 * hour;
-    await setAge(kept, later, 5 * hour);
-    const blob = (of: string) => join(folder, 'files', of.repeat(2), of.repeat(64));
-    const unfinished = (of: string) => join(folder, 'files', 'unfinished', of.repeat(64));
-    for (const path of [blob('a'), unfinished('a')]) await leave(path, later, hour + second);
-    for (const path of [blob('b'), unfinished('b')]) await leave(path, later, hour - second);
-    await sweepAfter(server, 2 * hour);
-    assert.deepEqual((await storedBlobs(folder)).sort(), [kept, blob('b'), unfinished('b')].sort());
+    const [kept] = await storedBlobs(server);
+    const stray = await leaveStray(server, 'a'.repeat(64));
+    await leaveUnfinished(server, 'b'.repeat(64));
+    await roomForAMinute(api);
+    await sweepAfter(server, hour - minute);
+    assert.deepEqual((await wholeBlobs(server)).sort(), [kept, stray].sort());
+    assert.deepEqual(await unfinishedBlobs(server), ['b'.repeat(64)]);
+    await sweepAfter(server, 2 * minute);
+    assert.deepEqual(await storedBlobs(server), [kept]);
     assert.equal((await api.get(new URL(fileUrl).pathname)).text, 'kept');
   });
 });
@@ -171,20 +174,7 @@ function sweeps({ logged }: TestServer): number {
   return logged().split('"message":"swept"').length - 1;
 }
 
-function leftIn(folder: string): object {
-  const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
-  const count = (table: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
-  const left = { rooms: count('rooms'), files: count('files'), trash: count('trash') };
-  db.close();
-  return left;
-}
-
-async function leave(path: string, now: number, age: number): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, 'stray');
-  await setAge(path, now, age);
-}
-
-async function setAge(path: string, now: number, age: number): Promise<void> {
-  await utimes(path, new Date(now - age), new Date(now - age));
+async function wholeBlobs(server: TestServer): Promise<string[]> {
+  const unfinished = await unfinishedBlobs(server);
+  return (await storedBlobs(server)).filter((path) => !unfinished.includes(basename(path)));
 }

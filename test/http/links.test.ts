@@ -80,7 +80,7 @@ describe('a link', () => {
         assert.ok(host.trim().length < 3 || !answer.text.includes(host), 'it is not repeated');
       }
     }
-    assert.deepEqual(await storedBlobs(server.folder), []);
+    assert.deepEqual(await storedBlobs(server), []);
   });
 
   it('[LINK-1] is not built from two Hosts, nor from none', async (t) => {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
+import { roomsIn } from '../support/inside.ts';
 import { ask, exchange, likeFetch, lines } from '../support/raw-http.ts';
-import { roomsIn } from '../support/rooms-in.ts';
 import { startTestServer } from '../support/server.ts';
 import { openWire, requestHead } from '../support/wire.ts';
 
@@ -41,14 +41,15 @@ const malformed: Record<string, string> = {
 
 describe('what the HTTP parser refuses', () => {
   it('[ERR-5] [ERR-1] gets the shape of all errors', async (t) => {
-    const { port, folder, api } = await startTestServer(t);
+    const server = await startTestServer(t);
+    const { port, api } = server;
     for (const [name, bytes] of Object.entries(malformed)) {
       const answer = await ask(t, port, bytes);
       assertError(answer, 400, 'VALIDATION_FAILED', name);
       assert.equal(answer.headers.get('connection'), 'close');
       assert.equal(answer.headers.get('access-control-allow-origin'), '*');
     }
-    assert.equal(roomsIn(folder), 0);
+    assert.equal(await roomsIn(server), 0);
     assert.equal((await api.get('/api/health')).status, 200);
   });
 

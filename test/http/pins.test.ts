@@ -1,13 +1,13 @@
 /** PINs: what they are, how they travel, what they open, and where they never appear. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
+import { insideOf } from '../support/inside.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -144,33 +144,34 @@ describe('the secrecy of a PIN', () => {
     assert.ok(!server.logged().includes('also='));
   });
 
-  it('[PIN-6] is kept by the data folder: no PIN, and no plain hash of one', async (t) => {
-    const { api, folder, stop } = await startTestServer(t);
+  it('[PIN-6] is kept by the store: no PIN, and no plain hash of one', async (t) => {
+    const server = await startTestServer(t);
+    const { api } = server;
     const room = await api.room({ pin: '7351' });
     await api.get(`/api/rooms/${room}`, { pin: '8462' });
     await api.get(`/api/rooms/${room}`, { pin: '7351' });
-    const mac = macOf(folder, room);
+    const inside = await insideOf(server);
+    const mac = await inside.pinMac(room);
     assert.equal(mac.length, 32);
-    await stop();
-    const files = (await readdir(folder)).filter((name) => name.startsWith('poproom.db'));
-    const bytes = Buffer.concat(await Promise.all(files.map((name) => readFile(join(folder, name)))));
-    assert.ok(bytes.includes(mac));
+    await server.stop();
+    const bytes = await inside.bytes();
+    const holds = (hash: Buffer) => bytes.includes(hash) || bytes.includes(hash.toString('hex'));
+    assert.ok(holds(mac));
     for (const pin of ['7351', '8462']) {
       for (const salt of ['', room]) {
-        const plain = createHash('sha256')
-          .update(salt + pin)
-          .digest();
-        assert.ok(!bytes.includes(plain) && !bytes.includes(plain.toString('hex')));
+        const plain = createHash('sha256').update(salt + pin);
+        assert.ok(!holds(plain.digest()));
       }
-      assert.ok(!columnsOf(folder).includes(pin), `${pin} stands in the database`);
+      assert.ok(!(await inside.values()).includes(pin), `${pin} stands in the store`);
     }
   });
 
-  it('[PIN-6] hangs on a secret outside the database: under another, the PIN no longer opens', async (t) => {
-    const { api, folder, restart } = await startTestServer(t);
+  it('[PIN-6] hangs on a secret outside the store: under another, the PIN no longer opens', async (t) => {
+    const server = await startTestServer(t);
+    const { api, restart } = server;
     const room = await api.room({ pin: right });
-    const secret = (await readFile(join(folder, 'secret'), 'utf8')).trim();
-    assert.ok(!(await readFile(join(folder, 'poproom.db'))).includes(secret));
+    const secret = await secretOf(server);
+    assert.ok(!(await (await insideOf(server)).bytes()).includes(secret));
     await restart({ POPROOM_SECRET: 'another secret than before' });
     assertError(await api.get(`/api/rooms/${room}`, { pin: right }), 403, 'PIN_INCORRECT');
     await restart({ POPROOM_SECRET: secret });
@@ -178,9 +179,10 @@ describe('the secrecy of a PIN', () => {
   });
 
   it('[PIN-6] does not show that two rooms have the same', async (t) => {
-    const { api, folder } = await startTestServer(t);
-    const [one, other] = [await api.room({ pin: right }), await api.room({ pin: right })];
-    assert.notDeepEqual(macOf(folder, one), macOf(folder, other));
+    const server = await startTestServer(t);
+    const [one, other] = [await server.api.room({ pin: right }), await server.api.room({ pin: right })];
+    const { pinMac } = await insideOf(server);
+    assert.notDeepEqual(await pinMac(one), await pinMac(other));
   });
 });
 
@@ -204,18 +206,7 @@ function messagesOf({ logged }: TestServer): string {
     .replace(/"ms":[\d.]+/g, '');
 }
 
-function macOf(folder: string, room: string): Uint8Array {
-  const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
-  const row = db.prepare('SELECT pin_mac FROM rooms WHERE code = ?').get(room);
-  db.close();
-  return row?.pin_mac as Uint8Array;
-}
-
-/** All text and all numbers of rooms and counters. */
-function columnsOf(folder: string): string {
-  const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
-  const rows = ['rooms', 'counters'].flatMap((table) => db.prepare(`SELECT * FROM ${table}`).all());
-  db.close();
-  const values = rows.flatMap((row) => Object.values(row)).filter((value) => !(value instanceof Uint8Array));
-  return JSON.stringify(values);
+/** Where the operator names none, the server makes one and keeps it in its folder. */
+async function secretOf({ settings, folder }: TestServer): Promise<string> {
+  return settings.POPROOM_SECRET ?? (await readFile(join(folder, 'secret'), 'utf8')).trim();
 }

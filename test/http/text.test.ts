@@ -1,9 +1,5 @@
 /** The text of a room: what goes in comes out. */
 import assert from 'node:assert/strict';
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../contract/any-text.ts';
@@ -118,19 +114,6 @@ describe('a text', () => {
     assert.equal(headers.get('etag'), '"0"');
   });
 
-  it('[TEXT-6] is on the disk when its write is answered: a copy of the files as they lie there has it', async (t) => {
-    const { api, folder } = await startTestServer(t, unlimited);
-    const copy = await mkdtemp(join(tmpdir(), 'poproom-copy-'));
-    t.after(() => rm(copy, { recursive: true }));
-    const room = await api.room();
-    for (let write = 0; write < 20; write++) {
-      await api.post(`/api/rooms/${room}/content`, { json: { content: `text ${write}` } });
-      const names = (await readdir(folder)).filter((name) => /^poproom\.db(-wal)?$/.test(name));
-      for (const name of names) await copyFile(join(folder, name), join(copy, name));
-      assert.equal(contentIn(copy, room), `text ${write}`);
-    }
-  });
-
   it('[TEXT-6] is there after a restart, version and moment included', async (t) => {
     const { api, clock, restart } = await startTestServer(t);
     const path = await pathOf(api);
@@ -146,11 +129,4 @@ describe('a text', () => {
 
 async function pathOf(api: TestServer['api']): Promise<string> {
   return `/api/rooms/${await api.room()}/content`;
-}
-
-function contentIn(folder: string, room: string): unknown {
-  const db = new DatabaseSync(join(folder, 'poproom.db'));
-  const row = db.prepare('SELECT content FROM rooms WHERE code = ?').get(room);
-  db.close();
-  return row?.content;
 }

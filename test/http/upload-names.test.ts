@@ -135,9 +135,10 @@ async function assertKept({ api }: TestServer, { status, json }: Uploaded, raw: 
   assert.ok(json.fileUrl.endsWith(`/${encodeURIComponent(kept)}`));
 }
 
-/** No name of a stranger's choice is on the disk. */
-async function assertOnlyHashes({ folder }: TestServer): Promise<void> {
-  for (const path of await storedBlobs(folder)) assert.match(path, /\/files\/([0-9a-f]{2})\/\1[0-9a-f]{62}$/);
-  const strange = (await readdir(folder)).filter((name) => !/^(files|secret|poproom\.db.*|server\.lock.*)$/.test(name));
+/** No name of a stranger's choice is on the disk, nor in the bucket. */
+async function assertOnlyHashes(server: TestServer): Promise<void> {
+  for (const path of await storedBlobs(server)) assert.match(path, /^(([0-9a-f]{2})\/(?=\2))?[0-9a-f]{64}$/);
+  const ours = /^(files|spool|secret|poproom\.db.*|server\.lock.*)$/;
+  const strange = (await readdir(server.folder)).filter((name) => !ours.test(name));
   assert.deepEqual(strange, []);
 }

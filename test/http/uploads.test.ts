@@ -1,12 +1,11 @@
 /** Uploads that succeed: as a form and bare, up to the last byte, into rooms with and without a PIN. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { field, filePart, form, formType } from '../support/form.ts';
 import { startTestServer } from '../support/server.ts';
 import { streamed } from '../support/streamed-body.ts';
-import { storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
+import { readBlob, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
 import { chunk, lastChunk, openWire, requestHead } from '../support/wire.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
@@ -74,7 +73,8 @@ describe('uploads', () => {
   for (const encoding of ['bare', 'form'] as const) {
     for (const length of ['announced', 'not announced'] as const) {
       it(`[UP-2] [UP-7] takes the last byte that is allowed, ${encoding}, its length ${length}`, async (t) => {
-        const { api, folder } = await startTestServer(t, noLimit);
+        const server = await startTestServer(t, noLimit);
+        const { api } = server;
         const room = await api.room();
         const bytes = randomBytes(largest);
         const body = encoding === 'bare' ? bytes : form(filePart(bytes));
@@ -83,9 +83,9 @@ describe('uploads', () => {
         const { status, json } = await api.upload(room, 'big.bin', sent, { headers });
         assert.equal(status, 201);
         assert.equal(json.fileSize, largest);
-        const [blob = '', ...others] = await storedBlobs(folder);
+        const [blob = '', ...others] = await storedBlobs(server);
         assert.deepEqual(others, []);
-        assert.ok(bytes.equals(await readFile(blob)), 'every byte is on the disk when it is answered');
+        assert.ok(bytes.equals(await readBlob(server, blob)), 'every byte is stored when it is answered');
         const read = Buffer.from(await (await fetch(json.fileUrl)).arrayBuffer());
         assert.ok(bytes.equals(read), 'every byte comes back');
       });
@@ -124,11 +124,12 @@ describe('uploads', () => {
   });
 
   it('[UP-6] leaves nothing unfinished behind when uploads succeed', async (t) => {
-    const { api, folder } = await startTestServer(t);
+    const server = await startTestServer(t);
+    const { api } = server;
     const room = await api.room();
     await Promise.all(Array.from({ length: 10 }, (_, i) => api.upload(room, `${i}.txt`, `text ${i}`)));
-    assert.deepEqual(await unfinishedBlobs(folder), []);
-    assert.equal((await storedBlobs(folder)).length, 10);
+    assert.deepEqual(await unfinishedBlobs(server), []);
+    assert.equal((await storedBlobs(server)).length, 10);
   });
 
   describe('into a protected room', () => {

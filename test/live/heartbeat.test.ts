@@ -4,15 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { openDiskBlobs } from '../../src/blobs/disk.ts';
-import { createLocalBus } from '../../src/bus/local.ts';
-import { guardRules } from '../../src/core/limits.ts';
+import { readConfig } from '../../src/config.ts';
 import type { EventBus } from '../../src/core/ports.ts';
 import { createRooms } from '../../src/core/rooms.ts';
+import { openEngine } from '../../src/engine.ts';
 import { createHub } from '../../src/live/hub.ts';
 import type { Outgoing } from '../../src/live/wire.ts';
-import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { connect, joinRoom } from '../support/device.ts';
+import { engineUnderTest } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -32,6 +31,8 @@ describe('heartbeats', () => {
     const { api, url } = await startTestServer(t, {}, { heartbeatMs });
     const room = await api.room();
     const stays = await joinRoom(t, url, room, { deviceId: 'stays' });
+    // Otherwise this may tell of both already.
+    await stays.next('snapshot');
     // It never answers a ping, as if its network were gone.
     const vanished = await connect(t, url, room, { autoPong: false });
     vanished.say({ type: 'join', deviceId: 'vanished' });
@@ -43,17 +44,16 @@ describe('heartbeats', () => {
 
   it('[LIVE-8] bring a device to the true state when news was lost on the way', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
-    const store = openSqliteStore({ folder, rules: guardRules(20), now: Date.now() });
-    const reliable = createLocalBus();
-    const losesEverything: EventBus = { ...reliable, publish: () => undefined };
-    const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
-    const parts = { rooms: store.rooms, blobs, bus: losesEverything, clock: Date.now, secret: 'x'.repeat(32) };
+    const config = readConfig({ POPROOM_DATA_DIR: folder, ...engineUnderTest() });
+    const { store, blobs, bus, secret, close } = await openEngine(config, Date.now);
+    const losesEverything: EventBus = { ...bus, publish: () => undefined };
+    const parts = { rooms: store.rooms, blobs, bus: losesEverything, clock: Date.now, secret };
     const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const hub = createHub({ parts, rooms, channelsPerClient: 20, heartbeatMs, log });
     t.after(async () => {
       hub.stop();
-      await store.close();
+      await close();
       await rm(folder, { recursive: true, force: true });
     });
 

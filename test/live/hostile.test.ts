@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { joinRoom } from '../support/device.ts';
+import { insideOf } from '../support/inside.ts';
 import { startTestServer } from '../support/server.ts';
 
 const handshake = (path: string, more = '') =>
@@ -74,14 +73,13 @@ describe('connections that do not behave', () => {
   });
 
   it('[LIVE-4] a device that comes back is told of a write that is not yet acknowledged', async (t) => {
-    const { api, url, folder } = await startTestServer(t);
+    const server = await startTestServer(t);
+    const { api, url } = server;
     const room = await api.room();
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'one' } });
     await api.get(`/api/rooms/${room}/content`);
-    // As the writer's thread does, before the event loop hears of it.
-    const writer = new DatabaseSync(join(folder, 'poproom.db'));
-    writer.prepare("UPDATE rooms SET content = 'two', version = 2, seq = 2 WHERE code = ?").run(room);
-    writer.close();
+    // As the writer's thread does, or another node, before the event loop hears of it.
+    await (await insideOf(server)).writeSecond(room, 'two');
     const device = await joinRoom(t, url, room, { seq: 1 });
     assert.equal((await device.next('snapshot')).content.content, 'two');
   });

@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { type Device, joinRoom, showsStatus, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 
-const card = ({ page }: Device) => page.getByRole('region', { name: 'Your words that collided with others' });
+const card = ({ page }: Device) => page.getByRole('region', { name: 'Your changes that collided with others' });
 
 describe('the page, edits that cross', () => {
   it('[PAGE-8] are merged on all devices', async (t) => {

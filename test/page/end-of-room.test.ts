@@ -38,7 +38,7 @@ describe('the page, the end of a room', () => {
       );
     }
     assert.equal((await world.server.api.get(`/api/rooms/${code}`)).code, 'ROOM_NOT_FOUND');
-    await phone.page.getByRole('main').getByRole('button', { name: 'To the start' }).click();
+    await phone.page.getByRole('main').getByRole('button', { name: 'Back to start' }).click();
     await startRoom(phone);
   });
 
@@ -72,7 +72,7 @@ describe('the page, the end of a room', () => {
     const world = await openWorld(t);
     const device = await world.device({ at: '/r/abc-def' });
     await seesTheEnd(device, 'There is no room ABCDEF', 'Check the code on the other device.');
-    await device.page.getByRole('main').getByRole('button', { name: 'To the start' }).click();
+    await device.page.getByRole('main').getByRole('button', { name: 'Back to start' }).click();
     await device.page.getByRole('button', { name: 'Start a room' }).waitFor();
     assert.equal(await device.page.getByText('Recent rooms').count(), 0);
   });

@@ -22,9 +22,9 @@ describe('the page, files on their way', () => {
       { name: 'film.mp4', type: 'video/mp4', content: 2_500_000 },
     ]);
     const expected = {
-      'notes.txt': '5 byte · TXT',
+      'notes.txt': '5 bytes · TXT',
       'report.pdf': '244 kB · PDF',
-      'nothing.bin': '0 byte · BIN',
+      'nothing.bin': '0 bytes · BIN',
       README: '1 kB · PLAIN',
       'film.mp4': '2.4 MB · MP4',
     };

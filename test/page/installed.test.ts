@@ -162,7 +162,7 @@ describe('the page, something shared from another app', () => {
     await shareFromElsewhere(page, { title: ' ', text: '' });
     await page.getByRole('heading', { name: 'Nothing was shared' }).waitFor();
     await page.getByText('Share a text, a link or a file from another app').waitFor();
-    await page.getByRole('main').getByRole('button', { name: 'To the start' }).click();
+    await page.getByRole('main').getByRole('button', { name: 'Back to start' }).click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
 });

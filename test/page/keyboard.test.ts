@@ -30,7 +30,7 @@ describe('the page, by keyboard', () => {
     await tabTo(page, 'Delete for good');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'This room was deleted' }).waitFor();
-    await tabTo(page, 'To the start');
+    await tabTo(page, 'Back to start');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
@@ -68,7 +68,7 @@ describe('the page, by keyboard', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type('1204');
     await page.keyboard.press('Enter');
-    await page.getByText('Whoever enters needs the PIN.').waitFor();
+    await page.getByText('Others need the PIN to enter.').waitFor();
   });
 
   it('[PAGE-21] whatever has the focus is seen to have it', async (t) => {

@@ -86,7 +86,7 @@ describe('the page, a lost connection', () => {
     line.release();
     await phone.page.waitForFunction(() => document.querySelector('textarea')?.value.includes('eggs'));
     await showsStatus(phone, 'Saved');
-    const card = phone.page.getByRole('region', { name: 'Your words that collided with others' });
+    const card = phone.page.getByRole('region', { name: 'Your changes that collided with others' });
     const words = [await textOf(phone).inputValue(), ...(await card.allTextContents())].join('\n');
     assert.match(words, /milk/);
   });

@@ -136,7 +136,7 @@ describe('the page, the PIN of a room', () => {
     await field(page).fill('1204');
     await page.getByRole('button', { name: 'Start a room' }).click();
     await textOf(device).waitFor();
-    await page.getByText('Whoever enters needs the PIN.').waitFor();
+    await page.getByText('Others need the PIN to enter.').waitFor();
     const other = await world.device({ at: new URL(page.url()).pathname });
     await other.page.getByText('Whoever made the room knows it.').waitFor();
   });

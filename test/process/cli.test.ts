@@ -15,7 +15,7 @@ describe('poproom', () => {
     const asked = await Promise.all([run([]), run(['--help']), run(['help']), run(['-h'])]);
     for (const { code, stdout, stderr } of asked) {
       assert.deepEqual([code, stderr], [0, '']);
-      for (const command of ['poproom serve', 'poproom keys create', 'keys list', 'keys revoke']) {
+      for (const command of ['poproom serve', 'poproom keys create', 'keys list', 'keys revoke', 'poproom migrate']) {
         assert.ok(stdout.includes(command), command);
       }
     }

@@ -9,10 +9,10 @@ import { guardRules } from '../../src/core/limits.ts';
 import { removeStrays, sweepRooms } from '../../src/core/sweep.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { assertRemembered, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
+import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { filePart, form, formType } from '../support/form.ts';
 import { dataFolder, run, type ServerProcess, startProcess } from '../support/process.ts';
 import { type Chance, seededChance } from '../support/seeded-random.ts';
-import { storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
 
 const rounds = 6;
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { filePart, formType, opening } from '../support/form.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
 import { openHandles, openSockets } from '../support/process-figures.ts';
-import { storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
 import { chunk, openWire, requestHead, type Wire } from '../support/wire.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
+import { unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { closing, filePart, formType, opening } from '../support/form.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { unfinishedBlobs } from '../support/upload-folder.ts';
 import { openWire, requestHead } from '../support/wire.ts';
 
 const stopsWithinMs = 10_000;

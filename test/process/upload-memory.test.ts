@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { storedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { closing, filePart, formType, opening } from '../support/form.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
 import { peakMemory } from '../support/process-figures.ts';
-import { storedBlobs } from '../support/upload-folder.ts';
 import { openWire, requestHead } from '../support/wire.ts';
 
 const MiB = 1024 * 1024;

@@ -42,9 +42,9 @@ export function redisInside(url: string): Inside {
     writeSecond: (room, content) =>
       within(async (redis) => void (await redis.hSet(roomKey(room), { content, version: 2, seq: 2 }))),
 
-    spoil: (room) =>
+    spoil: (code) =>
       within(async (redis) => {
-        await redis.set(roomKey(room), 'not what a room looks like');
+        await redis.set(roomKey(code), 'not what a room looks like');
         return 'WRONGTYPE';
       }),
   };
@@ -56,7 +56,7 @@ async function connected<T>(
   socket: { host: string; port: number } | undefined,
   work: (redis: Redis) => Promise<T>,
 ): Promise<T> {
-  const client = createClient({ socket: { ...socket } });
+  const client = createClient({ RESP: 2, socket: { ...socket } });
   await client.connect();
   try {
     return await work(client as Redis);

@@ -14,8 +14,8 @@ export interface Inside {
   rename(from: string, to: string): Promise<void>;
   /** Writes the second text of a room, of which the server has not heard yet. */
   writeSecond(room: string, content: string): Promise<void>;
-  /** Makes a room unreadable. Returns what the store says when it is asked for it all the same. */
-  spoil(room: string): Promise<string>;
+  /** Puts something else in the place of a room. Returns what the store says to whoever reads it. */
+  spoil(code: string): Promise<string>;
 }
 
 export interface Counts {

@@ -94,7 +94,8 @@ export async function run(args: string[], env: Env = {}): Promise<Exit & { stdou
   return { ...ended, stdout: output(), stderr: errors() };
 }
 
-function launch(args: string[], env: Env) {
+/** Starts a command, to be ended by the test. */
+export function launch(args: string[], env: Env) {
   if (!existsSync(built)) throw new Error('The command is not built yet: run "npm run build" before these tests.');
   // Nothing of the tester's own settings gets in, and a stray ./data lands in no checkout.
   const { PATH = '' } = process.env;

@@ -25,7 +25,10 @@ export function go(to: string): void {
 
 export const goHome = (): void => go('/');
 export const goToRoom = (code: string): void => go(`/r/${code}`);
-export const linkTo = (code: string): string => `${location.origin}/r/${code}`;
+/** By which other devices reach this page: on the server itself, the browser's own address leads them nowhere. */
+export const shareOrigin =
+  document.querySelector<HTMLMetaElement>('meta[name="poproom-address"]')?.content || location.origin;
+export const linkTo = (code: string): string => `${shareOrigin}/r/${code}`;
 
 /** A code as it is typed or pasted: bare, or somewhere in a link. */
 export function codeIn(text: string): RoomCode | undefined {

@@ -1,5 +1,5 @@
 /** Keeps the page for when there is no network, and takes in what other apps share. */
-import { shareCache } from './share/share-cache.ts';
+import { shareCache, sharedAt } from './share/share-cache.ts';
 
 /** Put in by the build: the files of the page, and a name for exactly these. */
 declare const __SHELL__: string[];
@@ -60,7 +60,9 @@ async function page(request: Request): Promise<Response> {
   const kept = caches.match('/');
   const soon = new Promise<undefined>((resolve) => setTimeout(resolve, patienceMs));
   const response = await Promise.race([fromNetwork, soon]).catch(() => undefined);
-  return response?.ok ? response : ((await kept) ?? fromNetwork);
+  // A redirect is an answer too: to the sign-in of a proxy, for one.
+  const answered = response?.ok || response?.type === 'opaqueredirect';
+  return answered ? (response as Response) : ((await kept) ?? fromNetwork);
 }
 
 async function asset(request: Request): Promise<Response> {
@@ -71,6 +73,8 @@ async function asset(request: Request): Promise<Response> {
 async function keepShared(request: Request): Promise<Response> {
   const cache = await caches.open(shareCache);
   const form = await request.formData();
-  await cache.put('/share', new Response(form));
+  const kept = new Response(form);
+  kept.headers.set(sharedAt, String(Date.now()));
+  await cache.put('/share', kept);
   return Response.redirect('/share', 303);
 }

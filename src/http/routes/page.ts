@@ -45,8 +45,8 @@ async function read({ page, links }: PageService): Promise<PageFiles> {
 
 function servePage(files: () => Promise<PageFiles>, own: Record<string, string>): Handler {
   return async (request) => {
-    const { html, htmlHeaders } = await files();
-    return replyWith(request, html, {
+    const { html, htmlHere, htmlHeaders } = await files();
+    return replyWith(request, isHere(request) ? htmlHere : html, {
       'Content-Type': types.html,
       'Cache-Control': 'no-cache',
       ...htmlHeaders,
@@ -54,6 +54,11 @@ function servePage(files: () => Promise<PageFiles>, own: Record<string, string>)
     });
   };
 }
+
+/** Whether the page is opened on the machine that serves it: a name alone can be made up. */
+const isHere = ({ raw: { headers, socket } }: Request): boolean =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(headers.host ?? '') &&
+  /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '');
 
 function serveAsset(files: () => Promise<PageFiles>): Handler {
   return async (request) => {

@@ -8,7 +8,7 @@ import { createLockouts } from './lockouts.ts';
 import * as scripts from './scripts.ts';
 
 /** How long Redis keeps a room that no sweep has met: a net under the sweep, which forgets nothing. */
-const netMs = 7 * 86_400_000;
+export const netMs = 7 * 86_400_000;
 /** For a node to end the rooms that it took on. */
 const leaseMs = 60_000;
 
@@ -115,14 +115,14 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     },
 
     async attachDevice(code, { id, device }, now) {
-      const args = [now, rules.deviceSeenMs, rules.devicesPerRoom, id, device.id, channelJson(device, now)];
+      const args = [now, rules.channelSeenMs, rules.devicesPerRoom, id, device.id, channelJson(device, now)];
       return (await redis.run(scripts.attachDevice, [keys.ofRoom(code).channels], args)) as 'attached' | 'full';
     },
 
     async renewDevices(code, channels, now) {
       if (channels.length === 0) return;
       const pairs = channels.flatMap(({ id, device }) => [id, channelJson(device, now)]);
-      await redis.run(scripts.renewDevices, [keys.ofRoom(code).channels], [2 * rules.deviceSeenMs, ...pairs]);
+      await redis.run(scripts.renewDevices, [keys.ofRoom(code).channels], [2 * rules.channelSeenMs, ...pairs]);
     },
 
     async detachDevice(code, channelId) {
@@ -132,10 +132,9 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
 
     async listDevices(code, now) {
       const { channels, seen } = keys.ofRoom(code);
-      const since = now - rules.deviceSeenMs;
-      const reply = await redis.run(scripts.listDevices, [channels, seen], [since]);
+      const reply = await redis.run(scripts.listDevices, [channels, seen], [now - rules.deviceSeenMs]);
       const [jsons, ids] = reply as [string[], string[]];
-      return devicesOf(jsons, ids, since).slice(0, rules.devicesPerRoom);
+      return devicesOf(jsons, ids, now - rules.channelSeenMs).slice(0, rules.devicesPerRoom);
     },
 
     async writeContent(code, { content, ifVersions, now }) {
@@ -236,7 +235,10 @@ const contentOf = ([content = '', version, writtenAt]: string[]): Content => ({
 });
 
 function stateOf(code: RoomCode, fields: string[], jsons: string[]) {
-  const of = (name: string) => fields[fields.indexOf(name) + 1] ?? '';
+  // Names and values in turns; a value may well be what another field is called.
+  const values = new Map<string, string>();
+  for (let i = 0; i < fields.length; i += 2) values.set(fields[i] ?? '', fields[i + 1] ?? '');
+  const of = (name: string) => values.get(name) ?? '';
   return {
     room: roomOf(code, [
       of('createdAt'),
@@ -253,7 +255,7 @@ function stateOf(code: RoomCode, fields: string[], jsons: string[]) {
 }
 
 /** Oldest first; those of one moment in the order in which they came. */
-function filesOf(entries: string[]): StoredFile[] {
+export function filesOf(entries: string[]): StoredFile[] {
   const files = entries.map((entry) => ({ seq: Number.parseInt(entry, 10), file: fileOf(entry) }));
   files.sort((a, b) => a.file.uploadedAt - b.file.uploadedAt || a.seq - b.seq);
   return files.map(({ file }) => file);
@@ -271,11 +273,11 @@ const channelJson = ({ id, name }: Device, now: number): string =>
   JSON.stringify({ id, name, renewedAt: now } satisfies Omit<StoredChannel, 'name'> & { name: string | undefined });
 
 /** The device of a channel lends its name to the same device seen by requests. */
-function devicesOf(jsons: string[], seen: string[], since: number): Device[] {
+function devicesOf(jsons: string[], seen: string[], renewedSince: number): Device[] {
   const devices = new Map<string, Device>();
   for (const json of jsons) {
     const { id, name, renewedAt } = JSON.parse(json) as StoredChannel;
-    if (renewedAt > since && !devices.get(id)?.name) devices.set(id, { id, name });
+    if (renewedAt > renewedSince && !devices.get(id)?.name) devices.set(id, { id, name });
   }
   for (const id of seen) if (!devices.has(id)) devices.set(id, { id, name: undefined });
   return [...devices.values()];

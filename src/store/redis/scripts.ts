@@ -261,7 +261,7 @@ if not isLive(KEYS[1], ARGV[1]) then return false end
 return redis.call('HGET', KEYS[2], ARGV[2])
 `);
 
-/** KEYS: channels. ARGV: now, deviceSeenMs, devicesPerRoom, channel id, device id, json. */
+/** KEYS: channels. ARGV: now, channelSeenMs, devicesPerRoom, channel id, device id, json. */
 export const attachDevice = script(`
 local gone = tonumber(ARGV[1]) - tonumber(ARGV[2])
 local devices, count = {}, 0

@@ -1,6 +1,6 @@
 /** Who this device is to the others in a room. */
 import { signal } from '@preact/signals';
-import { lasting } from './storage.ts';
+import { isText, lasting } from './storage.ts';
 
 const browsers: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
@@ -26,11 +26,13 @@ export function guessedName(userAgent: string): string {
   return [named(browsers) ?? 'Browser', named(systems)].filter(Boolean).join(' on ');
 }
 
-export const deviceId: string = lasting.get<string>('device') ?? newId();
-
-export const deviceName = signal(lasting.get<string>('name') ?? guessedName(navigator.userAgent));
-
 export const longestName = 64;
+const isId = (value: unknown): value is string => isText(value) && /^[\w-]{1,64}$/.test(value);
+const isName = (value: unknown): value is string => isText(value) && value.trim() !== '' && value.length <= longestName;
+
+export const deviceId: string = lasting.get('device', isId) ?? newId();
+
+export const deviceName = signal(lasting.get('name', isName) ?? guessedName(navigator.userAgent));
 
 /** An empty name gives back the one that was guessed. */
 export function renameDevice(name: string): void {

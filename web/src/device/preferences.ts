@@ -1,11 +1,11 @@
 /** How the page looks on this device. */
 import { effect, signal } from '@preact/signals';
-import { lasting } from './storage.ts';
+import { isOneOf, isSwitch, lasting } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-export const theme = remembered<Theme>('theme', 'system');
-export const monospace = remembered('monospace', false);
+export const theme = remembered<Theme>('theme', 'system', isOneOf(['system', 'light', 'dark']));
+export const monospace = remembered('monospace', false, isSwitch);
 
 /** The colours of the browser's own frame, as in tokens.css. */
 const frame = { light: '#faf7f2', dark: '#161412' };
@@ -22,8 +22,8 @@ export function applyTheme(): void {
   });
 }
 
-export function remembered<T>(key: string, initial: T) {
-  const value = signal<T>(lasting.get<T>(key) ?? initial);
+export function remembered<T>(key: string, initial: T, isExpected: (value: unknown) => value is T) {
+  const value = signal<T>(lasting.get(key, isExpected) ?? initial);
   let first = true;
   effect(() => {
     const now = value.value;

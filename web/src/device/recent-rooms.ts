@@ -1,11 +1,13 @@
 /** The rooms that this device has been in and that still live. */
 import { signal } from '@preact/signals';
-import { lasting, passing } from './storage.ts';
+import { isRecord, isText, lasting, passing } from './storage.ts';
 
 export interface RecentRoom {
   code: string;
-  /** In milliseconds. */
+  /** In milliseconds, as is the next. */
   expiresAt: number;
+  /** When this device was first in it. */
+  since: number;
   hasPin: boolean;
 }
 
@@ -13,40 +15,57 @@ const mostRemembered = 12;
 
 export const recentRooms = signal<readonly RecentRoom[]>([]);
 
-export function remember(room: RecentRoom): void {
-  store([room, ...others(room.code)].slice(0, mostRemembered));
+export function remember(room: Omit<RecentRoom, 'since'>): RecentRoom {
+  const others = rereadRooms().filter(({ code }) => code !== room.code);
+  const since = recentRooms.value.find(({ code }) => code === room.code)?.since ?? Date.now();
+  const remembered = { ...room, since };
+  // However many there are, one with words that were not sent yet is not forgotten.
+  const kept = others.filter(({ code }, i) => i < mostRemembered - 1 || lasting.keys().includes(draftKey(code)));
+  store([remembered, ...kept]);
+  return remembered;
 }
 
-/** With everything that this device knows of it. */
-export function forget(code: string): void {
-  store(others(code));
+/** With everything that this device knows of it. Returns how to take that back. */
+export function forget(code: string): () => void {
+  const room = recentRooms.value.find((room) => room.code === code);
+  const pin = pinOf(code);
+  const draft = lasting.get(draftKey(code), isRecord);
+  store(rereadRooms().filter((room) => room.code !== code));
   keepPin(code, undefined);
   lasting.set(draftKey(code), undefined);
+  return () => {
+    if (room) remember(room);
+    keepPin(code, pin);
+    lasting.set(draftKey(code), draft);
+  };
 }
 
 /** Only for the life of the tab: who opens the page next on this device is asked for it. */
 export const keepPin = (code: string, pin: string | undefined): void => passing.set(`pin:${code}`, pin);
-export const pinOf = (code: string): string | undefined => passing.get<string>(`pin:${code}`);
+export const pinOf = (code: string): string | undefined => passing.get(`pin:${code}`, isText);
 
 /** What was typed into a room and could not be sent yet. */
 export const draftKey = (code: string): string => `draft:${code}`;
 
 /** At the start, and again later: another tab may have changed the list. Nothing stays of rooms that are gone. */
-export function rereadRooms(): void {
-  const rooms = (lasting.get<RecentRoom[]>('rooms') ?? []).filter(({ expiresAt }) => expiresAt > Date.now());
-  const drafts = rooms.map(({ code }) => draftKey(code));
-  for (const key of lasting.keys()) {
-    if (key.startsWith(draftKey('')) && !drafts.includes(key)) lasting.set(key, undefined);
+export function rereadRooms(): readonly RecentRoom[] {
+  const kept = lasting.get('rooms', isRoomList) ?? [];
+  const rooms = kept.filter(({ expiresAt }) => expiresAt > Date.now());
+  if (rooms.length < kept.length) lasting.set('rooms', rooms);
+  const isOfThese = (key: string) => rooms.some(({ code }) => key.endsWith(`:${code}`));
+  for (const shelf of [lasting, passing]) {
+    for (const key of shelf.keys()) if (/^(draft|pin):/.test(key) && !isOfThese(key)) shelf.set(key, undefined);
   }
   recentRooms.value = rooms;
+  return rooms;
 }
 
-function others(code: string): RecentRoom[] {
-  rereadRooms();
-  return recentRooms.value.filter((room) => room.code !== code);
-}
-
-function store(rooms: RecentRoom[]): void {
+function store(rooms: readonly RecentRoom[]): void {
   recentRooms.value = rooms;
   lasting.set('rooms', rooms);
 }
+
+const isRoomList = (value: unknown): value is RecentRoom[] => Array.isArray(value) && value.every(isRoom);
+
+const isRoom = (value: unknown): value is RecentRoom =>
+  isRecord(value) && isText(value.code) && Number.isFinite(value.expiresAt) && Number.isFinite(value.since);

@@ -3,7 +3,8 @@
 const prefix = 'poproom:';
 
 export interface Shelf {
-  get<T>(key: string): T | undefined;
+  /** What is there, if it is what is expected: another version, or someone's hand, may have left something else. */
+  get<T>(key: string, isExpected: (value: unknown) => value is T): T | undefined;
   /** `undefined` forgets. */
   set(key: string, value: unknown): void;
   keys(): string[];
@@ -16,9 +17,10 @@ export const passing = shelf(() => sessionStorage);
 
 function shelf(storage: () => Storage): Shelf {
   return {
-    get<T>(key: string): T | undefined {
+    get<T>(key: string, isExpected: (value: unknown) => value is T): T | undefined {
       try {
-        return JSON.parse(storage().getItem(prefix + key) ?? 'null') ?? undefined;
+        const value: unknown = JSON.parse(storage().getItem(prefix + key) ?? 'null');
+        return isExpected(value) ? value : undefined;
       } catch {
         return undefined;
       }
@@ -40,3 +42,13 @@ function shelf(storage: () => Storage): Shelf {
     },
   };
 }
+
+/** Checks of what was kept. */
+export const isText = (value: unknown): value is string => typeof value === 'string';
+export const isSwitch = (value: unknown): value is boolean => typeof value === 'boolean';
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+export const isOneOf =
+  <T extends string>(choices: readonly T[]) =>
+  (value: unknown): value is T =>
+    choices.includes(value as T);

@@ -1,24 +1,50 @@
 /** Parts that are loaded when they are first shown, so that the first view need not wait for them. */
 import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { t } from '../words/index.ts';
+import { notify } from './notices.tsx';
 
-export function later<P>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
-  const loaded = signal<FunctionComponent<P> | undefined>(undefined);
-  let started = false;
+interface Closable {
+  onClose?: () => void;
+}
+
+export function later<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
+  const loaded = signal<FunctionComponent<P> | 'failed' | undefined>(undefined);
+
+  function start(): void {
+    loaded.value = undefined;
+    load().then(
+      (part) => {
+        loaded.value = part;
+      },
+      () => {
+        loaded.value = 'failed';
+      },
+    );
+  }
+
   return (props) => {
-    if (!started) {
-      started = true;
-      load().then(
-        (part) => {
-          loaded.value = part;
-        },
-        () => {
-          // The next time it is shown, it is asked for again.
-          started = false;
-        },
-      );
-    }
-    const Part = loaded.value;
+    const part = loaded.value;
+    // Also when an earlier try failed: the network may be back.
+    useEffect(() => {
+      if (typeof loaded.peek() !== 'function') start();
+    }, []);
+    if (part === 'failed') return <Missing {...(props as Closable)} />;
+    const Part = part;
     return Part ? <Part {...props} /> : null;
   };
+}
+
+/** The server may have a newer page by now, and this one's parts no longer. */
+function Missing({ onClose }: Closable) {
+  useEffect(() => {
+    notify(t('partMissing'));
+    onClose?.();
+  }, []);
+  return (
+    <button type="button" class="button reload" onClick={() => location.reload()}>
+      {t('reload')}
+    </button>
+  );
 }

@@ -17,8 +17,16 @@ let count = 0;
 
 export function notify(text: string, undo?: () => void): void {
   const notice = { id: ++count, text, undo };
-  notices.value = [...notices.value.filter((other) => other.text !== text), notice].slice(-mostAtOnce);
+  const others = notices.value.filter((other) => other.undo !== undefined || other.text !== text);
+  // What can be taken back is not pushed out by what is only said.
+  const recent = others.filter((other, i) => other.undo !== undefined || i > others.length - mostAtOnce);
+  notices.value = [...recent, notice];
   setTimeout(() => dismiss(notice), undo ? undoableMs : shownMs);
+}
+
+/** Where they were for, nobody is any more. */
+export function dropUndo(): void {
+  notices.value = notices.value.filter(({ undo }) => undo === undefined);
 }
 
 function dismiss(notice: Notice): void {

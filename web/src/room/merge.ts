@@ -35,12 +35,26 @@ export function editsBetween(before: string, after: string): Edit[] {
   const [old, now] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
   const split = old.length + now.length < 20_000 ? wordsOf : linesOf;
   const tokens = split(old);
-  const lengthUpTo = (count: number) => start + tokens.slice(0, count).join('').length;
+  let [at, offset] = [0, start];
+  const offsetOf = (token: number) => {
+    for (; at < token; at++) offset += tokens[at]?.length ?? 0;
+    return offset;
+  };
   return changesOf(tokens, split(now)).map(({ from, to, tokens: text }) => ({
-    from: lengthUpTo(from),
-    to: lengthUpTo(to),
+    from: offsetOf(from),
+    to: offsetOf(to),
     text: text.join(''),
   }));
+}
+
+/** Where a place in a text is after the edits; within words that were replaced it goes to their end. */
+export function movedBy(edits: readonly Edit[], place: number): number {
+  let shift = 0;
+  for (const { from, to, text } of edits) {
+    if (to > place) return from < place ? from + shift + text.length : place + shift;
+    shift += text.length - (to - from);
+  }
+  return place + shift;
 }
 
 /** Within lines that both changed. What collides is shown as the whole passage, so that it can be understood. */

@@ -13,7 +13,7 @@ import { draftKey, forget, keepPin, pinOf, remember } from '../device/recent-roo
 import { lasting } from '../device/storage.ts';
 import { limits } from '../limits.ts';
 import { connectToServer } from '../server.ts';
-import { createSharedText, type Draft, type SharedText } from './shared-text.ts';
+import { createSharedText, isDraft, type SharedText } from './shared-text.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
 export type SharedFile = Snapshot['files'][number];
@@ -41,6 +41,8 @@ export interface RoomState {
   readonly standing: ReadonlySignal<Standing>;
   readonly link: ReadonlySignal<Link>;
   readonly expiresAt: ReadonlySignal<number>;
+  /** When this device was first here. */
+  readonly since: ReadonlySignal<number>;
   readonly hasPin: ReadonlySignal<boolean>;
   readonly devices: ReadonlySignal<readonly Device[]>;
   readonly files: ReadonlySignal<readonly SharedFile[]>;
@@ -59,7 +61,7 @@ export interface RoomState {
 export function openRoom(code: RoomCode): RoomState {
   const standing = signal<Standing>({ at: 'entering' });
   const link = signal<Link>({ is: 'connecting' });
-  const info = signal({ expiresAt: 0, hasPin: false });
+  const info = signal({ expiresAt: 0, since: 0, hasPin: false });
   const devices = signal<readonly Device[]>([]);
   const files = signal<readonly SharedFile[]>([]);
   const pinAttempts = signal(0);
@@ -73,7 +75,7 @@ export function openRoom(code: RoomCode): RoomState {
     write: (content, version) => live?.write(content, version) ?? Promise.reject(new PoproomError('OFFLINE', '')),
     largest: limits.contentMax,
     drafts: {
-      load: () => lasting.get<Draft>(draftKey(code)),
+      load: () => lasting.get(draftKey(code), isDraft),
       save: (draft) => lasting.set(draftKey(code), draft),
     },
   });
@@ -105,7 +107,7 @@ export function openRoom(code: RoomCode): RoomState {
       }
       if (next.value !== 'left') over(next.value);
     } catch (error) {
-      if (!signal.aborted) turnedAway(error as PoproomError);
+      if (!signal.aborted) turnedAway(asPoproomError(error));
     } finally {
       listening.stop();
     }
@@ -152,8 +154,7 @@ export function openRoom(code: RoomCode): RoomState {
     devices: present,
     pinAttempts,
   }: Snapshot): void {
-    info.value = { expiresAt: Date.parse(expiresAt), hasPin };
-    remember({ code, ...info.value });
+    info.value = remember({ code, expiresAt: Date.parse(expiresAt), hasPin });
     text.receive(content);
     takeFiles(files);
     devices.value = present;
@@ -207,7 +208,7 @@ export function openRoom(code: RoomCode): RoomState {
       await request();
       return true;
     } catch (error) {
-      problem.value = error as PoproomError;
+      problem.value = asPoproomError(error);
       return false;
     }
   }
@@ -217,6 +218,7 @@ export function openRoom(code: RoomCode): RoomState {
     standing,
     link,
     expiresAt: computed(() => info.value.expiresAt),
+    since: computed(() => info.value.since),
     hasPin: computed(() => info.value.hasPin),
     devices,
     files,
@@ -260,4 +262,11 @@ function skipFirst<T>(listen: (value: T) => void): (value: T) => void {
     if (!first) listen(value);
     first = false;
   };
+}
+
+/** A mistake of our own must not be one in silence. */
+function asPoproomError(error: unknown): PoproomError {
+  if (error instanceof PoproomError) return error;
+  console.error(error);
+  return new PoproomError('INTERNAL', 'Something went wrong on this page.', { cause: error });
 }

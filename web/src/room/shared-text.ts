@@ -17,6 +17,12 @@ export interface Draft {
   unplaced: readonly string[];
 }
 
+export function isDraft(value: unknown): value is Draft {
+  const { base, mine, sent = '', unplaced } = (value ?? {}) as Partial<Draft>;
+  const texts = [mine, sent, base?.content, ...(Array.isArray(unplaced) ? unplaced : [undefined])];
+  return texts.every((text) => typeof text === 'string') && Number.isInteger(base?.version);
+}
+
 export interface Drafts {
   load(): Draft | undefined;
   save(draft: Draft | undefined): void;
@@ -96,7 +102,7 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
 
   function flush(): void {
     if (isOver) return;
-    delivery = send();
+    if (inFlight === undefined) delivery = send();
     keepDraft();
   }
 
@@ -130,9 +136,28 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
       if (answer.type === 'written') base.value = { content: sent, version: answer.version };
       else rebase(answer);
     } catch (error) {
-      if (error instanceof PoproomError && error.code !== 'OFFLINE') refused.value = { text: sent, error };
+      if (error instanceof PoproomError && error.code !== 'OFFLINE') refuse(sent, error);
       else uncertain = sent;
     }
+  }
+
+  /** A store that was full or away may take it later; what is wrong with the text itself stays wrong. */
+  function refuse(text: string, error: PoproomError): void {
+    refused.value = { text, error };
+    if (error.code === 'CONTENT_TOO_LARGE' || error.code === 'VALIDATION_FAILED') return;
+    setTimeout(tryAgain, (error.retryAfter ?? 10) * 1000);
+  }
+
+  function tryAgain(): void {
+    refused.value = undefined;
+    if (!isOver && !isSaved()) schedule();
+  }
+
+  /** What is on its way, and then what was typed meanwhile. */
+  async function deliverAll(): Promise<void> {
+    await delivery;
+    flush();
+    await delivery;
   }
 
   function settleArrived(): void {
@@ -205,8 +230,8 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
     flush,
 
     async finish() {
-      flush();
-      await Promise.race([delivery, new Promise((resolve) => setTimeout(resolve, finishWithinMs))]);
+      const tooLate = new Promise((resolve) => setTimeout(resolve, finishWithinMs));
+      await Promise.race([deliverAll(), tooLate]);
       isOver = true;
       clearTimeout(timer);
     },

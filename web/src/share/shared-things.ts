@@ -1,11 +1,13 @@
 /** What other apps handed over to this page by the system's share sheet, kept by the service worker. */
-import { shareCache } from './share-cache.ts';
+import { shareCache, sharedAt } from './share-cache.ts';
 
 export interface SharedThings {
   text: string;
   files: File[];
 }
 
+/** For whom to choose a room takes longer, it is not worth keeping. */
+const keptMs = 3_600_000;
 const nothing: SharedThings = { text: '', files: [] };
 /** To be put into a room; from then on it is there and nowhere else. */
 export async function takeShared(): Promise<SharedThings> {
@@ -16,9 +18,12 @@ export async function takeShared(): Promise<SharedThings> {
 
 export async function readShared(): Promise<SharedThings> {
   if (!('caches' in window)) return nothing;
-  const cache = await caches.open(shareCache);
-  const stored = await cache.match('/share');
+  const stored = (await caches.has(shareCache)) ? await (await caches.open(shareCache)).match('/share') : undefined;
   if (!stored) return nothing;
+  if (Date.now() - Number(stored.headers.get(sharedAt)) > keptMs) {
+    await forgetShared();
+    return nothing;
+  }
   const form = await stored.formData();
   const words = ['title', 'text', 'url'].map((field) => String(form.get(field) ?? '').trim());
   // Apps often put the address into the text as well.

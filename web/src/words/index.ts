@@ -1,13 +1,18 @@
 /** The words of the page, in the language of this device or the one that was chosen. */
 import { computed, effect, signal } from '@preact/signals';
 import { remembered } from '../device/preferences.ts';
+import { isOneOf } from '../device/storage.ts';
 import type { strings } from './strings.ts';
 import { strings as english } from './strings.ts?language=en';
 
 export const languages = { en: 'English', zh: '中文', es: 'Español', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
-export const chosenLanguage = remembered<Language | 'auto'>('language', 'auto');
+export const chosenLanguage = remembered<Language | 'auto'>(
+  'language',
+  'auto',
+  isOneOf(['auto', 'en', 'zh', 'es', 'de']),
+);
 
 const wanted = computed<Language>(() =>
   chosenLanguage.value === 'auto' ? preferred(navigator.languages) : chosenLanguage.value,
@@ -51,6 +56,6 @@ async function speak(language: Language): Promise<void> {
 }
 
 function preferred(tags: readonly string[]): Language {
-  const known = tags.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in languages);
+  const known = tags.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => Object.hasOwn(languages, tag));
   return (known as Language | undefined) ?? 'en';
 }

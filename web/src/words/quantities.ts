@@ -6,10 +6,12 @@ export function size(bytes: number): string {
   const step = bytes < 1000 ? 0 : bytes < 1000 * 1024 ? 1 : 2;
   const unit = (['byte', 'kilobyte', 'megabyte'] as const)[step] as string;
   const maximumFractionDigits = step === 2 ? 1 : 0;
+  // In short, English has no plural of bytes.
+  const unitDisplay = step === 0 ? 'long' : 'short';
   const format = new Intl.NumberFormat(language.value, {
     style: 'unit',
     unit,
-    unitDisplay: 'short',
+    unitDisplay,
     maximumFractionDigits,
   });
   return format.format(bytes / 1024 ** step);

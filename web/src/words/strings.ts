@@ -88,7 +88,7 @@ export const strings = table({
     de: 'Die Kamera ist nicht verfügbar. Erlaube sie im Browser oder gib den Code ein.',
   },
   recentRooms: { en: 'Recent rooms', zh: '最近的房间', es: 'Salas recientes', de: 'Letzte Räume' },
-  timeLeft: { en: '{time} left', zh: '剩余 {time}', es: 'quedan {time}', de: 'noch {time}' },
+  timeLeft: { en: '{time} left', zh: '剩余 {time}', es: '{time} restantes', de: 'noch {time}' },
   forget: {
     en: 'Forget room {code}',
     zh: '忘记房间 {code}',
@@ -150,7 +150,7 @@ export const strings = table({
     en: 'Entering room {code} …',
     zh: '正在进入房间 {code}…',
     es: 'Entrando en la sala {code}…',
-    de: 'Raum {code} wird betreten …',
+    de: 'Raum {code} wird geöffnet …',
   },
   pinTitle: {
     en: 'Room {code} asks for a PIN',
@@ -164,9 +164,9 @@ export const strings = table({
     es: 'Lo sabe quien creó la sala.',
     de: 'Wer den Raum geöffnet hat, kennt sie.',
   },
-  pinWrong: { en: 'This is not the PIN.', zh: 'PIN 不正确。', es: 'Ese no es el PIN.', de: 'Das ist nicht die PIN.' },
+  pinWrong: { en: 'Wrong PIN.', zh: 'PIN 不正确。', es: 'Ese no es el PIN.', de: 'Das ist nicht die PIN.' },
   pinWrongLeft: {
-    en: 'This is not the PIN. Tries left: {n}.',
+    en: 'Wrong PIN. Tries left: {n}.',
     zh: 'PIN 不正确。剩余尝试次数：{n}。',
     es: 'Ese no es el PIN. Intentos restantes: {n}.',
     de: 'Das ist nicht die PIN. Verbleibende Versuche: {n}.',
@@ -226,7 +226,7 @@ export const strings = table({
     es: 'Su texto y sus archivos han desaparecido de todos los dispositivos.',
     de: 'Text und Dateien sind weg, auf allen Geräten.',
   },
-  startOrJoin: { en: 'To the start', zh: '返回首页', es: 'Ir al inicio', de: 'Zum Anfang' },
+  startOrJoin: { en: 'Back to start', zh: '返回首页', es: 'Ir al inicio', de: 'Zum Anfang' },
   tryAgain: { en: 'Try again', zh: '重试', es: 'Reintentar', de: 'Erneut versuchen' },
   triesAgainIn: {
     en: 'Trying again by itself in {time}.',
@@ -256,7 +256,7 @@ export const strings = table({
   copyLink: { en: 'Copy link', zh: '复制链接', es: 'Copiar enlace', de: 'Link kopieren' },
   share: { en: 'Share', zh: '分享', es: 'Compartir', de: 'Teilen' },
   pinNeeded: {
-    en: 'Whoever enters needs the PIN.',
+    en: 'Others need the PIN to enter.',
     zh: '进入需要 PIN。',
     es: 'Para entrar hace falta el PIN.',
     de: 'Wer eintritt, braucht die PIN.',
@@ -307,10 +307,10 @@ export const strings = table({
   copy: { en: 'Copy', zh: '复制', es: 'Copiar', de: 'Kopieren' },
   paste: { en: 'Paste', zh: '粘贴', es: 'Pegar', de: 'Einfügen' },
   pasteRefused: {
-    en: 'The browser did not allow pasting. Press Ctrl+V in the text.',
-    zh: '浏览器不允许粘贴。请在文字框中按 Ctrl+V。',
-    es: 'El navegador no ha permitido pegar. Pulsa Ctrl+V en el texto.',
-    de: 'Der Browser hat das Einfügen nicht erlaubt. Drücke Strg+V im Text.',
+    en: 'The browser did not allow pasting. Paste into the text field instead.',
+    zh: '浏览器不允许粘贴。请直接粘贴到文字框中。',
+    es: 'El navegador no ha permitido pegar. Pega directamente en el texto.',
+    de: 'Der Browser hat das Einfügen nicht erlaubt. Füge es direkt im Textfeld ein.',
   },
   clear: { en: 'Clear', zh: '清空', es: 'Vaciar', de: 'Leeren' },
   cleared: {
@@ -322,10 +322,10 @@ export const strings = table({
   monospace: { en: 'Fixed-width letters', zh: '等宽字体', es: 'Letra de ancho fijo', de: 'Feste Zeichenbreite' },
   linksInText: { en: 'Links in the text', zh: '文字中的链接', es: 'Enlaces del texto', de: 'Links im Text' },
   unplacedTitle: {
-    en: 'Your words that collided with others',
+    en: 'Your changes that collided with others',
     zh: '与他人修改冲突的文字',
-    es: 'Palabras tuyas que chocaron con otras',
-    de: 'Worte von dir, die mit anderen zusammenstießen',
+    es: 'Cambios tuyos que chocaron con otros',
+    de: 'Deine Änderungen, die sich mit anderen überschnitten',
   },
   unplacedHint: {
     en: 'Another device changed the same place at the same time. Its words are in the text, yours are here.',
@@ -406,7 +406,22 @@ export const strings = table({
     de: 'Teile einen Text, einen Link oder eine Datei aus einer anderen App und wähle Poproom.',
   },
 
+  sharePending: {
+    en: 'Something shared from another app waits for a room.',
+    zh: '有来自其他应用的分享内容等待放入房间。',
+    es: 'Algo compartido desde otra aplicación espera una sala.',
+    de: 'Etwas aus einer anderen App Geteiltes wartet auf einen Raum.',
+  },
+  chooseRoom: { en: 'Choose a room', zh: '选择房间', es: 'Elegir sala', de: 'Raum wählen' },
+
   // What can go wrong
+  partMissing: {
+    en: 'A part of the page could not be loaded. Try again, or reload the page.',
+    zh: '页面的一部分无法加载。请重试或刷新页面。',
+    es: 'No se ha podido cargar una parte de la página. Reinténtalo o recarga la página.',
+    de: 'Ein Teil der Seite ließ sich nicht laden. Versuche es erneut oder lade die Seite neu.',
+  },
+  reload: { en: 'Reload the page', zh: '刷新页面', es: 'Recargar la página', de: 'Seite neu laden' },
   errorOffline: {
     en: 'The server cannot be reached. Check the connection and try again.',
     zh: '无法连接服务器。请检查网络后重试。',
@@ -416,13 +431,13 @@ export const strings = table({
   limitRequests: {
     en: 'The limit of requests is reached. It is lifted in {time}.',
     zh: '请求次数已达上限，{time}后解除。',
-    es: 'Se ha alcanzado el límite de peticiones. Se levanta en {time}.',
+    es: 'Se ha alcanzado el límite de peticiones. Podrás continuar en {time}.',
     de: 'Die Grenze der Anfragen ist erreicht. Sie wird in {time} aufgehoben.',
   },
   limitMisses: {
     en: 'Too many unknown codes or wrong PINs came from here. This is lifted in {time}.',
-    zh: '此处输入的未知房间码或错误 PIN 过多，{time}后解除。',
-    es: 'Llegaron demasiados códigos desconocidos o PIN incorrectos. Se levanta en {time}.',
+    zh: '来自此网络的未知房间码或错误 PIN 过多，{time}后解除。',
+    es: 'Llegaron demasiados códigos desconocidos o PIN incorrectos. Podrás continuar en {time}.',
     de: 'Von hier kamen zu viele unbekannte Codes oder falsche PINs. Das endet in {time}.',
   },
   limitDevices: {

@@ -3,6 +3,7 @@ import { hasNetwork } from '../../device/network.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { t } from '../../words/index.ts';
 import { JoinForm } from './join-form.tsx';
+import { PendingShare } from './pending-share.tsx';
 import { Picture } from './picture.tsx';
 import { RecentRooms } from './recent-rooms.tsx';
 import { StartForm } from './start-form.tsx';
@@ -16,6 +17,7 @@ export function Home() {
           <span>{t('youAreOffline')}</span>
         </p>
       )}
+      <PendingShare />
       <section class="hero">
         <div>
           <h1>{t('headline')}</h1>

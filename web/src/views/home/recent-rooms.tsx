@@ -1,7 +1,7 @@
 /** The rooms that this device was in, to go back to or to forget. */
 import { useEffect } from 'preact/hooks';
 import { goToRoom } from '../../address.ts';
-import { forget, type RecentRoom, recentRooms, remember, rereadRooms } from '../../device/recent-rooms.ts';
+import { forget, type RecentRoom, recentRooms, rereadRooms } from '../../device/recent-rooms.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { notify } from '../../parts/notices.tsx';
 import { useNow } from '../../parts/ticking.tsx';
@@ -10,8 +10,9 @@ import { roughTime } from '../../words/quantities.ts';
 
 export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
   const now = useNow();
-  useEffect(rereadRooms, []);
   const rooms = recentRooms.value.filter(({ expiresAt }) => expiresAt > now);
+  // At first, and when the time of one is over.
+  useEffect(() => void rereadRooms(), [rooms.length]);
   if (rooms.length === 0) return null;
   return (
     <section class="recent">
@@ -29,8 +30,7 @@ function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (co
   const { code, expiresAt, hasPin } = room;
 
   function forgetRoom() {
-    forget(code);
-    notify(t('forgotten', { code }), () => remember(room));
+    notify(t('forgotten', { code }), forget(code));
   }
 
   return (

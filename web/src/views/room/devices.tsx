@@ -6,22 +6,25 @@ import type { Device, RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
 
 /** As many as fit; the rest is a number. */
-const mostShown = 8;
+const mostShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);
 
 export function Devices({ room }: { room: RoomState }) {
   useComingAndGoing(room.devices.value);
   const devices = ownFirst(room.devices.value);
+  const [shown, rest] = [devices.slice(0, mostShown()), devices.slice(mostShown())];
   return (
     <section class="devices" aria-label={t('devicesHere', { n: devices.length })}>
       <ul>
-        {devices.slice(0, mostShown).map((device) => (
+        {shown.map((device) => (
           <li key={device.deviceId}>
             <i class="dot" />
-            <span>{nameOf(device)}</span>
+            <span class="device-name" title={nameOf(device)}>
+              {nameOf(device)}
+            </span>
             {device.deviceId === deviceId && <small>{t('thisDevice')}</small>}
           </li>
         ))}
-        {devices.length > mostShown && <li>+{devices.length - mostShown}</li>}
+        {rest.length > 0 && <li title={rest.map(nameOf).join(', ')}>+{rest.length}</li>}
         {devices.length < 2 && <li class="nobody">{t('aloneHint')}</li>}
       </ul>
     </section>
@@ -32,7 +35,8 @@ function ownFirst(devices: readonly Device[]): readonly Device[] {
   return [...devices].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
 }
 
-const nameOf = ({ deviceName }: Device) => deviceName ?? t('unnamedDevice');
+/** Without what could turn the words around it upside down: others chose the name. */
+const nameOf = ({ deviceName = '' }: Device) => deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
 
 /** One that is back within this time has not left: it was renamed, or its page was loaded anew. */
 const awayMs = 2_000;

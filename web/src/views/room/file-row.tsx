@@ -14,12 +14,10 @@ export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => 
     <li class="file" aria-busy={removing.value}>
       <Thumbnail url={fileUrl} type={contentType} />
       <div class="file-words">
-        <a href={fileUrl} target="_blank" rel="noopener noreferrer" dir="auto">
+        <a href={fileUrl} target="_blank" rel="noopener noreferrer" dir="auto" title={fileName}>
           {fileName}
         </a>
-        <small>
-          {size(fileSize)} · {kindOf(fileName, contentType)}
-        </small>
+        <small>{[size(fileSize), kindOf(fileName, contentType)].filter(Boolean).join(' · ')}</small>
       </div>
       <div class="file-actions">
         <a

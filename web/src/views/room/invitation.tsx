@@ -1,7 +1,7 @@
 /** How another device gets in: the code to type, the QR to scan, the link to send. Folds away once one is there. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { linkTo } from '../../address.ts';
+import { linkTo, shareOrigin } from '../../address.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { QrCode } from '../../parts/qr-code.tsx';
@@ -40,7 +40,7 @@ export function Invitation({ room }: { room: RoomState }) {
       </div>
       <div class="ways-in" id="ways-in">
         <QrCode text={link} label={t('qrLabel')} />
-        <p>{t('waysInHint', { host: location.host })}</p>
+        <p>{t('waysInHint', { host: new URL(shareOrigin).host })}</p>
         <p class="link">{link.replace(/^https?:\/\//, '')}</p>
         <div class="actions">
           <CopyButton text={link} label={t('copyLink')} icon="link" />

@@ -40,7 +40,7 @@ export function PinPad({ room, asked }: { room: RoomState; asked: PinQuestion })
         <Icon name="lock" />
       </span>
       <h1>{t('pinTitle', { code: room.code })}</h1>
-      <p class="pin-state" role="alert">
+      <p class="pin-state" role="alert" data-wrong={((asked.wrong || locked) && !checking.value) || undefined}>
         <Verdict room={room} asked={asked} locked={locked} checking={checking.value} />
       </p>
       <label class="pin-dots" data-wrong={(asked.wrong && !checking.value) || undefined}>

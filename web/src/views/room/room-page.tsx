@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { PoproomError, RoomCode } from '../../../../src/client/index.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { later } from '../../parts/later.tsx';
+import { dropUndo } from '../../parts/notices.tsx';
 import { Countdown } from '../../parts/ticking.tsx';
 import { openRoom, type RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
@@ -18,7 +19,10 @@ export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code), [code]);
   useEffect(() => {
     room.enter();
-    return room.leave;
+    return () => {
+      dropUndo();
+      room.leave();
+    };
   }, [room]);
   return <View room={room} />;
 }

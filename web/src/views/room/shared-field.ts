@@ -1,6 +1,6 @@
 /** Binds a field to the shared text: what is typed goes there, what comes from there is shown without moving the cursor. */
 import { useEffect } from 'preact/hooks';
-import { editsBetween } from '../../room/merge.ts';
+import { editsBetween, movedBy } from '../../room/merge.ts';
 import type { SharedText } from '../../room/shared-text.ts';
 
 export function useSharedField(field: { current: HTMLTextAreaElement | null }, text: SharedText): void {
@@ -45,15 +45,18 @@ function bind(field: HTMLTextAreaElement, text: SharedText): () => void {
   };
 }
 
-/** In small steps, from the last to the first: those before the cursor move it along, those after it do not. */
+/** Each step makes the browser lay out the text anew. */
+const mostSteps = 20;
+
+/** In few small steps, which leave the rest of the field alone; where they are many, all at once. */
 function update(field: HTMLTextAreaElement, text: string): void {
   if (field.value === text) return;
-  const isCursor = field.selectionStart === field.selectionEnd;
-  for (const { from, to, text: words } of editsBetween(field.value, text).reverse()) {
-    field.setRangeText(words, from, to, 'preserve');
-  }
-  // A cursor within words that were replaced would have become a selection, and the next letter would erase it.
-  if (isCursor) field.selectionStart = field.selectionEnd;
+  const edits = editsBetween(field.value, text);
+  const { selectionStart, selectionEnd, scrollTop } = field;
+  if (edits.length > mostSteps) field.value = text;
+  else for (const { from, to, text: words } of edits.toReversed()) field.setRangeText(words, from, to);
+  field.setSelectionRange(movedBy(edits, selectionStart), movedBy(edits, selectionEnd));
+  field.scrollTop = scrollTop;
 }
 
 /** A field has one kind of line end, whatever the text has. */

@@ -28,8 +28,9 @@ export function Thumbnail({ url, type }: { url: string; type: string }) {
   );
 }
 
-/** What people call its type: the ending of its name, or else what the browser said it is. */
+/** What people call its type: the ending of its name, or else what the browser said it is, if it said anything. */
 export function kindOf(name: string, type: string): string {
   const ending = /\.([A-Za-z0-9]{1,8})$/.exec(name)?.[1];
-  return (ending ?? type.replace(/^.*\//, '')).toUpperCase();
+  const declared = type === 'application/octet-stream' ? '' : type.replace(/^.*\//, '');
+  return (ending ?? declared).toUpperCase();
 }

@@ -1,6 +1,4 @@
 /** How long the room still lives: a line that grows shorter, and a clock. */
-import { useRef } from 'preact/hooks';
-import { limits } from '../../limits.ts';
 import { useNow } from '../../parts/ticking.tsx';
 import type { RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
@@ -11,15 +9,15 @@ const soonMs = 5 * 60_000;
 export function TimeLine({ room }: { room: RoomState }) {
   const now = useNow();
   const left = Math.max(0, room.expiresAt.value - now);
-  /** When the room was made is not told; the line starts full at the server's usual lifetime, or at what is left now. */
-  const whole = useRef(Math.max(left, limits.roomTtl * 1000)).current;
+  // When the room was made is not told: the line is full when this device comes in for the first time.
+  const whole = Math.max(1, room.expiresAt.value - room.since.value);
   return (
     <div class="time-line" data-soon={left < soonMs || undefined}>
       <p>
         <span>{t('goneIn')}</span> <time>{clockTime(left)}</time>
       </p>
       <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-        <rect width={(left / whole) * 100} height="1" />
+        <rect width={Math.min(100, (left / whole) * 100)} height="1" />
       </svg>
     </div>
   );

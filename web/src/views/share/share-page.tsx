@@ -32,7 +32,7 @@ export function SharePage() {
       <section class="card shared-things">
         {text && <pre>{text}</pre>}
         {files.map((file) => (
-          <p key={file.name}>
+          <p key={file}>
             {file.name} · {size(file.size)}
           </p>
         ))}

@@ -1,0 +1,32 @@
+/** How far a migration is: one line that is rewritten on a terminal, now and then a line elsewhere. */
+import type { Progress } from '../core/migration.ts';
+import { inBytes } from './byte-count.ts';
+
+const terminalEveryMs = 100;
+const elsewhereEveryMs = 5000;
+
+export interface ProgressLine {
+  show(progress: Progress): void;
+  /** Makes way for what is said next. */
+  clear(): void;
+}
+
+export function createProgressLine(out: NodeJS.WriteStream): ProgressLine {
+  const everyMs = out.isTTY ? terminalEveryMs : elsewhereEveryMs;
+  let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
+  return {
+    show(progress) {
+      const isLast = out.isTTY && progress.rooms === progress.totalRooms;
+      if (performance.now() - shownAt < everyMs && !isLast) return;
+      shownAt = performance.now();
+      out.write(out.isTTY ? `\r\x1b[K${sentence(progress)}` : `${sentence(progress)}\n`);
+    },
+    clear() {
+      if (out.isTTY) out.write('\r\x1b[K');
+    },
+  };
+}
+
+function sentence({ phase, rooms, totalRooms, bytes }: Progress): string {
+  return `${phase}: ${rooms} of ${totalRooms} rooms, ${inBytes(bytes)} of files`;
+}

@@ -1,0 +1,21 @@
+/** Works through items as they come, so many at a time. The first failure ends it, when what is under way has ended. */
+export async function sideBySide<T>(
+  items: AsyncIterable<T>,
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.asyncIterator]();
+  const failures: unknown[] = [];
+
+  async function workOn(): Promise<void> {
+    while (failures.length === 0) {
+      const next = await queue.next();
+      if (next.done) return;
+      await work(next.value);
+    }
+  }
+
+  const note = (error: unknown) => void failures.push(error);
+  await Promise.all(Array.from({ length: atOnce }, () => workOn().catch(note)));
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,107 @@
+/** Rooms and keys as they are kept in Redis, for moving them. */
+import type { Archive, GuardRules, KeyRecord, RoomRecord } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import type { Redis } from '../../redis/connection.ts';
+import * as scripts from './archive-scripts.ts';
+import type { Keys } from './keys.ts';
+import { filesOf, netMs } from './room-store.ts';
+
+const portion = '500';
+
+export function createArchive(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): Archive {
+  const [byId = ''] = keys.apiKeys;
+
+  async function scan(cursor: string): Promise<{ next: string; members: string[] }> {
+    const reply = await redis.send(keys.rooms, ['ZSCAN', keys.rooms, cursor, 'COUNT', portion]);
+    const [next, members] = reply as [string, string[]];
+    return { next, members };
+  }
+
+  /** Before the room itself: one that is there can be swept, and its files can be fetched. */
+  async function prepare({ code, expiresAt, files }: RoomRecord, keepMs: number): Promise<boolean> {
+    const isOurs = await redis.run(scripts.claimRestored, [keys.rooms], [code, expiresAt]);
+    if (isOurs !== 1) return false;
+    const indexes = files.map(({ id }) => keys.roomOfFile(id));
+    await Promise.all(indexes.map((index) => redis.send(index, ['SET', index, code, 'PX', String(keepMs)])));
+    return true;
+  }
+
+  return {
+    async *codes(now) {
+      let cursor = '0';
+      do {
+        const { next, members } = await scan(cursor);
+        for (let i = 0; i < members.length; i += 2) if (Number(members[i + 1]) > now) yield members[i] as RoomCode;
+        cursor = next;
+      } while (cursor !== '0');
+    },
+
+    async readRoom(code, now) {
+      const { room, files, trusted } = keys.ofRoom(code);
+      const reply = await redis.run(scripts.readRecord, [room, files, trusted], [now]);
+      if (reply === null) return undefined;
+      const [fields, entries, clients] = reply as [string[], string[], string[]];
+      return { ...recordOf(code, fields), files: filesOf(entries), trusted: clients };
+    },
+
+    async restoreRoom(record, now) {
+      const { room, trusted, files, blobs, trash } = keys.ofRoom(record.code);
+      const keepMs = record.expiresAt - now + rememberExpiredMs + netMs;
+      // The memory of a room that expired of late stands where the room would.
+      if (Number(await redis.send(room, ['EXISTS', room])) === 1) return 'taken';
+      if (!(await prepare(record, keepMs))) return 'taken';
+      const args = [keepMs, ...argumentsOf(record)];
+      const made = await redis.run(scripts.restoreRoom, [room, trusted, files, blobs, trash], args);
+      return made === 1 ? 'restored' : 'taken';
+    },
+
+    async keys() {
+      const all = (await redis.send(byId, ['HVALS', byId])) as string[];
+      return all.map(keyOf).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    },
+
+    async restoreKey(key) {
+      const isInForce = key.revokedAt === undefined;
+      const args = [key.id, key.hash, key.name, JSON.stringify(key), isInForce ? 1 : 0];
+      return (await redis.run(scripts.restoreKey, keys.apiKeys, args)) === 1 ? 'restored' : 'taken';
+    },
+  };
+}
+
+function recordOf(code: RoomCode, fields: string[]): Omit<RoomRecord, 'files' | 'trusted'> {
+  const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, content = '', version, writtenAt] = fields;
+  return {
+    code,
+    createdAt: Number(createdAt),
+    expiresAt: Number(expiresAt),
+    pinMac: pinMac === '' ? undefined : new Uint8Array(Buffer.from(pinMac, 'hex')),
+    seq: Number(seq),
+    pinAttempts: Number(pinAttempts),
+    content: { content, version: Number(version), writtenAt: Number(writtenAt) },
+  };
+}
+
+function argumentsOf({ files, trusted, ...record }: RoomRecord): (string | number)[] {
+  const fields = Object.entries(fieldsOf(record, files)).flat();
+  // Places in a row stand for the seqs of their arrival: they keep the order, and later ones come after them.
+  const entries = files.flatMap((file, i) => [file.id, file.blob, `${i}:${JSON.stringify(file)}`]);
+  return [fields.length, ...fields, trusted.length, ...trusted, ...entries];
+}
+
+function fieldsOf({ content, pinMac, ...record }: Omit<RoomRecord, 'files' | 'trusted'>, files: RoomRecord['files']) {
+  return {
+    createdAt: record.createdAt,
+    expiresAt: record.expiresAt,
+    pinMac: pinMac ? Buffer.from(pinMac).toString('hex') : '',
+    seq: record.seq,
+    ...content,
+    fileCount: files.length,
+    fileBytes: files.reduce((sum, { size }) => sum + size, 0),
+    pinAttempts: record.pinAttempts,
+  };
+}
+
+function keyOf(json: string): KeyRecord {
+  const { id, name, tier, createdAt, revokedAt, hash } = JSON.parse(json) as KeyRecord;
+  return { id, name, tier, createdAt, revokedAt, hash };
+}

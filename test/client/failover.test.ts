@@ -1,0 +1,37 @@
+/** The SDK behind a load balancer whose nodes come and go. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createClient } from '../../src/client/index.ts';
+import { openLine } from '../support/line.ts';
+import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { startRedis } from '../support/redis.ts';
+import { startS3 } from '../support/s3.ts';
+import { follow } from './follower.ts';
+
+describe('a node that is killed under the SDK', { timeout: 60_000 }, () => {
+  it('[NODE-8] [SDK-3] comes back on another one, with everything that was answered', async (t) => {
+    const redis = await startRedis();
+    const s3 = await startS3();
+    t.after(() => Promise.all([redis.stop(), s3.stop()]));
+    const [killed, other] = await startTwo(t, installation({ redis, s3 }, withoutLimits));
+    let node = killed;
+    const balancer = await openLine(t, () => node.port);
+    const client = createClient({ url: balancer.url });
+    const { roomId } = await client.createRoom();
+    const here = follow(t, client.room(roomId));
+    const there = follow(t, createClient({ url: other.url }).room(roomId));
+    await here.next('snapshot');
+    await there.next('snapshot');
+    let version = 0;
+    for (const text of ['one', 'two', 'three']) ({ version } = await here.live.write(text, version));
+
+    node = other;
+    await killed.end('SIGKILL');
+    await here.next('connected', 10_000);
+    const answer = await here.live.write('back', version);
+    assert.equal(answer.type, 'written', 'nothing that was answered is missing');
+    assert.equal(answer.version, version + 1);
+    for (;;) if ((await there.next('content')).content === 'back') break;
+    assert.equal((await other.api.get(`/api/rooms/${roomId}/content`)).json.content, 'back');
+  });
+});

@@ -1,0 +1,248 @@
+/** Rooms and keys as they are kept: read from one store, restored in another. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { drawApiKey } from '../../src/core/api-key.ts';
+import type { KeyRecord, RoomRecord } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import {
+  day,
+  file,
+  hour,
+  mac,
+  makeRoom,
+  manyMisses,
+  newClient,
+  type OpenStore,
+  ownStore,
+  quota,
+  second,
+  sharedStore,
+  start,
+  unknownCode,
+  visit,
+  write,
+} from './store-under-test.ts';
+
+const [right, wrong] = [new Uint8Array(mac('0427')), mac('9999')];
+const oddText = 'content version\u0000 \u{1f44d} "\\\r\n\u2028 1e400';
+
+export function archiveTests(open: OpenStore): void {
+  describe('rooms that are read', () => readingTests(open));
+  describe('rooms that are restored', () => restoringTests(open));
+  describe('keys', () => keyTests(open));
+}
+
+function readingTests(open: OpenStore): void {
+  const store = sharedStore(open, manyMisses);
+
+  it('[MOVE-1] are told with all that makes them', async () => {
+    const creator = newClient();
+    const code = await makeRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour });
+    const files = [file({ size: 0, name: 'päper "1".txt' }), file({ size: 5 })];
+    await store.rooms.writeContent(code, write('first'));
+    await store.rooms.writeContent(code, write(oddText, undefined, start + second));
+    for (const added of files) await store.rooms.addFile(code, added, quota);
+    await store.rooms.notePinAttempt(code, start);
+    assert.deepEqual(await store.archive.readRoom(code, start), {
+      code,
+      createdAt: start,
+      expiresAt: start + hour,
+      pinMac: right,
+      seq: 5,
+      pinAttempts: 1,
+      content: { content: oddText, version: 2, writtenAt: start + second },
+      files,
+      trusted: [creator],
+    });
+  });
+
+  it('[MOVE-1] are told while they are fresh, too', async () => {
+    const code = await makeRoom(store.rooms);
+    const record = await store.archive.readRoom(code, start);
+    assert.deepEqual(record, { ...roomRecord(), code });
+  });
+
+  it('are not there when nobody made them, or when their time is up', async () => {
+    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    assert.ok(await store.archive.readRoom(code, start + hour - 1));
+    assert.equal(await store.archive.readRoom(code, start + hour), undefined);
+    assert.equal(await store.archive.readRoom(unknownCode(), start), undefined);
+  });
+
+  it('[MOVE-1] are all listed, each once, but for those past their time', async (t) => {
+    const { rooms, archive } = (await ownStore(t, open)).store;
+    assert.deepEqual(await Array.fromAsync(archive.codes(start)), []);
+    const make = (n: number) => makeRoom(rooms, { expiresAt: start + (n % 10 === 0 ? hour : day) });
+    const codes = await Promise.all(Array.from({ length: 1200 }, (_, n) => make(n)));
+    await rooms.deleteRoom(codes[1] as RoomCode, start);
+    const listed = await Array.fromAsync(archive.codes(start + hour));
+    assert.deepEqual(listed.sort(), codes.filter((_, n) => n % 10 !== 0 && n !== 1).sort());
+  });
+}
+
+function restoringTests(open: OpenStore): void {
+  const store = sharedStore(open, manyMisses);
+
+  it('[MOVE-1] are as they were', async () => {
+    const record = roomRecord({
+      pinMac: right,
+      seq: 40,
+      pinAttempts: 3,
+      content: { content: oddText, version: 17, writtenAt: start - hour },
+      files: [file({ name: 'first' }), file({ name: 'second' }), file({ name: 'older', uploadedAt: start - hour })],
+      trusted: [newClient(), newClient()],
+    });
+    assert.equal(await store.archive.restoreRoom(record, start), 'restored');
+    const files = [record.files[2], record.files[0], record.files[1]];
+    assert.deepEqual(await store.archive.readRoom(record.code, start), { ...record, files });
+  });
+
+  it('[MOVE-1] go on like any other: door, text, files', async () => {
+    const [kept, dropped] = [file({ size: 70 }), file({ size: 30 })];
+    const record = roomRecord({
+      pinMac: right,
+      seq: 9,
+      content: { content: 'text', version: 4, writtenAt: start },
+      files: [kept, dropped],
+    });
+    const { code } = record;
+    await store.archive.restoreRoom(record, start);
+    assert.equal((await store.rooms.admit(visit(code, { pinMac: wrong }))).outcome, 'pin-incorrect');
+    const admitted = await store.rooms.admit(visit(code, { pinMac: right }));
+    assert.deepEqual(admitted.outcome === 'admitted' && [admitted.room.fileCount, admitted.room.fileBytes], [2, 100]);
+    assert.deepEqual(await store.rooms.writeContent(code, write('next', [4])), {
+      outcome: 'written',
+      version: 5,
+      seq: 10,
+    });
+    const added = file();
+    assert.deepEqual(await store.rooms.addFile(code, added, quota), { seq: 11 });
+    assert.deepEqual(await store.rooms.findFile(dropped.id, start), dropped);
+    assert.deepEqual(await store.rooms.removeFile(code, dropped.id, start), { seq: 12 });
+    assert.deepEqual(await store.rooms.listFiles(code, start), [kept, added]);
+  });
+
+  it('[MOVE-1] know who gave the right PIN', async () => {
+    const [friend, stranger] = [newClient(), newClient()];
+    const record = roomRecord({ pinMac: right, trusted: [friend] });
+    await store.archive.restoreRoom(record, start);
+    const guess = () => store.rooms.admit(visit(record.code, { pinMac: wrong }));
+    for (let n = 0; n < manyMisses.wrongPinsPerRoom; n++) await guess();
+    const outcomeFor = async (client: string) =>
+      (await store.rooms.admit(visit(record.code, { client, pinMac: right }))).outcome;
+    assert.deepEqual([await outcomeFor(friend), await outcomeFor(stranger)], ['admitted', 'pin-locked']);
+  });
+
+  it('are counted, and expire with their files', async (t) => {
+    const { rooms, archive } = (await ownStore(t, open)).store;
+    const record = roomRecord({ expiresAt: start + hour, files: [file()] });
+    await archive.restoreRoom(record, start);
+    assert.equal(await rooms.countRooms(start), 1);
+    assert.deepEqual(await Array.fromAsync(archive.codes(start)), [record.code]);
+    const blob = record.files[0]?.blob as string;
+    assert.deepEqual(await rooms.knownBlobs([blob]), new Set([blob]));
+    assert.deepEqual(await rooms.expireRooms(start + hour, 10), [record.code]);
+    assert.deepEqual(await rooms.listTrash(10), [blob]);
+  });
+
+  it('[MOVE-2] take no code that is in use, and change nothing of the room there', async () => {
+    const code = await makeRoom(store.rooms);
+    await store.rooms.writeContent(code, write('mine'));
+    const before = await store.archive.readRoom(code, start);
+    const added = file();
+    assert.equal(await store.archive.restoreRoom(roomRecord({ code, files: [added] }), start), 'taken');
+    assert.deepEqual(await store.archive.readRoom(code, start), before);
+    assert.equal(await store.rooms.findFile(added.id, start), undefined);
+  });
+
+  it('[MOVE-2] take no code that was in use until of late', async () => {
+    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const record = roomRecord({ code, createdAt: start + second });
+    assert.equal(await store.archive.restoreRoom(record, start + hour), 'taken');
+    await store.rooms.expireRooms(start + hour, 1000);
+    assert.equal(await store.archive.restoreRoom(record, start + hour), 'taken');
+    assert.equal((await store.rooms.admit(visit(code, { now: start + hour }))).outcome, 'expired');
+  });
+
+  it('[MOVE-2] are restored once, however many do so at a time', async () => {
+    const record = roomRecord({ files: [file()] });
+    const outcomes = await Promise.all([1, 2, 3].map(() => store.archive.restoreRoom(record, start)));
+    assert.deepEqual(outcomes.sort(), ['restored', 'taken', 'taken']);
+    assert.deepEqual(await store.archive.readRoom(record.code, start), record);
+  });
+
+  it('come back after they were deleted, and take their bytes out of the trash', async (t) => {
+    const { rooms, archive } = (await ownStore(t, open)).store;
+    const record = roomRecord({ files: [file()] });
+    await archive.restoreRoom(record, start);
+    await rooms.deleteRoom(record.code, start);
+    assert.equal(await archive.restoreRoom(record, start), 'restored');
+    assert.deepEqual(await rooms.listTrash(10), []);
+    assert.deepEqual(await rooms.findFile(record.files[0]?.id as string, start), record.files[0]);
+  });
+
+  it('[MOVE-1] survive a restart', async (t) => {
+    const under = await ownStore(t, open);
+    const record = roomRecord({ pinMac: right, files: [file()], trusted: [newClient()] });
+    await under.store.archive.restoreRoom(record, start);
+    const { archive } = await under.reopen(start);
+    assert.deepEqual(await archive.readRoom(record.code, start), record);
+  });
+}
+
+function keyTests(open: OpenStore): void {
+  it('[MOVE-1] are as they were, in force and revoked', async (t) => {
+    const [{ store: from }, { store: to }] = [await ownStore(t, open), await ownStore(t, open)];
+    const [inForce, revoked] = [drawApiKey(), drawApiKey()];
+    await from.keys.create({ id: revoked.id, hash: revoked.hash, name: 'laptop', tier: 'free' }, start);
+    await from.keys.revoke('laptop', start + second);
+    await from.keys.create({ id: inForce.id, hash: inForce.hash, name: 'laptop', tier: 'pro' }, start + second);
+    const records = await from.archive.keys();
+    assert.deepEqual(
+      records.map(({ hash, revokedAt }) => [hash, revokedAt]),
+      [
+        [revoked.hash, start + second],
+        [inForce.hash, undefined],
+      ],
+    );
+    for (const record of records) assert.equal(await to.archive.restoreKey(record), 'restored');
+    assert.deepEqual(await to.archive.keys(), records);
+    assert.deepEqual(await to.keys.list(), await from.keys.list());
+    assert.equal((await to.keys.find(inForce.hash))?.tier, 'pro');
+    assert.equal(await to.keys.find(revoked.hash), undefined);
+    assert.equal((await to.keys.revoke('laptop', start))?.id, inForce.id);
+  });
+
+  it('[MOVE-2] take neither an id nor the name of another in force', async (t) => {
+    const { store } = await ownStore(t, open);
+    const first = keyRecord('mine');
+    assert.equal(await store.archive.restoreKey(first), 'restored');
+    assert.equal(await store.archive.restoreKey(first), 'taken');
+    assert.equal(await store.archive.restoreKey({ ...keyRecord('other'), id: first.id }), 'taken');
+    const namesake = keyRecord('mine');
+    assert.equal(await store.archive.restoreKey(namesake), 'taken');
+    assert.equal(await store.keys.find(namesake.hash), undefined);
+    assert.deepEqual(await store.archive.keys(), [first]);
+    assert.equal(await store.archive.restoreKey({ ...namesake, revokedAt: start }), 'restored');
+  });
+}
+
+function roomRecord(over: Partial<RoomRecord> = {}): RoomRecord {
+  return {
+    code: unknownCode(),
+    createdAt: start,
+    expiresAt: start + day,
+    pinMac: undefined,
+    seq: 0,
+    pinAttempts: 0,
+    content: { content: '', version: 0, writtenAt: start },
+    files: [],
+    trusted: [],
+    ...over,
+  };
+}
+
+function keyRecord(name: string): KeyRecord {
+  const { id, hash } = drawApiKey();
+  return { id, hash, name, tier: 'free', createdAt: start, revokedAt: undefined };
+}

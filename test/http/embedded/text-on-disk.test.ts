@@ -1,0 +1,31 @@
+/** The text of a room in the database file of the embedded engine. */
+import assert from 'node:assert/strict';
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { embedded } from '../../support/engine.ts';
+import { startTestServer } from '../../support/server.ts';
+
+describe('a text', () => {
+  it('[TEXT-6] is on the disk when its write is answered: a copy of the files as they lie there has it', async (t) => {
+    const { api, folder } = await startTestServer(t, { ...embedded, POPROOM_FREE_LIMIT: '0' });
+    const copy = await mkdtemp(join(tmpdir(), 'poproom-copy-'));
+    t.after(() => rm(copy, { recursive: true }));
+    const room = await api.room();
+    for (let write = 0; write < 20; write++) {
+      await api.post(`/api/rooms/${room}/content`, { json: { content: `text ${write}` } });
+      const names = (await readdir(folder)).filter((name) => /^poproom\.db(-wal)?$/.test(name));
+      for (const name of names) await copyFile(join(folder, name), join(copy, name));
+      assert.equal(contentIn(copy, room), `text ${write}`);
+    }
+  });
+});
+
+function contentIn(folder: string, room: string): unknown {
+  const db = new DatabaseSync(join(folder, 'poproom.db'));
+  const row = db.prepare('SELECT content FROM rooms WHERE code = ?').get(room);
+  db.close();
+  return row?.content;
+}

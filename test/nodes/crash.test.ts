@@ -1,0 +1,55 @@
+/** A node that is killed: nothing that it answered is lost, and its devices do not linger. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertRemembered, type RoomMemory, rememberRoom } from '../support/answered.ts';
+import { joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
+import { versionOf } from '../support/load.ts';
+import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import type { ServerProcess } from '../support/process.ts';
+import { startRedis } from '../support/redis.ts';
+import { startS3 } from '../support/s3.ts';
+
+const goneWithinMs = 60_000;
+
+describe('a node that is killed', { timeout: 110_000 }, () => {
+  it('[NODE-8] takes nothing along that it answered, and its devices are gone within a minute', async (t) => {
+    const redis = await startRedis();
+    const s3 = await startS3();
+    t.after(() => Promise.all([redis.stop(), s3.stop()]));
+    const [killed, other] = await startTwo(t, installation({ redis, s3 }, withoutLimits));
+    const room = await other.api.room();
+    const stays = await joinRoom(t, other.url, room, { deviceId: 'stays' });
+    await stays.next('snapshot');
+    const goes = await joinRoom(t, killed.url, room, { deviceId: 'goes' });
+    await goes.next('snapshot');
+    await stays.next('devices', ({ devices }) => devices.length === 2);
+
+    const written = await Promise.all(Array.from({ length: 4 }, async () => rememberRoom(await killed.api.room())));
+    const clients = written.map((memory, i) => writeUntilGone(killed, memory, `client ${i}`));
+    await eventually('writes are answered', () => written.every(({ answered }) => answered.size > 10));
+    await killed.end('SIGKILL');
+    const killedAt = performance.now();
+    await Promise.all(clients);
+    for (const memory of written) await assertRemembered(other.api, memory);
+
+    await stays.next('devices', ({ devices }) => devices.every(({ deviceId }) => deviceId === 'stays'));
+    const goneAfter = performance.now() - killedAt;
+    assert.ok(goneAfter < goneWithinMs, `its device was gone after ${goneAfter} ms`);
+    assert.equal((await other.api.get(`/api/rooms/${room}`)).json.deviceCount, 1);
+    t.diagnostic(`its device was gone after ${Math.round(goneAfter)} ms`);
+  });
+});
+
+async function writeUntilGone({ api }: ServerProcess, { code, sent, answered }: RoomMemory, by: string): Promise<void> {
+  for (let n = 0; ; n++) {
+    const content = `${by} text ${n}`;
+    sent.add(content);
+    try {
+      answered.set(versionOf(await api.post(`/api/rooms/${code}/content`, { json: { content } })), content);
+    } catch (error) {
+      if (/^(fetch failed|terminated)$/.test((error as Error).message)) return;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,243 @@
+/** Redis goes away under load and comes back: answers stay swift and honest, and nothing that was answered is lost. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { assertRemembered } from '../support/answered.ts';
+import { type Answer, toAnswer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { type Device, joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
+import { openLine } from '../support/line.ts';
+import { startLoad } from '../support/load.ts';
+import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import type { ServerProcess } from '../support/process.ts';
+import { peakMemory } from '../support/process-figures.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { emptyReplica, learn } from '../support/replica.ts';
+import { startS3 } from '../support/s3.ts';
+import { openWire } from '../support/wire.ts';
+
+const answersWithinMs = 2_000;
+const trueWithinMs = 5_000;
+/** A node at rest has about 100; what the load of these tests could pile up in an outage would be far more. */
+const mostMemory = 256;
+
+interface Outage {
+  how: string;
+  begin(redis: RedisServer): void;
+  lastsMs: number;
+  end(redis: RedisServer): Promise<void> | void;
+}
+
+const outages: Outage[] = [
+  {
+    how: 'is frozen for ten seconds',
+    begin: (redis) => redis.signal('SIGSTOP'),
+    lastsMs: 10_000,
+    end: (redis) => redis.signal('SIGCONT'),
+  },
+  {
+    how: 'is killed and started again',
+    begin: (redis) => redis.signal('SIGKILL'),
+    lastsMs: 4_000,
+    end: (redis) => redis.restart(),
+  },
+  { how: 'is restarted', begin: () => undefined, lastsMs: 0, end: (redis) => redis.restart() },
+];
+
+describe('Redis goes away', { timeout: 90_000 }, () => {
+  for (const outage of outages) {
+    it(`[NODE-9] [NODE-10] [NODE-11] [NODE-12] when it ${outage.how}`, async (t) => {
+      const { redis, nodes } = await startAll(t);
+      const quiet = await Promise.all(Array.from({ length: 6 }, () => watchedRoom(t, nodes)));
+      const late = await Promise.all(Array.from({ length: 6 }, () => watchedRoom(t, nodes)));
+      const guesses = await guess(nodes);
+      const streams = openStreams(nodes, quiet[0]?.code ?? '');
+      const load = await startLoad({
+        apis: nodes.map(({ api }) => api),
+        rooms: 4,
+        clients: 6,
+        pauseMs: 10,
+        checkRefusal: isAway,
+      });
+      await eventually('the load is on', () => load.granted() > 50);
+
+      outage.begin(redis);
+      const [one] = nodes;
+      const unsure = quiet.map(({ code }) =>
+        one.api.post(`/api/rooms/${code}/content`, { json: { content: 'unsure' } }),
+      );
+      await pause(outage.lastsMs);
+      if (outage.lastsMs > 0) await assertAway(nodes);
+      await outage.end(redis);
+      const returnedAt = performance.now();
+      for (const answer of await Promise.all(unsure)) if (answer.status !== 200) isAway(answer);
+      for (const { code } of late) {
+        const write = () => one.api.post(`/api/rooms/${code}/content`, { json: { content: 'the first after it' } });
+        await eventually('writes are taken again', async () => (await write()).status === 200);
+      }
+      const backAfter = performance.now() - returnedAt;
+      for (const room of [...quiet, ...late]) await eventually('devices have the truth', room.isTrue, trueWithinMs);
+      const trueAfter = performance.now() - returnedAt;
+      assert.ok(trueAfter < trueWithinMs, `the devices have the true state ${trueAfter} ms after its return`);
+
+      await Promise.all([load.stop(), guesses.stop(), streams.stop()]);
+      for (const room of load.rooms) for (const { api } of nodes) await assertRemembered(api, room);
+      assert.ok(load.slowest() < answersWithinMs, `the slowest answer took ${load.slowest()} ms`);
+      assert.ok(streams.slowest() < answersWithinMs, `the slowest stream took ${streams.slowest()} ms to open`);
+      assert.ok(guesses.evaluated() <= 5, `${guesses.evaluated()} wrong PINs were evaluated`);
+      const memory = await Promise.all(nodes.map(({ pid }) => peakMemory(pid)));
+      for (const most of memory) assert.ok(most < mostMemory, `${most} MiB`);
+      t.diagnostic(
+        `${load.granted()} granted, ${load.refused()} refused, slowest ${Math.round(load.slowest())} ms, ` +
+          `streams ${Math.round(streams.slowest())} ms; back after ${Math.round(backAfter)} ms, ` +
+          `true after ${Math.round(trueAfter)} ms; ${guesses.evaluated()} PINs evaluated; ` +
+          `at most ${memory.map(Math.round).join(' and ')} MiB`,
+      );
+    });
+  }
+
+  it('[NODE-11] finds its way back when connections die without a word', async (t) => {
+    const line = await openLine(t, () => redis.port);
+    const redis = await startRedis();
+    const s3 = await startS3();
+    t.after(() => Promise.all([redis.stop(), s3.stop()]));
+    const settings = installation({ redis: { url: line.url.replace('http', 'redis') }, s3 }, withoutLimits);
+    const nodes = await startTwo(t, settings);
+    const room = await watchedRoom(t, nodes);
+    line.strand();
+    const since = performance.now();
+    const [one] = nodes;
+    const write = () => one.api.post(`/api/rooms/${room.code}/content`, { json: { content: 'again' } });
+    await eventually('writes are taken again', async () => (await write()).status === 200);
+    await eventually('devices have the truth', room.isTrue);
+    t.diagnostic(`back after ${Math.round(performance.now() - since)} ms`);
+  });
+
+  it('[NODE-12] tells a device of another node, which noticed nothing, of a write that had no answer', async (t) => {
+    const { redis, nodes } = await startAll(t);
+    const { code, isTrue } = await watchedRoom(t, nodes);
+    const writer = await joinRoom(t, nodes[0].url, code);
+    writer.say({ type: 'content', content: 'early', baseVersion: 0 });
+    await writer.next('written');
+    redis.signal('SIGSTOP');
+    writer.say({ type: 'content', content: 'late', baseVersion: 1 });
+    assert.equal((await writer.next('error')).error.code, 'UNAVAILABLE');
+    redis.signal('SIGCONT');
+    const text = async () => (await nodes[0].api.get(`/api/rooms/${code}/content`)).json.content;
+    await eventually('it is written after all', async () => (await text()) === 'late', trueWithinMs);
+    await eventually('devices have the truth', isTrue, trueWithinMs);
+  });
+
+  it('[NODE-9] outlives what is not HTTP, limits or not', async (t) => {
+    const { redis, nodes } = await startAll(t, {});
+    redis.signal('SIGKILL');
+    await eventually('it is away', async () => (await nodes[0].api.get('/readyz')).status === 503);
+    for (const { port, api } of nodes) {
+      const wire = await openWire(t, port);
+      await wire.send('this is not HTTP\r\n\r\n');
+      assert.equal((await wire.answer()).status, 400);
+      assert.equal((await api.get('/api/health')).status, 503);
+    }
+  });
+
+  it('[NODE-9] says so while Redis takes no writes, as in the middle of a failover', async (t) => {
+    const { redis, nodes } = await startAll(t);
+    const { code } = await watchedRoom(t, nodes);
+    const command = (...words: string[]) => execFileSync('redis-cli', ['-p', String(redis.port), ...words]);
+    const write = () => nodes[0].api.post(`/api/rooms/${code}/content`, { json: { content: 'a' } });
+    command('replicaof', '127.0.0.1', '1');
+    isAway(await write());
+    command('replicaof', 'no', 'one');
+    assert.equal((await write()).status, 200);
+  });
+});
+
+async function startAll(t: TestContext, limits: Record<string, string> = withoutLimits) {
+  const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
+  const s3 = await startS3();
+  t.after(() => Promise.all([redis.stop(), s3.stop()]));
+  return { redis, nodes: await startTwo(t, installation({ redis, s3 }, limits)) };
+}
+
+/** The one refusal that an outage allows. */
+function isAway(answer: Answer): void {
+  assertError(answer, 503, 'UNAVAILABLE');
+  assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+}
+
+async function assertAway(nodes: readonly ServerProcess[]): Promise<void> {
+  for (const { api } of nodes) {
+    isAway(await api.post('/api/rooms'));
+    isAway(await api.get('/api/rooms/ABC234', { pin: '1234' }));
+    assert.equal((await api.get('/readyz')).status, 503);
+    assert.equal((await api.get('/livez')).status, 200);
+  }
+}
+
+/** A room with a device on each node, of which each must come to know what the room has. */
+async function watchedRoom(t: TestContext, nodes: readonly ServerProcess[]) {
+  const [one] = nodes as [ServerProcess];
+  const code = await one.api.room();
+  const devices = await Promise.all(nodes.map(({ url }) => joinRoom(t, url, code)));
+  await Promise.all(devices.map((device) => device.next('snapshot')));
+  const textOf = ({ told }: Device) => told.reduce(learn, emptyReplica()).text;
+  return {
+    code,
+    async isTrue() {
+      const { status, json } = await one.api.get(`/api/rooms/${code}/content`);
+      return status === 200 && devices.every((device) => textOf(device) === json.content);
+    },
+  };
+}
+
+/** One client tries wrong PINs on all nodes in turn. */
+async function guess(nodes: readonly ServerProcess[]) {
+  const code = await (nodes[0] as ServerProcess).api.room({ pin: '0427' });
+  let [evaluated, stopped] = [0, false];
+  async function run(): Promise<void> {
+    for (let n = 0; !stopped; n++) {
+      const { api } = nodes[n % nodes.length] as ServerProcess;
+      const answer = await api.get(`/api/rooms/${code}`, { pin: String(1000 + n), from: '203.0.113.9' });
+      if (answer.code === 'PIN_INCORRECT') evaluated += 1;
+      else if (answer.code !== 'PIN_LOCKED') isAway(answer);
+      // The five tries reach into the outage.
+      await pause(400);
+    }
+  }
+  const done = run();
+  done.catch(() => undefined);
+  return {
+    evaluated: () => evaluated,
+    async stop() {
+      stopped = true;
+      await done;
+    },
+  };
+}
+
+/** Opens streams of events, one after the other, and closes them. */
+function openStreams(nodes: readonly ServerProcess[], code: string) {
+  let [slowest, stopped] = [0, false];
+  async function run(): Promise<void> {
+    for (let n = 0; !stopped; n++) {
+      const { url } = nodes[n % nodes.length] as ServerProcess;
+      const since = performance.now();
+      const response = await fetch(`${url}/api/rooms/${code}/events`);
+      slowest = Math.max(slowest, performance.now() - since);
+      if (response.status === 200) await response.body?.cancel();
+      else isAway(toAnswer(response.status, response.headers, await response.text()));
+      await pause(20);
+    }
+  }
+  const done = run();
+  done.catch(() => undefined);
+  return {
+    slowest: () => slowest,
+    async stop() {
+      stopped = true;
+      await done;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** The S3 store goes away: what needs no bytes goes on, and what does says so. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
+import { joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
+import { openLine } from '../support/line.ts';
+import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { startRedis } from '../support/redis.ts';
+import { startS3 } from '../support/s3.ts';
+
+const nothingListens = 1;
+
+describe('the S3 store goes away', { timeout: 60_000 }, () => {
+  it('[NODE-13] leaves text, lists and deletions as they are, refuses uploads, and needs no restart', async (t) => {
+    const redis = await startRedis();
+    const s3 = await startS3();
+    t.after(() => Promise.all([redis.stop(), s3.stop()]));
+    let port = s3.port;
+    const line = await openLine(t, () => port);
+    const nodes = await startTwo(t, installation({ redis, s3: { ...s3, endpoint: line.url } }, withoutLimits));
+    const [one, two] = nodes;
+    const [room, doomed] = [await one.api.room(), await one.api.room()];
+    const { fileUrl } = (await one.api.upload(room, 'a.txt', 'abc')).json;
+    await one.api.upload(doomed, 'b.txt', 'abc');
+    const device = await joinRoom(t, two.url, room);
+    await device.next('snapshot');
+
+    port = nothingListens;
+    line.cut();
+    for (const { api } of nodes) {
+      const since = performance.now();
+      const refused = await api.upload(room, 'c.txt', 'abc');
+      assertError(refused, 503, 'UNAVAILABLE');
+      assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+      assertError(await api.get(new URL(fileUrl).pathname), 503, 'UNAVAILABLE');
+      assert.ok(performance.now() - since < 4_000);
+      const content = `text by ${api === one.api ? 'one' : 'two'}`;
+      assert.equal((await api.post(`/api/rooms/${room}/content`, { json: { content } })).status, 200);
+      assert.equal((await device.next('content')).content, content);
+      const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
+      assert.deepEqual(
+        files.map(({ fileName }: { fileName: string }) => fileName),
+        ['a.txt'],
+      );
+    }
+    assert.equal((await two.api.delete(`/api/rooms/${doomed}`)).status, 200);
+    assert.equal((await one.api.get(`/api/rooms/${doomed}`)).code, 'ROOM_NOT_FOUND');
+    assert.equal((await s3.keys()).length, 2);
+
+    port = s3.port;
+    for (const { api } of nodes) {
+      assert.equal((await api.get(new URL(fileUrl).pathname)).text, 'abc');
+      assert.equal((await api.upload(room, 'c.txt', 'abc')).status, 201);
+    }
+    await one.api.delete(`/api/rooms/${room}`);
+    await eventually('the bytes of both rooms are gone', async () => (await s3.keys()).length === 0);
+  });
+});

@@ -1,0 +1,174 @@
+/** Two and three nodes over one Redis and one S3 store are one service: whichever one asks, the answer is the same. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { hashOf } from '../support/answered.ts';
+import { joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
+import { bearer } from '../support/keys.ts';
+import { installation, type Stores, startNode, startTwo, withoutLimits } from '../support/nodes.ts';
+import { run, type ServerProcess } from '../support/process.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+
+describe('several nodes', { timeout: 60_000 }, () => {
+  let stores: Stores & { redis: RedisServer; s3: TestS3 };
+  before(async () => {
+    stores = { redis: await startRedis(), s3: await startS3() };
+  });
+  after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
+
+  it('[NODE-1] tell the devices of one what is written on another, at once and in order', async (t) => {
+    const settings = installation(stores, withoutLimits);
+    const [one, two, three] = [...(await startTwo(t, settings)), await startNode(t, settings)] as const;
+    const room = await one.api.room();
+    const there = await joinRoom(t, two.url, room, { deviceId: 'there' });
+    const elsewhere = await joinRoom(t, three.url, room, { deviceId: 'elsewhere' });
+    await Promise.all([there.next('snapshot'), elsewhere.next('snapshot')]);
+
+    const path = `/api/rooms/${room}/content`;
+    for (const content of ['first', 'second']) {
+      const { headers } = await one.api.post(path, { json: { content } });
+      const version = Number(headers.get('etag')?.slice(1, -1));
+      for (const device of [there, elsewhere]) {
+        assert.equal((await device.next('content', (told) => told.version === version)).content, content);
+      }
+      for (const { api } of [one, two, three]) assert.equal((await api.get(path)).json.content, content);
+    }
+
+    there.say({ type: 'content', content: 'from a device', baseVersion: 2, ref: '1' });
+    assert.equal((await there.next('written')).version, 3);
+    assert.equal((await elsewhere.next('content', ({ version }) => version === 3)).content, 'from a device');
+    elsewhere.say({ type: 'content', content: 'too late', baseVersion: 2, ref: '1' });
+    assert.equal((await elsewhere.next('conflict')).content, 'from a device');
+    for (const { told } of [there, elsewhere]) assert.deepEqual(seqsOf(told), seqsOf(told).toSorted(byNumber));
+  });
+
+  it('[NODE-2] hand out a file that was uploaded on another, and stop when it is removed on a third', async (t) => {
+    const settings = installation(stores, withoutLimits);
+    const [one, two, three] = [...(await startTwo(t, settings)), await startNode(t, settings)] as const;
+    const room = await one.api.room();
+    const device = await joinRoom(t, two.url, room);
+    await device.next('snapshot');
+    const bytes = Buffer.alloc(1_500_000, 'a file of several nodes ');
+    const { fileUrl } = (await one.api.upload(room, 'a.txt', bytes)).json;
+    const { file } = await device.next('file-added');
+    const path = new URL(fileUrl).pathname;
+    assert.equal(file.fileUrl, two.url + path);
+    for (const { url } of [two, three]) {
+      const fetched = await fetch(url + path);
+      assert.equal(fetched.status, 200);
+      assert.equal(hashOf(await fetched.bytes()), hashOf(bytes));
+    }
+    assert.equal((await three.api.delete(`/api/rooms/${room}/files/${file.fileId}`)).status, 200);
+    assert.equal((await device.next('file-removed')).fileId, file.fileId);
+    for (const { url } of [one, two]) assert.equal((await fetch(url + path)).status, 404);
+    const prefix = settings.POPROOM_FILES?.split('/').at(-1) ?? '';
+    await eventually('its bytes are gone', async () => !(await stores.s3.keys()).some((key) => key.startsWith(prefix)));
+  });
+
+  it('[NODE-3] count and name the devices of all of them', async (t) => {
+    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const room = await one.api.room();
+    const laptop = await joinRoom(t, one.url, room, { deviceId: 'laptop', deviceName: 'Laptop' });
+    await laptop.next('snapshot');
+    const phone = await joinRoom(t, two.url, room, { deviceId: 'phone', deviceName: 'Phone' });
+    const { devices } = await phone.next('snapshot');
+    assert.deepEqual(devices.map(({ deviceName }) => deviceName).sort(), ['Laptop', 'Phone']);
+    await laptop.next('devices', ({ devices }) => devices.length === 2);
+
+    const again = await joinRoom(t, two.url, room, { deviceId: 'laptop', deviceName: 'Laptop' });
+    await again.next('snapshot');
+    await one.api.get(`/api/rooms/${room}`, { headers: { 'x-device-id': 'script' } });
+    for (const { api } of [one, two]) assert.equal((await api.get(`/api/rooms/${room}`)).json.deviceCount, 3);
+
+    await laptop.leave();
+    await phone.leave();
+    const left = ({ devices }: { devices: { deviceId: string }[] }) =>
+      String(devices.map(({ deviceId }) => deviceId).sort()) === 'laptop,script';
+    await again.next('devices', left);
+    for (const { api } of [one, two]) assert.equal((await api.get(`/api/rooms/${room}`)).json.deviceCount, 2);
+  });
+
+  it('[NODE-4] close a room on all of them when it is deleted on one', async (t) => {
+    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const room = await one.api.room();
+    const devices = await Promise.all([one, two, two].map(({ url }) => joinRoom(t, url, room)));
+    for (const device of devices) await device.next('snapshot');
+    const { fileUrl } = (await two.api.upload(room, 'a.txt', 'abc')).json;
+    const deletedAt = performance.now();
+    assert.equal((await one.api.delete(`/api/rooms/${room}`)).status, 200);
+    assert.equal((await two.api.get(`/api/rooms/${room}`)).code, 'ROOM_NOT_FOUND');
+    assert.equal((await two.api.get(new URL(fileUrl).pathname)).code, 'FILE_NOT_FOUND');
+    for (const device of devices) {
+      assert.equal((await device.next('closed')).reason, 'deleted');
+      assert.equal((await device.closed).code, 4410);
+    }
+    assert.ok(performance.now() - deletedAt < 5_000);
+  });
+
+  it('[NODE-5] grant exactly the limit, of 1,000 requests that race over three of them', async (t) => {
+    const settings = installation(stores, { POPROOM_FREE_LIMIT: '100' });
+    const nodes = [...(await startTwo(t, settings)), await startNode(t, settings)];
+    const from = { 'x-forwarded-for': '203.0.113.7' };
+    const answers = await race(1_000, 64, (i) => statusOf(nodes, i, '/api/health', { headers: from }));
+    assert.equal(answers.filter((status) => status === 200).length, 100);
+    assert.equal(answers.filter((status) => status === 429).length, 900);
+  });
+
+  it('[NODE-6] evaluate at most 5 of 200 wrong PINs that are sent to two of them at once', async (t) => {
+    const nodes = await startTwo(t, installation(stores, withoutLimits));
+    const room = await nodes[0].api.room({ pin: '0427' });
+    const member = await joinRoom(t, nodes[1].url, room, { pin: '0427' });
+    await member.next('snapshot');
+    const tries = Array.from({ length: 200 }, (_, i) =>
+      nodes[i % 2]?.api.get(`/api/rooms/${room}`, { pin: String(1000 + i), from: '203.0.113.8' }),
+    );
+    const codes = (await Promise.all(tries)).map((answer) => answer?.code);
+    assert.equal(codes.filter((code) => code === 'PIN_INCORRECT').length, 5);
+    assert.equal(codes.filter((code) => code === 'PIN_LOCKED').length, 195);
+    for (const { api } of nodes) {
+      const locked = await api.get(`/api/rooms/${room}`, { pin: '0427', from: '203.0.113.8' });
+      assert.equal(locked.code, 'PIN_LOCKED', 'the right one does not help either');
+      assert.equal((await api.get(`/api/rooms/${room}`, { pin: '0427' })).status, 200, 'the maker goes on');
+    }
+    await member.next('pin-attempts', ({ pinAttempts }) => pinAttempts === 5);
+  });
+
+  it('[NODE-7] know the keys that the command makes, and no longer know those that it revokes', async (t) => {
+    const settings = installation(stores, { POPROOM_REQUIRE_API_KEY: 'true', POPROOM_PRO_LIMIT: '50' });
+    const nodes = await startTwo(t, settings);
+    const made = await run(['keys', 'create', 'script'], settings);
+    assert.equal(made.code, 0, made.stderr);
+    const headers = bearer(made.stdout.trim());
+    const left: number[] = [];
+    for (const { api } of [...nodes, ...nodes]) {
+      const { status, headers: told } = await api.post('/api/rooms', { headers });
+      assert.equal(status, 201);
+      left.push(Number(told.get('x-ratelimit-remaining')));
+    }
+    assert.deepEqual(left, [49, 48, 47, 46]);
+    assert.match((await run(['keys', 'list'], settings)).stdout, /script +pro/);
+    assert.equal((await run(['keys', 'revoke', 'script'], settings)).code, 0);
+    for (const { api } of nodes) assert.equal((await api.post('/api/rooms', { headers })).code, 'INVALID_API_KEY');
+  });
+});
+
+/** Runs `work` so many times, a bounded number of them at once. */
+async function race<T>(times: number, atOnce: number, work: (i: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const runner = async () => {
+    while (next < times) results.push(await work(next++));
+  };
+  await Promise.all(Array.from({ length: atOnce }, runner));
+  return results;
+}
+
+async function statusOf(nodes: readonly ServerProcess[], i: number, path: string, init: RequestInit): Promise<number> {
+  const response = await fetch(`${nodes[i % nodes.length]?.url}${path}`, init);
+  await response.bytes();
+  return response.status;
+}
+
+const seqsOf = (told: object[]): number[] => told.flatMap((message) => ('seq' in message ? [Number(message.seq)] : []));
+const byNumber = (a: number, b: number) => a - b;

@@ -1,0 +1,73 @@
+/** The command line of `poproom migrate`: what it says of itself, and of wrong uses. */
+import assert from 'node:assert/strict';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { dataFolder, run } from '../support/process.ts';
+
+describe('poproom migrate', () => {
+  it('[MOVE-5] shows examples with --help', async () => {
+    const { code, stdout, stderr } = await run(['migrate', '--help']);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /poproom migrate --from sqlite:\.\/data --to redis:\/\/localhost:6379 --to-files s3:/);
+  });
+
+  it('[MOVE-5] says what is wrong with its options in one sentence, without passwords', async (t) => {
+    const { from, to } = await places(t);
+    const host = 'redis://user:pass-word@127.0.0.1:1';
+    const wrong: [args: string[], says: RegExp][] = [
+      [[], /Say --from where and --to where/],
+      [from, /Say --from where and --to where/],
+      [[...from, '--to'], /argument missing; see poproom migrate --help/],
+      [[...from, '--into', host], /Unknown option '--into'/],
+      [[...from, `--into=${host}`], /Unknown option '--into'/],
+      [['sqlite:a', host], /takes options only/],
+      [['--from', 'mysql://user:pass-word@host', ...to], /--from must be sqlite:FOLDER or an address/],
+      [['--from', 'sqlite:', ...to], /--from must be sqlite:FOLDER/],
+      [[...from, '--to', 'sqlite://data'], /--to must be sqlite:FOLDER/],
+      [[...from, '--to', 'redis://user:pass-word@', '--to-files', 's3://bucket'], /--to must look like redis:/],
+      [[...from, '--to', `${host}?x=1`, '--to-files', 's3://bucket'], /--to has the option "x"/],
+      [[...from, '--to', host], /Redis keeps no files: say where they are with --to-files/],
+      [[...from, '--to', host, '--to-files', 'ftp://x'], /--to-files must be disk:FOLDER or a bucket/],
+    ];
+    for (const [args, says] of wrong) await assertRefused(args, says);
+  });
+
+  it('[MOVE-5] says what is wrong with the places it is given', async (t) => {
+    const { folder, from, to } = await places(t);
+    await writeFile(join(folder, 'file'), '');
+    await symlink(join(folder, 'data'), join(folder, 'link'));
+    const host = 'redis://user:pass-word@127.0.0.1:1';
+    const wrong: [args: string[], says: RegExp][] = [
+      [['--from', `sqlite:${folder}`, ...to], /There is no Poproom data in /],
+      [[...from, '--from-files', 'disk:nowhere', ...to], /There is no folder .*nowhere; say with --from-files/],
+      [[...from, '--to', `sqlite:${folder}/file`], /file is not a folder\./],
+      [[...from, '--to', `sqlite:${folder}/link`], /--from and --to are the same/],
+      [sameRedis, /--from and --to are the same/],
+      [[...from, '--to', host, '--to-files', `disk:${folder}`], /The Redis at 127\.0\.0\.1:1 does not answer/],
+      [[...from, ...to, '--to-files', 's3://bucket'], /The bucket bucket does not answer; look at POPROOM_S3/],
+    ];
+    for (const [args, says] of wrong) await assertRefused(args, says);
+  });
+});
+
+const sameRedis = [
+  ...['--from', 'redis://user:pass-word@host?prefix=a', '--from-files', 's3://bucket'],
+  ...['--to', 'redis://host:6379/0?prefix=a', '--to-files', 's3://bucket'],
+];
+
+/** Data to move, and a place to move it to. */
+async function places(t: TestContext) {
+  const folder = await dataFolder(t);
+  await mkdir(join(folder, 'data', 'files'), { recursive: true });
+  await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: join(folder, 'data') });
+  return { folder, from: ['--from', `sqlite:${folder}/data`], to: ['--to', `sqlite:${folder}/new`] };
+}
+
+async function assertRefused(args: string[], says: RegExp): Promise<void> {
+  const { code, stdout, stderr } = await run(['migrate', ...args], { POPROOM_S3_ENDPOINT: 'http://127.0.0.1:1' });
+  assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+  assert.match(stderr, says);
+  assert.match(stderr, /^poproom: [^\n]*\n$/, 'it is one sentence');
+  assert.ok(!stderr.includes('pass-word'), stderr);
+}

@@ -1,0 +1,277 @@
+/** `poproom migrate`: from one engine to another and back, with interruptions and with things in the way. */
+import assert from 'node:assert/strict';
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { storedBlobs } from '../support/data-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Furniture, furnish, look } from '../support/furnished-server.ts';
+import { dataFolder, launch, run, startProcess } from '../support/process.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+
+const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
+const roomCount = 43;
+const fileCount = 14;
+
+describe('poproom migrate', { timeout: 300_000 }, () => {
+  let redis: RedisServer;
+  let s3: TestS3;
+  /** A data folder as a server left it; tests copy it, and none changes it. */
+  let source: string;
+  let furniture: Furniture;
+  let seen: unknown;
+  let targets = 0;
+
+  before(async () => {
+    [redis, s3] = await Promise.all([startRedis(), startS3()]);
+  });
+  after(() => Promise.all([redis.stop(), s3.stop()]));
+
+  let prepared: Promise<void> | undefined;
+  after(() => source && rm(source, { recursive: true, force: true }));
+
+  async function prepareSource(t: TestContext): Promise<void> {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder, env);
+    furniture = await furnish(server, folder);
+    seen = await look(server, furniture);
+    await server.end('SIGTERM');
+    source = `${folder}-kept`;
+    await cp(folder, source, { recursive: true });
+  }
+
+  async function copyOfSource(t: TestContext): Promise<string> {
+    prepared ??= prepareSource(t);
+    await prepared;
+    const folder = join(await dataFolder(t), 'data');
+    await cp(source, folder, { recursive: true });
+    return folder;
+  }
+
+  /** A place in Redis and the bucket that nobody used yet. */
+  function freshCluster() {
+    targets += 1;
+    // Without a password of its own, Redis takes any.
+    const store = `redis://default:hidden-word@127.0.0.1:${redis.port}?prefix=move-${targets}`;
+    const files = `s3://${s3.bucket}/move-${targets}`;
+    const s3Env = { ...s3.env, POPROOM_S3_ENDPOINT: s3.endpoint };
+    return {
+      from: ['--from', store, '--from-files', files],
+      to: ['--to', store, '--to-files', files],
+      s3Env,
+      prefix: `move-${targets}/`,
+      serverEnv: async (secretOf: string) => ({
+        ...env,
+        ...s3Env,
+        POPROOM_STORE: store,
+        POPROOM_FILES: files,
+        POPROOM_SECRET: await readFile(join(secretOf, 'secret'), 'utf8'),
+      }),
+    };
+  }
+
+  const migrate = (args: string[], over: Record<string, string> = {}) => run(['migrate', ...args], over);
+
+  it('[MOVE-1] [MOVE-3] moves everything to Redis and S3, and back to a fresh folder', async (t) => {
+    const cluster = freshCluster();
+    const folder = await copyOfSource(t);
+    const TMPDIR = await dataFolder(t);
+    const there = await migrate(['--from', `sqlite:${folder}`, ...cluster.to], { ...cluster.s3Env, TMPDIR });
+    assert.deepEqual(await readdir(TMPDIR), []);
+    assert.deepEqual([there.code, there.stderr], [0, '']);
+    assert.match(
+      there.stdout,
+      new RegExp(`^Moved ${roomCount} rooms, ${fileCount} files \\(.* MiB\\) and 2 keys\\.$`, 'm'),
+    );
+    assert.match(there.stdout, /^Compared 43 rooms, 14 files and 2 keys: all are the same at both ends\.$/m);
+    assert.ok(there.stdout.includes(`the text of the file ${folder}/secret`), 'the secret is named by its file');
+    await showsNoSecret(there, folder);
+
+    const settings = await cluster.serverEnv(folder);
+    const server = await startProcess(t, await dataFolder(t), settings);
+    assert.deepEqual(await look(server, furniture), seen);
+    await server.end('SIGTERM');
+
+    const fresh = join(await dataFolder(t), 'not', 'yet');
+    const { POPROOM_SECRET } = settings;
+    const back = await migrate([...cluster.from, '--to', `sqlite:${fresh}`], { ...cluster.s3Env, POPROOM_SECRET });
+    assert.deepEqual([back.code, back.stderr], [0, '']);
+    assert.match(back.stdout, /^PINs hold where POPROOM_SECRET is set to what it is now/m);
+    await showsNoSecret(back, folder);
+    const home = await startProcess(t, fresh, { ...env, POPROOM_SECRET });
+    assert.deepEqual(await look(home, furniture), seen);
+  });
+
+  it('[MOVE-1] moves everything to another folder, with the secret', async (t) => {
+    const fresh = join(await dataFolder(t), 'fresh');
+    const moved = await migrate(['--from', `sqlite:${await copyOfSource(t)}`, '--to', `sqlite:${fresh}`]);
+    assert.deepEqual([moved.code, moved.stderr], [0, '']);
+    assert.match(moved.stdout, /^PINs hold: the secret is in .*fresh\/secret, too\.$/m);
+    assert.equal((await stat(join(fresh, 'secret'))).mode & 0o777, 0o600);
+    const server = await startProcess(t, fresh, env);
+    assert.deepEqual(await look(server, furniture), seen);
+  });
+
+  it('[MOVE-1] leaves the files where they are when both ends keep them there', async (t) => {
+    const folder = await copyOfSource(t);
+    const { to, s3Env } = freshCluster();
+    const toSameFiles = [...to.slice(0, 2), '--to-files', `disk:${folder}/files`];
+    const moved = await migrate(['--from', `sqlite:${folder}`, ...toSameFiles], s3Env);
+    assert.deepEqual([moved.code, moved.stderr], [0, '']);
+    assert.match(moved.stdout, /^Moved 43 rooms, 0 files \(0 bytes\) and 2 keys\.$/m);
+  });
+
+  it('[MOVE-2] changes nothing when it is run again', async (t) => {
+    const cluster = freshCluster();
+    const args = ['--from', `sqlite:${await copyOfSource(t)}`, ...cluster.to];
+    await migrate(args, cluster.s3Env);
+    const again = await migrate(args, cluster.s3Env);
+    assert.deepEqual([again.code, again.stderr], [0, '']);
+    assert.match(again.stdout, /^Moved 0 rooms, 0 files \(0 bytes\) and 0 keys\.$/m);
+    assert.match(again.stdout, /^Compared 43 rooms, 14 files and 2 keys: all are the same at both ends\.$/m);
+  });
+
+  it('[MOVE-2] goes on where it was killed, to Redis and S3', async (t) => {
+    const cluster = freshCluster();
+    const args = ['--from', `sqlite:${await copyOfSource(t)}`, ...cluster.to];
+    const killed = launch(['migrate', ...args], { ...cluster.s3Env, TMPDIR: await dataFolder(t) });
+    await eventually('some files have arrived', async () => (await arrived(cluster.prefix)).length > 2);
+    killed.child.kill('SIGKILL');
+    assert.equal((await killed.exit).signal, 'SIGKILL');
+    const rest = await migrate(args, cluster.s3Env);
+    assert.deepEqual([rest.code, rest.stderr], [0, '']);
+    assert.ok(movedFiles(rest.stdout) < fileCount, 'what had arrived was not moved again');
+    assert.equal((await arrived(cluster.prefix)).length, fileCount);
+  });
+
+  const arrived = async (prefix: string) => (await s3.keys()).filter((key) => key.startsWith(prefix));
+
+  it('[MOVE-2] goes on where it was killed, to another folder', async (t) => {
+    const fresh = join(await dataFolder(t), 'fresh');
+    const args = ['--from', `sqlite:${await copyOfSource(t)}`, '--to', `sqlite:${fresh}`];
+    const killed = launch(['migrate', ...args], {});
+    await eventually('some files have arrived', async () => (await blobsIn(fresh)).length > 2);
+    killed.child.kill('SIGKILL');
+    assert.equal((await killed.exit).signal, 'SIGKILL');
+    // As if it had been in the midst of writing each of the files that are left.
+    const names = (await storedBlobs(source)).map((path) => path.slice(-64));
+    for (const name of names) await writeFile(join(fresh, 'files', 'unfinished', name), 'half');
+    const rest = await migrate(args);
+    assert.deepEqual([rest.code, rest.stderr], [0, '']);
+    assert.ok(movedFiles(rest.stdout) < fileCount, 'what had arrived was not moved again');
+    assert.deepEqual(await readdir(join(fresh, 'files', 'unfinished')), []);
+    const server = await startProcess(t, fresh, env);
+    assert.deepEqual(await look(server, furniture), seen);
+  });
+
+  it('[MOVE-2] stops when it is told to, and goes on when it is run again', async (t) => {
+    const cluster = freshCluster();
+    const args = ['--from', `sqlite:${await copyOfSource(t)}`, ...cluster.to];
+    const stopped = launch(['migrate', ...args], cluster.s3Env);
+    await eventually('a file has arrived', async () => (await arrived(cluster.prefix)).length > 0);
+    stopped.child.kill('SIGINT');
+    const { code } = await stopped.exit;
+    assert.deepEqual(
+      [code, stopped.errors(), stopped.output()],
+      [130, 'Stopped. What was moved stays; run the same command again to go on.\n', ''],
+    );
+    assert.equal((await migrate(args, cluster.s3Env)).code, 0);
+  });
+
+  it('[MOVE-2] [MOVE-3] tells of rooms and a key in its way, and overwrites none', async (t) => {
+    const fresh = join(await dataFolder(t), 'fresh');
+    const args = ['--from', `sqlite:${await copyOfSource(t)}`, '--to', `sqlite:${fresh}`];
+    await migrate(args);
+    const [changed = '', namesake = '', deleted = ''] = furniture.rooms.map(({ code }) => code);
+    const server = await startProcess(t, fresh, env);
+    await server.api.post(`/api/rooms/${changed}/content`, { json: { content: 'mine' } });
+    await server.api.delete(`/api/rooms/${deleted}`);
+    await run(['keys', 'revoke', 'laptop'], { POPROOM_DATA_DIR: fresh });
+    await server.end('SIGTERM');
+    makeAnother(fresh, namesake);
+
+    const again = await migrate(args);
+    assert.equal(again.code, 1);
+    assert.match(
+      again.stderr,
+      /^poproom: Not everything is the same at both ends; what was there was left as it is:$/m,
+    );
+    assert.match(again.stderr, new RegExp(`^ {2}room ${changed}: its text is another there$`, 'm'));
+    assert.match(again.stderr, new RegExp(`^ {2}room ${namesake}: another room has this code there$`, 'm'));
+    assert.match(again.stderr, /^ {2}the key "laptop" \(.*\) is another there, or one of the two is revoked$/m);
+    assert.match(again.stdout, /^Moved 1 rooms, .*$\n^Compared 43 rooms, .*: 3 differ\.$/m);
+    const after = await startProcess(t, fresh, env);
+    assert.equal((await after.api.get(`/api/rooms/${changed}/content`)).json.content, 'mine');
+    assert.equal((await after.api.get(`/api/rooms/${namesake}/content`)).json.content, 'another');
+    assert.equal((await after.api.get(`/api/rooms/${changed}`, bearer(furniture.keys.inForce))).status, 401);
+  });
+
+  it('[MOVE-3] tells of bytes that are missing, and of bytes that are others', async (t) => {
+    const folder = await copyOfSource(t);
+    const fresh = join(await dataFolder(t), 'fresh');
+    const sizes = await Promise.all((await storedBlobs(folder)).map(async (path) => ({ path, ...(await stat(path)) })));
+    const [missing = '', damaged = ''] = sizes.filter(({ size }) => size > 0).map(({ path }) => path);
+    await rm(missing);
+    const args = ['--from', `sqlite:${folder}`, '--to', `sqlite:${fresh}`];
+    const first = await migrate(args);
+    assert.equal(first.code, 1);
+    assert.match(first.stderr, /^ {2}room \w+: the file ".*" is missing or damaged where it comes from$/m);
+
+    await cp(missing.replace(folder, source), missing);
+    await writeFile(damaged.replace(folder, fresh), Buffer.alloc((await stat(damaged)).size, '?'));
+    const second = await migrate(args);
+    assert.equal(second.code, 1);
+    assert.match(second.stdout, /^Moved 0 rooms, 1 files/m);
+    assert.match(second.stderr, /^ {2}room \w+: the file ".*" has other bytes there$/m);
+  });
+
+  it('[MOVE-4] touches no folder on which a server runs', async (t) => {
+    const folder = await copyOfSource(t);
+    const fresh = join(await dataFolder(t), 'fresh');
+    const server = await startProcess(t, folder, env);
+    const asSource = await migrate(['--from', `sqlite:${folder}`, '--to', `sqlite:${fresh}`]);
+    const asTarget = await migrate(['--from', `sqlite:${source}`, '--to', `sqlite:${folder}`]);
+    const says = `poproom: Another Poproom server is running on the folder ${folder}. Stop it first.\n`;
+    assert.deepEqual([asSource.code, asSource.stdout, asSource.stderr], [1, '', says]);
+    assert.deepEqual([asTarget.code, asTarget.stdout, asTarget.stderr], [1, '', says]);
+    await assert.rejects(stat(fresh));
+    await server.end('SIGTERM');
+  });
+
+  it('[MOVE-5] does not mix rooms of two secrets in one folder', async (t) => {
+    const folder = await dataFolder(t);
+    await writeFile(join(folder, 'secret'), 'f'.repeat(64));
+    const { code, stdout, stderr } = await migrate([
+      '--from',
+      `sqlite:${await copyOfSource(t)}`,
+      '--to',
+      `sqlite:${folder}`,
+    ]);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^poproom: .*secret is not the secret of .*; move to a fresh folder\.\n$/);
+  });
+});
+
+const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+
+/** As if the target had drawn the same code for a room of its own. */
+function makeAnother(folder: string, code: string): void {
+  const db = new DatabaseSync(join(folder, 'poproom.db'));
+  db.prepare("UPDATE rooms SET created_at = created_at - 1, content = 'another' WHERE code = ?").run(code);
+  db.close();
+}
+
+const movedFiles = (stdout: string) => Number(/^Moved \d+ rooms, (\d+) files/m.exec(stdout)?.[1]);
+
+async function showsNoSecret({ stdout, stderr }: { stdout: string; stderr: string }, folder: string): Promise<void> {
+  const secret = await readFile(join(folder, 'secret'), 'utf8');
+  for (const hidden of [secret, 'hidden-word']) assert.ok(!`${stdout}${stderr}`.includes(hidden));
+}
+
+/** Those that are whole. */
+async function blobsIn(folder: string): Promise<string[]> {
+  const paths = await storedBlobs(folder).catch(() => []);
+  return paths.filter((path) => !path.includes('unfinished'));
+}

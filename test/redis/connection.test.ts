@@ -1,0 +1,61 @@
+/** The way to Redis: nothing waits for long, and nothing is given up that was answered. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { connectRedis, type Redis } from '../../src/redis/connection.ts';
+import { parseRedisUrl } from '../../src/redis/redis-url.ts';
+import { eventually } from '../support/eventually.ts';
+import { startRedis } from '../support/redis.ts';
+
+const unavailable = { code: 'UNAVAILABLE' };
+
+describe('a connection to Redis', { timeout: 30_000 }, () => {
+  it('gives a silent Redis up soon, refuses the next at once, and goes on when it speaks again', async (t) => {
+    const { server, redis } = await open(t);
+    server.signal('SIGSTOP');
+    assert.ok((await msUntilRefused(redis.ping())) < 3000);
+    assert.ok((await msUntilRefused(redis.ping())) < 500);
+    server.signal('SIGCONT');
+    await eventually('it answers again', () => answers(redis));
+  });
+
+  it('refuses at once while there is no Redis, and goes on when there is one again', async (t) => {
+    const { server, redis } = await open(t);
+    server.signal('SIGKILL');
+    await eventually('it is noticed', async () => !(await answers(redis)));
+    assert.ok((await msUntilRefused(redis.ping())) < 500);
+    await server.restart();
+    await eventually('it answers again', () => answers(redis));
+  });
+
+  it('takes what it was too busy to read for answered', async (t) => {
+    const { redis } = await open(t);
+    await redis.ping();
+    const asked = [redis.ping(), redis.ping()];
+    const until = performance.now() + 3000;
+    while (performance.now() < until);
+    await Promise.all(asked);
+    await redis.ping();
+  });
+});
+
+async function open(t: TestContext) {
+  const server = await startRedis();
+  const redis = await connectRedis(parseRedisUrl(server.url));
+  t.after(async () => {
+    await redis.close();
+    await server.stop();
+  });
+  return { server, redis };
+}
+
+const answers = (redis: Redis) =>
+  redis.ping().then(
+    () => true,
+    () => false,
+  );
+
+async function msUntilRefused(answer: Promise<unknown>): Promise<number> {
+  const since = performance.now();
+  await assert.rejects(answer, unavailable);
+  return performance.now() - since;
+}

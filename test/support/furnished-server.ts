@@ -1,0 +1,91 @@
+/** A server's rooms, files and keys, made by its API, and all that can be seen of them afterwards. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { hashOf } from './answered.ts';
+import type { createApi } from './api.ts';
+import { run, type ServerProcess } from './process.ts';
+
+type Api = ReturnType<typeof createApi>;
+
+export interface Furniture {
+  rooms: { code: string; pin: string | undefined }[];
+  keys: { inForce: string; revoked: string };
+}
+
+const MiB = 1024 * 1024;
+const oddText = 'fileCount\u0000 \u{1f468}\u200d\u{1f469}\u200d\u{1f467} "\\" \r\n\u2028 e\u0301 <script> 1e400';
+
+export async function furnish({ api }: ServerProcess, dataDir: string): Promise<Furniture> {
+  const [odd, secret, fresh] = [await api.room(), await api.room({ pin: '0427' }), await api.room({ expiresIn: 7200 })];
+  await write(api, odd, oddText);
+  for (const text of ['first', 'second', 'version']) await write(api, secret, text, '0427');
+  await upload(api, odd, 'empty.txt', Buffer.alloc(0));
+  await upload(api, odd, 'pä "per" \u{1f4c4}.bin', randomBytes(70_001));
+  await upload(api, odd, 'large.bin', randomBytes(10 * MiB));
+  await upload(api, secret, 'one byte', Buffer.from('x'), '0427');
+  const many = await Promise.all(Array.from({ length: 40 }, (_, n) => smallRoom(api, n)));
+  const rooms = [odd, fresh, ...many].map((code) => ({ code, pin: undefined as string | undefined }));
+  return { rooms: [...rooms, { code: secret, pin: '0427' }], keys: await makeKeys(dataDir) };
+}
+
+async function smallRoom(api: Api, n: number): Promise<string> {
+  const code = await api.room();
+  await write(api, code, `text ${n}`);
+  if (n % 4 === 0) await upload(api, code, `file ${n}`, randomBytes(200_000 + n));
+  return code;
+}
+
+async function write(api: Api, code: string, content: string, pin?: string): Promise<void> {
+  const sending = { json: { content }, ...(pin !== undefined && { pin }) };
+  assert.equal((await api.post(`/api/rooms/${code}/content`, sending)).status, 200);
+}
+
+async function upload(api: Api, code: string, name: string, bytes: Buffer, pin?: string): Promise<void> {
+  const body = new Uint8Array(bytes);
+  assert.equal((await api.upload(code, name, body, pin === undefined ? {} : { pin })).status, 201);
+}
+
+async function makeKeys(dataDir: string): Promise<Furniture['keys']> {
+  const make = async (name: string) =>
+    (await run(['keys', 'create', name], { POPROOM_DATA_DIR: dataDir })).stdout.trim();
+  const keys = { inForce: await make('laptop'), revoked: await make('lost phone') };
+  await run(['keys', 'revoke', 'lost phone'], { POPROOM_DATA_DIR: dataDir });
+  return keys;
+}
+
+/** Equal for two servers that have the same. */
+export async function look(server: ServerProcess, { rooms, keys }: Furniture): Promise<unknown> {
+  const statusWith = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const { status } = await server.api.get(`/api/rooms/${rooms[0]?.code}`, { headers });
+    return status;
+  };
+  return {
+    rooms: await Promise.all(rooms.map((room) => lookInto(server, room))),
+    keys: [await statusWith(keys.inForce), await statusWith(keys.revoked)],
+  };
+}
+
+async function lookInto({ api, url }: ServerProcess, { code, pin }: Furniture['rooms'][number]): Promise<unknown> {
+  const sending = pin === undefined ? {} : { pin };
+  const [room, text, listed] = await Promise.all([
+    api.get(`/api/rooms/${code}`, sending),
+    api.get(`/api/rooms/${code}/content`, sending),
+    api.get(`/api/rooms/${code}/files`, sending),
+  ]);
+  const withoutPin = pin === undefined ? undefined : await api.get(`/api/rooms/${code}`);
+  const files = listed.json.files as { fileUrl: string }[];
+  return {
+    room: { ...room.json, deviceCount: undefined },
+    text: [text.status, text.json, text.headers.get('etag')],
+    files: await Promise.all(files.map(async ({ fileUrl, ...file }) => ({ ...file, hash: await hashAt(fileUrl) }))),
+    addresses: files.map(({ fileUrl }) => fileUrl.replace(url, '')),
+    withoutPin: withoutPin?.code,
+  };
+}
+
+async function hashAt(url: string): Promise<string> {
+  const response = await fetch(url);
+  assert.equal(response.status, 200);
+  return hashOf(new Uint8Array(await response.arrayBuffer()));
+}

@@ -1,0 +1,52 @@
+/** A real load balancer: HAProxy, which asks each node whether it is ready. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { freePort } from './redis.ts';
+
+/** Debian puts it where only root looks. */
+const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
+
+export const haproxyMissing = 'The test of a rolling restart needs HAProxy: on Debian, "sudo apt-get install haproxy".';
+
+export const hasHaproxy = (): boolean => spawnSync('haproxy', ['-v'], { env }).status === 0;
+
+/** Answers its address. Each response bears, as `X-Node`, the name of the node that it comes from: its port. */
+export async function startHaproxy(t: TestContext, ports: readonly number[]): Promise<string> {
+  if (!hasHaproxy()) throw new Error(haproxyMissing);
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-haproxy-'));
+  const port = await freePort();
+  const path = join(folder, 'haproxy.cfg');
+  await writeFile(path, configOf(port, ports));
+  const child: ChildProcess = spawn('haproxy', ['-db', '-f', path], { stdio: 'ignore', env });
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    await rm(folder, { recursive: true });
+  });
+  return `http://127.0.0.1:${port}`;
+}
+
+const configOf = (port: number, nodes: readonly number[]) => `
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 30s
+  timeout server 30s
+  timeout check 2s
+  retries 3
+  option redispatch 1
+frontend all
+  bind 127.0.0.1:${port}
+  default_backend nodes
+backend nodes
+  balance roundrobin
+  option httpchk GET /readyz
+  http-response set-header X-Node %s
+  default-server check inter 300ms fall 1 rise 2
+${nodes.map((node) => `  server ${node} 127.0.0.1:${node}`).join('\n')}
+`;
