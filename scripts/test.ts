@@ -71,7 +71,7 @@ async function testOnDistributedEngine(files: string[]): Promise<void> {
 
 /** What fails is told by the exit code, when everything that was started has been stopped. */
 async function test(files: string[], env: Record<string, string> = {}): Promise<void> {
-  const args = ['--test', '--test-concurrency=2', '--test-timeout=120000', ...files];
+  const args = ['--test', '--test-concurrency=3', '--test-timeout=120000', ...files];
   const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...env } });
   const end = (signal: NodeJS.Signals) => void child.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);

@@ -14,21 +14,30 @@ export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
 
+  // At once, with the focus going back to where it was: the platform's own event comes later, and whoever opens the
+  // dialog again before it would see it closed.
+  function close(event?: Event): void {
+    event?.preventDefault();
+    dialog.current?.close();
+    onClose();
+  }
+
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the dialog is a shortcut; Escape and the button do the same.
     <dialog
       ref={dialog}
       class="dialog"
       aria-label={title}
-      onClose={onClose}
+      onCancel={close}
+      onSubmit={close}
       onClick={({ target }) => {
-        if (target === dialog.current) dialog.current?.close();
+        if (target === dialog.current) close();
       }}
     >
       <div class="dialog-body">
         <div class="dialog-head">
           <h2>{title}</h2>
-          <button type="button" class="button round" aria-label={t('close')} onClick={() => dialog.current?.close()}>
+          <button type="button" class="button round" aria-label={t('close')} onClick={() => close()}>
             <Icon name="close" />
           </button>
         </div>
