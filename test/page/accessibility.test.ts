@@ -14,7 +14,7 @@ const ofColours: axe.RunOnly = { type: 'rule', values: ['color-contrast', 'link-
 
 describe('the page, for everyone', () => {
   it('[PAGE-21] every view passes the checks of axe-core, in light and in dark', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const views = await allViews(world);
     // Half-way through an animation, colours are not what they will be.
     const { page, context } = await world.device({ reducedMotion: 'reduce' });

@@ -9,7 +9,7 @@ import { shareFromElsewhere, underWorker } from './support/worker.ts';
 
 describe('the page, as an app', () => {
   it('[PAGE-17] can be installed: its manifest has no fault, and its icons are as large as it says', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const { page, context } = await world.device();
     const session = await context.newCDPSession(page);
     const { url, errors, data = '' } = await session.send('Page.getAppManifest');
@@ -29,7 +29,7 @@ describe('the page, as an app', () => {
   });
 
   it('[PAGE-17] opens offline with the recent rooms and a word on being offline, in the colours and words as ever', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const device = await world.device();
     const { page, context } = device;
     const code = await startRoom(device);
@@ -53,7 +53,7 @@ describe('the page, as an app', () => {
   });
 
   it('[PAGE-17] has every part of it offline, also those that were never shown', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const { page, context } = await world.device();
     await underWorker(page);
     await context.setOffline(true);
@@ -65,7 +65,7 @@ describe('the page, as an app', () => {
   });
 
   it('[PAGE-17] keeps one version of itself, without what people shared or asked of the server', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const device = await world.device();
     const { page } = device;
     await startRoom(device);
@@ -88,7 +88,7 @@ describe('the page, as an app', () => {
 
 describe('the page, something shared from another app', () => {
   it('[PAGE-18] goes to the end of the text of a recent room, and its files among the files', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const device = await world.device();
     const { page } = device;
     const code = await startRoom(device);
@@ -116,7 +116,7 @@ describe('the page, something shared from another app', () => {
   });
 
   it('[PAGE-18] goes into a new room', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const device = await world.device();
     const { page } = device;
     await shareFromElsewhere(page, { text: 'a text alone' });
@@ -127,7 +127,7 @@ describe('the page, something shared from another app', () => {
   });
 
   it('[PAGE-18] goes into a room by its code, after its PIN, and once', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const code = await world.server.api.room({ pin: '1234' });
     const device = await world.device();
     const { page } = device;
@@ -144,7 +144,7 @@ describe('the page, something shared from another app', () => {
   });
 
   it('[PAGE-18] is kept over a reload until it is placed, and can be discarded', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const device = await world.device();
     const { page } = device;
     await shareFromElsewhere(page, { text: '<b>not yet placed</b>' });
@@ -157,7 +157,7 @@ describe('the page, something shared from another app', () => {
   });
 
   it('[PAGE-18] that is nothing is explained', async (t) => {
-    const world = await openWorld(t);
+    const world = await openWorld(t, {}, { worker: true });
     const { page } = await world.device();
     await shareFromElsewhere(page, { title: ' ', text: '' });
     await page.getByRole('heading', { name: 'Nothing was shared' }).waitFor();

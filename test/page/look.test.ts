@@ -33,7 +33,7 @@ describe('the page, its colours and its motion', () => {
 
   it('[PAGE-19] moves, but not where less motion is asked for', async (t) => {
     const world = await openWorld(t);
-    const lively = await world.device();
+    const lively = await world.device({ reducedMotion: 'no-preference' });
     await eventually('something moves', async () => (await motions(lively.page)) > 0);
 
     const still = await world.device({ reducedMotion: 'reduce' });

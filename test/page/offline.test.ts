@@ -44,7 +44,7 @@ describe('the page, a lost connection', () => {
   });
 
   it('[PAGE-15] does not lose what is typed, not even over a reload while the server is away', async (t) => {
-    const { laptop, phone, world } = await twoDevices(t, 'before');
+    const { laptop, phone, world } = await twoDevices(t, 'before', { worker: true });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const port = String(world.server.port);
     await world.server.stop();

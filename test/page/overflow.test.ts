@@ -8,7 +8,7 @@ import { allViews, languages, sayIn } from './support/views.ts';
 describe('the page, its width', () => {
   for (const language of languages) {
     it(`[PAGE-20] is kept by every view in "${language}", from 320 to 1280 pixels`, async (t) => {
-      const world = await openWorld(t);
+      const world = await openWorld(t, {}, { worker: true });
       const views = await allViews(world);
       const { page, context } = await world.device({ locale: language, viewport: { width: 320, height: 640 } });
       const say = sayIn(language);

@@ -24,6 +24,8 @@ export interface Surroundings {
   host?: string;
   /** The origin of the files, where it is not the page's. */
   filesFrom?: string;
+  /** With the service worker, which costs a second of each device; without where it is not what is looked at. */
+  worker?: boolean;
 }
 
 let browser: Promise<Browser> | undefined;
@@ -33,7 +35,7 @@ after(async () => (await browser)?.close());
 export async function openWorld(
   t: TestContext,
   env: Record<string, string> = {},
-  { switches, host = '127.0.0.1', filesFrom }: Surroundings = {},
+  { switches, host = '127.0.0.1', filesFrom, worker = false }: Surroundings = {},
 ): Promise<World> {
   const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', ...env });
   server.clock.now = Date.now();
@@ -44,6 +46,9 @@ export async function openWorld(
     async device({ at = '/', ...options } = {}) {
       const context = await running.newContext({
         locale: 'en-GB',
+        // Without a graphics card, motion is what costs most.
+        reducedMotion: 'reduce',
+        serviceWorkers: worker ? 'allow' : 'block',
         baseURL: `http://${host}:${server.port}`,
         ...options,
       });

@@ -1,11 +1,11 @@
 /** Two devices in one room, of which one can be held back. */
 import type { TestContext } from 'node:test';
 import { openLine } from './line.ts';
-import { joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from './page.ts';
+import { joinRoom, openWorld, type Surroundings, showsStatus, showsText, startRoom, textOf } from './page.ts';
 
 /** Both have the same text; the phone has it over a line that can be held. */
-export async function twoDevices(t: TestContext, text: string) {
-  const world = await openWorld(t);
+export async function twoDevices(t: TestContext, text: string, surroundings: Surroundings = {}) {
+  const world = await openWorld(t, {}, surroundings);
   const line = await openLine(t, () => world.server.port);
   const laptop = await world.device();
   const code = await startRoom(laptop);
