@@ -1,6 +1,7 @@
 /** How a room asks others in: its code, its link, its QR code, the system's share sheet. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import decodeQr from 'qr/decode.js';
 import { type Device, joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
 
@@ -64,6 +65,15 @@ describe('the page, the invitation', () => {
     }
   });
 
+  it('[PAGE-3] copies the QR code as a picture', async (t) => {
+    const world = await openWorld(t);
+    const { page, context } = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const code = await startRoom({ page, context });
+    await page.getByRole('button', { name: 'Copy QR code' }).click();
+    await page.getByText('Copied.').waitFor();
+    assert.equal(await decode(page, await copiedPicture(page)), `${world.server.url}/r/${code}`);
+  });
+
   it("[PAGE-3] hands the link to the system's share sheet, only where there is one", async (t) => {
     const world = await openWorld(t);
     const device = await world.device();
@@ -118,16 +128,24 @@ async function assertCopies(device: Device, button: string, expected: string): P
 async function readQr({ page }: Device): Promise<string> {
   const drawn = page.getByRole('img', { name: 'QR code of the room' });
   await drawn.locator('path[d^="M"]').waitFor();
-  const picture = await drawn.screenshot();
-  const { width, height, pixels } = await page.evaluate(
-    async (bytes) => {
-      const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
-      const { width, height } = bitmap;
-      const canvas = new OffscreenCanvas(width, height).getContext('2d') as OffscreenCanvasRenderingContext2D;
-      canvas.drawImage(bitmap, 0, 0);
-      return { width, height, pixels: [...canvas.getImageData(0, 0, width, height).data] };
-    },
-    [...picture],
-  );
+  return decode(page, [...(await drawn.screenshot())]);
+}
+
+async function decode(page: Page, picture: number[]): Promise<string> {
+  const { width, height, pixels } = await page.evaluate(async (bytes) => {
+    const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+    const { width, height } = bitmap;
+    const canvas = new OffscreenCanvas(width, height).getContext('2d') as OffscreenCanvasRenderingContext2D;
+    canvas.drawImage(bitmap, 0, 0);
+    return { width, height, pixels: [...canvas.getImageData(0, 0, width, height).data] };
+  }, picture);
   return decodeQr({ width, height, data: Uint8Array.from(pixels) });
+}
+
+function copiedPicture(page: Page): Promise<number[]> {
+  return page.evaluate(async () => {
+    const [item] = await navigator.clipboard.read();
+    const picture = await (item as ClipboardItem).getType('image/png');
+    return [...new Uint8Array(await picture.arrayBuffer())];
+  });
 }

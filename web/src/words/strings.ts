@@ -254,6 +254,7 @@ export const strings = table({
   },
   qrLabel: { en: 'QR code of the room', zh: '房间二维码', es: 'Código QR de la sala', de: 'QR-Code des Raums' },
   copyLink: { en: 'Copy link', zh: '复制链接', es: 'Copiar enlace', de: 'Link kopieren' },
+  copyQr: { en: 'Copy QR code', zh: '复制二维码', es: 'Copiar código QR', de: 'QR-Bild kopieren' },
   share: { en: 'Share', zh: '分享', es: 'Compartir', de: 'Teilen' },
   pinNeeded: {
     en: 'Others need the PIN to enter.',

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { linkTo, shareOrigin } from '../../address.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { CopyQrButton } from '../../parts/copy-qr-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { QrCode } from '../../parts/qr-code.tsx';
 import type { RoomState } from '../../room/room.ts';
@@ -44,6 +45,7 @@ export function Invitation({ room }: { room: RoomState }) {
         <p class="link">{link.replace(/^https?:\/\//, '')}</p>
         <div class="actions">
           <CopyButton text={link} label={t('copyLink')} icon="link" />
+          <CopyQrButton text={link} />
           <ShareButton link={link} />
         </div>
         {room.hasPin.value && (
