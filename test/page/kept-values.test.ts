@@ -1,0 +1,25 @@
+/** What a device keeps of the page may be of another version, or of someone's hand. */
+import { describe, it } from 'node:test';
+import { openWorld, startRoom } from '../support/page.ts';
+
+const nonsense = [
+  ['rooms', '[null]'],
+  ['rooms', '{}'],
+  ['language', '"constructor"'],
+  ['name', '5'],
+  ['device', '"not an id!"'],
+  ['theme', 'no JSON'],
+] as const;
+
+describe('the page, with nonsense in its storage', () => {
+  it('[PAGE-16] starts, and a room can be started', async (t) => {
+    const world = await openWorld(t);
+    for (const kept of nonsense) {
+      const device = await world.device();
+      await device.page.evaluate(([key, value]) => localStorage.setItem(`poproom:${key}`, value), kept);
+      await device.page.reload();
+      await startRoom(device);
+      await device.context.close();
+    }
+  });
+});
