@@ -27,7 +27,8 @@ provide('haproxy', hasHaproxy(), haproxyMissing);
 run([process.execPath, 'scripts/build.ts']);
 run([process.execPath, 'scripts/check-rules.ts']);
 if (!distributed) await test(named.length > 0 ? named : globSync('test/**/*.test.ts').sort());
-if (distributed || named.length === 0) {
+// What failed stands at the end of what is printed.
+if (process.exitCode === undefined && (distributed || named.length === 0)) {
   await testOnDistributedEngine(named.length > 0 ? named : globSync('test/{http,live}/*.test.ts').sort());
 }
 

@@ -16,6 +16,7 @@ describe('the page, the end of a room', () => {
       await question.waitFor({ state: 'detached' });
     }
     await page.getByRole('button', { name: 'Delete room' }).click();
+    await question.waitFor();
     await page.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });
     assert.equal((await world.server.api.get(`/api/rooms/${code}`)).status, 200);

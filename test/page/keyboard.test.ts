@@ -35,6 +35,26 @@ describe('the page, by keyboard', () => {
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
 
+  it('[PAGE-21] a dialog is open before the next key can come', async (t) => {
+    const { page } = await atHome(t);
+    const settings = page.getByRole('button', { name: 'Settings' });
+    await settings.click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const isOpen = await settings.evaluate(async (button: HTMLElement) => {
+      button.click();
+      // The tasks that a message sets off come before those of the next frame, as keys do.
+      await new Promise((resolve) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = resolve;
+        port2.postMessage('');
+      });
+      return document.querySelector('dialog')?.open;
+    });
+    assert.equal(isOpen, true);
+  });
+
   it('[PAGE-21] the settings keep the focus until Escape, and then give it back', async (t) => {
     const device = await atHome(t);
     const { page } = device;

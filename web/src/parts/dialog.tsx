@@ -1,6 +1,6 @@
 /** A modal dialog: the platform's own, with its focus and its Escape. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../words/index.ts';
 import { Icon } from './icon.tsx';
 
@@ -12,7 +12,8 @@ interface Props {
 
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before the next key arrives: a quick Escape is then for the dialog, and not for nothing.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
 
   // At once, with the focus going back to where it was: the platform's own event comes later, and whoever opens the
   // dialog again before it would see it closed.
