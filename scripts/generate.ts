@@ -1,13 +1,19 @@
-/** Writes openapi.json and asyncapi.json; with --check, says which of those that stand there are out of date. */
+/** Writes what follows from the schemas: openapi.json, asyncapi.json, types; with --check, says which of those that stand there are out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { asyncapiDocument } from '../src/http/asyncapi.ts';
 import { openapiDocument } from '../src/http/openapi/index.ts';
+import { protocolTypes } from './protocol-types.ts';
 
-const documents = { 'openapi.json': openapiDocument, 'asyncapi.json': asyncapiDocument };
+const inJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
+const documents = {
+  'openapi.json': () => inJson(openapiDocument()),
+  'asyncapi.json': () => inJson(asyncapiDocument()),
+  'src/protocol/types.ts': protocolTypes,
+};
 
 for (const [name, build] of Object.entries(documents)) {
   const file = new URL(`../${name}`, import.meta.url);
-  const fresh = `${JSON.stringify(build(), null, 2)}\n`;
+  const fresh = await build();
   if (!process.argv.includes('--check')) writeFileSync(file, fresh);
   else if (standing(file) !== fresh) {
     console.error(`${name} is not what the code says; run "npm run generate" and commit it.`);

@@ -1,5 +1,5 @@
 /** The way in: a server, and its rooms. */
-import type { CreateRoomRequest, RoomCreated } from '../protocol/schemas.ts';
+import type { CreateRoomRequest, RoomCreated } from '../protocol/types.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRoomHandle, type Room } from './room.ts';
 import { createWire } from './wire.ts';

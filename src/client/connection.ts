@@ -1,5 +1,5 @@
 /** One WebSocket to a room: opened, joined, and closed when nothing is heard any more. */
-import type { ClientMessage, Join, ServerMessage } from '../protocol/live.ts';
+import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
 import { unreachable } from './error.ts';
 import { createInbox } from './inbox.ts';
 

@@ -1,6 +1,6 @@
 /** The one error class of the SDK: a code for programs, a sentence for people. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
-import type { ErrorBody } from '../protocol/schemas.ts';
+import type { ErrorBody } from '../protocol/types.ts';
 
 /** What the server says, and `OFFLINE` for when it cannot be reached. */
 export type PoproomErrorCode = ErrorCode | 'OFFLINE';

@@ -1,5 +1,5 @@
 /** A room as it happens: an async iterator that outlives interruptions, and a way to write. */
-import type { Closed, Join, ServerMessage } from '../protocol/live.ts';
+import type { Closed, Join, ServerMessage } from '../protocol/types.ts';
 import { type Connection, connect } from './connection.ts';
 import { PoproomError, unreachable } from './error.ts';
 import { probe, whyRefused } from './refusal.ts';

@@ -1,5 +1,5 @@
 /** One room, from outside (requests) and from inside (the live channel). */
-import type { Confirmation, FileUploaded } from '../protocol/schemas.ts';
+import type { Confirmation, FileUploaded } from '../protocol/types.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import type { Wire } from './wire.ts';

@@ -1,5 +1,5 @@
 /** Uploads. By XMLHttpRequest, because in browsers fetch does not tell how much has been sent. */
-import type { FileUploaded } from '../protocol/schemas.ts';
+import type { FileUploaded } from '../protocol/types.ts';
 import { errorFrom, unreachable } from './error.ts';
 import { given, parseAnswer, type Wire } from './wire.ts';
 

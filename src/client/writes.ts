@@ -1,5 +1,5 @@
 /** Texts that were sent and not yet answered. */
-import type { ServerMessage } from '../protocol/live.ts';
+import type { ServerMessage } from '../protocol/types.ts';
 import type { Connection } from './connection.ts';
 import { PoproomError, type PoproomErrorCode } from './error.ts';
 

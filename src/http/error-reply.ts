@@ -1,7 +1,7 @@
 /** From errors to responses: the one table from code to status, the one shape. */
 import { PoproomError } from '../core/errors.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';
-import type { ErrorBody } from '../protocol/schemas.ts';
+import type { ErrorBody } from '../protocol/types.ts';
 import { json, type Reply } from './reply.ts';
 
 export const statusOf: Record<ErrorCode, number> = {

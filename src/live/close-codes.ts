@@ -1,6 +1,6 @@
 /** Why a channel is closed, as WebSocket close codes; other transports say it in words. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
-import type { Closed } from '../protocol/live.ts';
+import type { Closed } from '../protocol/types.ts';
 
 export const tooFast = 4429;
 export const policy = 1008;

@@ -1,6 +1,7 @@
 /** From bytes to messages of the protocol. */
 import { PoproomError } from '../core/errors.ts';
-import { type ClientMessage, clientMessages } from '../protocol/live.ts';
+import { clientMessages } from '../protocol/live.ts';
+import type { ClientMessage } from '../protocol/types.ts';
 
 /** Rejects with what is wrong. */
 export type ParseMessage = (data: Buffer, isBinary: boolean) => Promise<ClientMessage>;

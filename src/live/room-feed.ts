@@ -5,7 +5,7 @@
 import type { Parts } from '../core/parts.ts';
 import type { Subscription } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
-import type { Closed } from '../protocol/live.ts';
+import type { Closed } from '../protocol/types.ts';
 import type { RoomView } from './room-view.ts';
 import type { Session } from './session.ts';
 import type { Outgoing } from './wire.ts';

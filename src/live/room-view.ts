@@ -1,7 +1,7 @@
 /** What a member of a room sees, and the messages that lead from one view of it to the next. */
 import type { FileAddresses } from '../core/live-door.ts';
 import type { Content, Device, RoomState, StoredFile } from '../core/ports.ts';
-import type { ServerMessage, Snapshot } from '../protocol/live.ts';
+import type { ServerMessage, Snapshot } from '../protocol/types.ts';
 
 /** Never changed once made: sessions hold on to the one that they have sent. */
 export interface RoomView extends RoomState {

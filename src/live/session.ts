@@ -3,7 +3,7 @@ import { PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-door.ts';
 import type { Channel, Content } from '../core/ports.ts';
 import type { Rooms } from '../core/rooms.ts';
-import type { ClientMessage, Closed, ServerMessage, WriteText } from '../protocol/live.ts';
+import type { ClientMessage, Closed, ServerMessage, WriteText } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { Prepared, RoomFeed } from './room-feed.ts';
 import { changes, devicesOf, iso, type RoomView, snapshotOf, textOf } from './room-view.ts';

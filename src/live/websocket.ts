@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { PoproomError } from '../core/errors.ts';
 import type { Upgrade } from '../core/live-door.ts';
-import type { ClientMessage } from '../protocol/live.ts';
+import type { ClientMessage } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { Hub } from './hub.ts';
 import { MessageBudget } from './message-budget.ts';

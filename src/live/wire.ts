@@ -1,5 +1,5 @@
 /** A connection as sessions know it: no transport is named here or in what uses it. */
-import type { ServerMessage } from '../protocol/live.ts';
+import type { ServerMessage } from '../protocol/types.ts';
 
 /** A message in both of its forms; made once, sent to many. */
 export interface Outgoing {

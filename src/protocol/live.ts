@@ -1,5 +1,4 @@
 /** The messages of the live channel, both ways: the one source of validation, of types and of the AsyncAPI document. */
-import type { FromSchema } from 'json-schema-to-ts';
 import { content, expiresAt, hasPin, pin, roomId, timestamp } from './fields.ts';
 import { fileEntry } from './schemas.ts';
 
@@ -39,18 +38,16 @@ const ref = {
   examples: ['a1'],
 } as const;
 
-const devices = {
-  type: 'array',
-  description: 'the devices now attached',
-  items: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['deviceId'],
-    properties: { deviceId, deviceName },
-  },
+export const device = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['deviceId'],
+  properties: { deviceId, deviceName },
 } as const;
 
-const text = {
+const devices = { type: 'array', description: 'the devices now attached', items: device } as const;
+
+export const text = {
   type: 'object',
   additionalProperties: false,
   required: ['content', 'version', 'timestamp'],
@@ -228,12 +225,3 @@ export const serverMessages = {
   heartbeat,
   closed,
 } as const;
-
-export type Join = FromSchema<typeof join>;
-export type WriteText = FromSchema<typeof writeText>;
-export type ClientMessage = Join | WriteText | FromSchema<typeof clientHeartbeat>;
-export type Snapshot = FromSchema<typeof snapshot>;
-export type ServerMessage = {
-  [K in keyof typeof serverMessages]: FromSchema<(typeof serverMessages)[K]>;
-}[keyof typeof serverMessages];
-export type Closed = FromSchema<typeof closed>;

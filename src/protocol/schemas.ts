@@ -1,5 +1,4 @@
 /** The shapes of all bodies: the one source of validation, of types and of the OpenAPI document. */
-import type { FromSchema } from 'json-schema-to-ts';
 import { content, expiresAt, hasPin, pin, roomId, timestamp } from './fields.ts';
 
 const success = { type: 'boolean', const: true } as const;
@@ -213,16 +212,3 @@ export const errorBody = {
     },
   },
 } as const;
-
-export type CreateRoomRequest = FromSchema<typeof createRoomRequest>;
-export type RoomCreated = FromSchema<typeof roomCreated>;
-export type RoomInfo = FromSchema<typeof roomInfo>;
-export type Confirmation = FromSchema<typeof confirmation>;
-export type WriteContentRequest = FromSchema<typeof writeContentRequest>;
-export type ContentWritten = FromSchema<typeof contentWritten>;
-export type ContentRead = FromSchema<typeof contentRead>;
-export type FileUploaded = FromSchema<typeof fileUploaded>;
-export type FileList = FromSchema<typeof fileList>;
-export type HealthReport = FromSchema<typeof healthReport>;
-export type Readiness = FromSchema<typeof readiness>;
-export type ErrorBody = FromSchema<typeof errorBody>;

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type ClientOptions, WebSocket } from 'ws';
-import { type ClientMessage, type ServerMessage, serverMessages } from '../../src/protocol/live.ts';
+import { serverMessages } from '../../src/protocol/live.ts';
+import type { ClientMessage, ServerMessage } from '../../src/protocol/types.ts';
 
 type Told<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
 

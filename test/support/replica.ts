@@ -1,5 +1,5 @@
 /** A room as a device knows it, from nothing but what it was told. */
-import type { ServerMessage } from '../../src/protocol/live.ts';
+import type { ServerMessage } from '../../src/protocol/types.ts';
 
 export interface Replica {
   text: string;

@@ -1,10 +1,6 @@
 /** The one text of a room. */
-import {
-  type ContentRead,
-  type ContentWritten,
-  type WriteContentRequest,
-  writeContentRequest,
-} from '../../protocol/schemas.ts';
+import { writeContentRequest } from '../../protocol/schemas.ts';
+import type { ContentRead, ContentWritten, WriteContentRequest } from '../../protocol/types.ts';
 import { largestContentBody, readJson } from '../body.ts';
 import type { Handler, Service } from '../handler.ts';
 import { json } from '../reply.ts';

@@ -1,6 +1,6 @@
 /** Health, probes, figures and the description of the API. */
 import { PoproomError } from '../../core/errors.ts';
-import type { HealthReport, Readiness } from '../../protocol/schemas.ts';
+import type { HealthReport, Readiness } from '../../protocol/types.ts';
 import type { Handler, Service } from '../handler.ts';
 import { ownBase } from '../links.ts';
 import { json } from '../reply.ts';

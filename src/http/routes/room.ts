@@ -1,12 +1,6 @@
 /** Rooms themselves: create, look at, delete. */
-import {
-  type Confirmation,
-  type CreateRoomRequest,
-  createRoomRequest,
-  pinOnlyRequest,
-  type RoomCreated,
-  type RoomInfo,
-} from '../../protocol/schemas.ts';
+import { createRoomRequest, pinOnlyRequest } from '../../protocol/schemas.ts';
+import type { Confirmation, CreateRoomRequest, RoomCreated, RoomInfo } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../body.ts';
 import type { Handler, Service } from '../handler.ts';
 import { json } from '../reply.ts';
