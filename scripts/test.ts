@@ -2,12 +2,12 @@
  * `npm test`: sees to what the tests need, builds, and runs them all on the embedded engine, and those of the service
  * on the distributed one too. `npm test -- [--distributed] FILE…` runs the files that are named, on the one or the other.
  */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { chromiumMissing, findChromium } from '../test/support/chromium.ts';
+import { chromiumMissing, findChromium, hasFittingChromium } from '../test/support/chromium.ts';
 import { haproxyMissing, hasHaproxy } from '../test/support/haproxy.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -16,8 +16,9 @@ const { values, positionals: named } = parseArgs({
   options: { distributed: { type: 'boolean', default: false } },
 });
 const { distributed } = values;
+const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-provide('chromium', chromium() !== undefined, chromiumMissing);
+provideChromium();
 provide(
   'redis-server',
   isCommand('redis-server'),
@@ -32,23 +33,26 @@ if (process.exitCode === undefined && (distributed || named.length === 0)) {
   await testOnDistributedEngine(named.length > 0 ? named : globSync('test/{http,live}/*.test.ts').sort());
 }
 
-/** Where it is missing and we may, we install Debian's package. */
-function provide(debianPackage: string, isThere: boolean, missing: string): void {
-  if (isThere) return;
-  const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
-  if (!mayInstall) fail(missing);
-  console.log(`Installing ${debianPackage} for the tests …`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  execFileSync('apt-get', ['update', '-qq'], { stdio: 'ignore', env });
-  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage], { stdio: 'ignore', env });
+/** Any browser of the family will do; where we may choose, it is the fastest. */
+function provideChromium(): void {
+  try {
+    if (!hasFittingChromium() && mayInstall) install('chromium-headless-shell');
+    if (!findChromium()) fail(chromiumMissing);
+  } catch (error) {
+    fail((error as Error).message);
+  }
 }
 
-function chromium(): string | undefined {
-  try {
-    return findChromium();
-  } catch (error) {
-    return fail((error as Error).message);
-  }
+function provide(debianPackage: string, isThere: boolean, missing: string): void {
+  if (!isThere && !(mayInstall && install(debianPackage))) fail(missing);
+}
+
+/** Whether Debian's package is there afterwards. */
+function install(debianPackage: string): boolean {
+  console.log(`Installing ${debianPackage} for the tests …`);
+  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  spawnSync('apt-get', ['update', '-qq'], options);
+  return spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage], options).status === 0;
 }
 
 function isCommand(name: string): boolean {
