@@ -18,6 +18,8 @@ export interface Connection {
 }
 
 export interface Connecting {
+  /** Only outside browsers, whose sockets cannot carry any. */
+  headers: Readonly<Record<string, string>>;
   /** Gives up, and closes what is open. */
   signal: AbortSignal;
   /** Told of each message when it comes; what it takes is not put among the messages. */
@@ -25,8 +27,8 @@ export interface Connecting {
 }
 
 /** Fails when the channel does not open, for whatever reason: a browser does not tell which. */
-export function connect(url: string, join: Join, { signal, takes }: Connecting): Promise<Connection> {
-  const socket = new WebSocket(url.replace(/^http/, 'ws'));
+export function connect(url: string, join: Join, { headers, signal, takes }: Connecting): Promise<Connection> {
+  const socket = openSocket(url.replace(/^http/, 'ws'), headers);
   const inbox = createInbox<ServerMessage>();
   let heardAt = Date.now();
   const watch = setInterval(() => {
@@ -67,4 +69,11 @@ export function connect(url: string, join: Join, { signal, takes }: Connecting):
     };
     socket.onclose = giveUp;
   });
+}
+
+function openSocket(url: string, headers: Readonly<Record<string, string>>): WebSocket {
+  if (Object.keys(headers).length === 0) return new WebSocket(url);
+  // Beyond the standard, as Node, Deno and Bun have it; a browser would take it for the name of a protocol.
+  const options = { headers } as unknown as string[];
+  return 'document' in globalThis ? new WebSocket(url) : new WebSocket(url, options);
 }

@@ -47,6 +47,13 @@ export function unreachable(cause?: unknown): PoproomError {
   return new PoproomError('OFFLINE', 'The server cannot be reached.', { cause });
 }
 
+/** As the server would say, without sending it everything first. */
+export function tooLarge(): PoproomError {
+  return new PoproomError('FILE_TOO_LARGE', 'A file may be at most 10 MB (10485760 bytes).', {
+    details: { maximum: 10_485_760 },
+  });
+}
+
 function secondsIn({ retryAfter, lockedFor }: Readonly<Record<string, unknown>>): number | undefined {
   const seconds = retryAfter ?? lockedFor;
   return typeof seconds === 'number' ? seconds : undefined;

@@ -120,9 +120,11 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     }
     const { pin, deviceId } = access;
     const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
-    return connect(`${wire.url}${path}/live`, join, { signal: attempt.signal, takes: note }).catch(() =>
-      whyRefused(wire, path, pin, inTime),
-    );
+    return connect(`${wire.url}${path}/live`, join, {
+      headers: wire.headers,
+      signal: attempt.signal,
+      takes: note,
+    }).catch(() => whyRefused(wire, path, pin, inTime));
   }
 
   /** Answers go to those who wait for them at once, not when the iterator comes to them. */

@@ -1,5 +1,6 @@
 /** When to come back, and when not to. */
-import type { PoproomError, PoproomErrorCode } from './error.ts';
+import { PoproomError, type PoproomErrorCode } from './error.ts';
+import { pause } from './pause.ts';
 
 const final: ReadonlySet<PoproomErrorCode> = new Set([
   'ROOM_NOT_FOUND',
@@ -22,4 +23,31 @@ const longestMs = 30_000;
 export function waitingTime({ retryAfter }: PoproomError, failures: number): number {
   if (retryAfter !== undefined) return retryAfter * 1000;
   return Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1)) * (0.5 + Math.random() / 2);
+}
+
+export interface RetryOptions {
+  /** How often at most a request is sent, the first time included; 5 when not said. */
+  attempts?: number;
+  /** Fails at once where the server asks for more patience than this; 60 when not said. */
+  maxSeconds?: number;
+}
+
+const refusedForNow: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'UNAVAILABLE']);
+
+/** Tries again what the server refuses for a while (429, 503), when it says that it may be tried again. */
+export function createPersistence(options: RetryOptions | undefined) {
+  const { attempts, maxSeconds } = { attempts: options ? 5 : 1, maxSeconds: 60, ...options };
+
+  return async function persist<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    for (let failures = 1; ; failures++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (failures >= attempts || !(error instanceof PoproomError && refusedForNow.has(error.code))) throw error;
+        const ms = waitingTime(error, failures);
+        if (ms > maxSeconds * 1000) throw error;
+        await pause(ms, signal);
+      }
+    }
+  };
 }

@@ -1,8 +1,19 @@
 /** One room, from outside (requests) and from inside (the live channel). */
-import type { Confirmation, FileUploaded } from '../protocol/types.ts';
+import { parseRoomCode } from '../protocol/room-code.ts';
+import type {
+  Confirmation,
+  ContentRead,
+  ContentWritten,
+  FileEntry,
+  FileList,
+  FileUploaded,
+  RoomInfo,
+  RoomText,
+} from '../protocol/types.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
 import { type UploadOptions, upload } from './upload.ts';
-import type { Wire } from './wire.ts';
+import type { UploadSource } from './upload-source.ts';
+import { type Call, type CallOptions, parseAnswer, type Wire } from './wire.ts';
 
 export interface RoomAccess {
   code: string;
@@ -11,25 +22,59 @@ export interface RoomAccess {
   deviceName: string | undefined;
 }
 
+export interface WriteOptions extends CallOptions {
+  /** Stores the text only if this is still the version; else it fails with `VERSION_CONFLICT`. */
+  baseVersion?: number | undefined;
+}
+
 export interface Room {
   readonly code: string;
+  /** Of its page, for people. */
+  readonly link: string;
+  info(options?: CallOptions): Promise<RoomInfo>;
+  read(options?: CallOptions): Promise<RoomText>;
+  /** Replaces the text. */
+  write(content: string, options?: WriteOptions): Promise<RoomText>;
+  files(options?: CallOptions): Promise<FileEntry[]>;
+  /** A Blob or File, bytes, a stream of them, or where there is a file system the path of a file. */
+  upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
+  /** The bytes, as the body of a response. */
+  download(file: Pick<FileEntry, 'fileUrl'>, options?: CallOptions): Promise<Response>;
+  removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
+  /** With everything that is in it, for good. */
+  delete(options?: CallOptions): Promise<Confirmation>;
   /** Enters the room; see {@link LiveRoom}. */
   live(options?: LiveOptions): LiveRoom;
-  upload(file: Blob, options: UploadOptions): Promise<FileUploaded>;
-  removeFile(fileId: string): Promise<Confirmation>;
-  /** With everything that is in it, for good. */
-  delete(): Promise<Confirmation>;
 }
 
 export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
-  const path = `/api/rooms/${encodeURIComponent(access.code)}`;
-  const headers = { 'X-Room-Pin': access.pin };
+  const code = parseRoomCode(access.code) ?? access.code;
+  const path = `/api/rooms/${encodeURIComponent(code)}`;
+  const withPin = (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': access.pin, ...call.headers } });
+  const call = <T>(end: string, call: Call = {}) => wire.call<T>(path + end, withPin(call));
+
+  async function text(call: Call): Promise<RoomText> {
+    const response = await wire.send(`${path}/content`, withPin(call));
+    const answer = parseAnswer<ContentRead | ContentWritten>(response.status, await response.text());
+    return { content: answer.content, version: versionIn(response), timestamp: answer.timestamp };
+  }
 
   return {
-    code: access.code,
+    code,
+    link: `${wire.url}/r/${encodeURIComponent(code)}`,
+    info: (options) => call('', options),
+    read: (options = {}) => text(options),
+    write: (content, { baseVersion, signal } = {}) => {
+      const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };
+      return text({ method: 'POST', json: { content }, headers, signal });
+    },
+    files: async (options) => (await call<FileList>('/files', options)).files,
+    upload: (source, options = {}) => upload(wire, `${path}/upload`, source, { ...options, pin: access.pin }),
+    download: ({ fileUrl }, options) => wire.send(fileUrl, options),
+    removeFile: (fileId, options) => call(`/files/${encodeURIComponent(fileId)}`, { method: 'DELETE', ...options }),
+    delete: (options) => call('', { method: 'DELETE', ...options }),
     live: (options) => openLive(wire, path, access, options),
-    upload: (file, options) => upload(wire, `${path}/upload`, file, { ...options, pin: access.pin }),
-    removeFile: (fileId) => wire.call<Confirmation>(`${path}/files/${fileId}`, { method: 'DELETE', headers }),
-    delete: () => wire.call<Confirmation>(path, { method: 'DELETE', headers }),
   };
 }
+
+const versionIn = (response: Response) => Number(response.headers.get('ETag')?.replaceAll(/\D/g, ''));

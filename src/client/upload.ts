@@ -1,42 +1,37 @@
-/** Uploads. By XMLHttpRequest, because in browsers fetch does not tell how much has been sent. */
+/** Uploads, with their progress. */
 import type { FileUploaded } from '../protocol/types.ts';
-import { errorFrom, unreachable } from './error.ts';
-import { given, parseAnswer, type Wire } from './wire.ts';
+import { tooLarge } from './error.ts';
+import { sendByRequest } from './upload-by-request.ts';
+import { largestFile, measure, nameOf, open, type UploadSource } from './upload-source.ts';
+import { type CallOptions, given, type Wire } from './wire.ts';
 
-export interface UploadOptions {
-  name: string;
+export interface UploadOptions extends CallOptions {
+  /** Needed where the source has none of its own. */
+  name?: string | undefined;
+  /** Such as `image/png`; that of a Blob when not said. */
+  type?: string | undefined;
   /** Told of the bytes that are on their way. */
-  onProgress?: (sent: number) => void;
-  signal?: AbortSignal;
+  onProgress?: ((sent: number) => void) | undefined;
 }
 
-export function upload(
+export async function upload(
   wire: Wire,
   path: string,
-  file: Blob,
-  { name, pin, onProgress, signal }: UploadOptions & { pin: string | undefined },
+  source: UploadSource,
+  { name = nameOf(source), type, pin, onProgress, signal }: UploadOptions & { pin: string | undefined },
 ): Promise<FileUploaded> {
+  if (!name) throw new TypeError('A file needs a name: say it in the options.');
+  signal?.throwIfAborted();
+  const opened = await open(source);
+  if (opened instanceof Blob && opened.size > largestFile) throw tooLarge();
   const headers = given({
-    'Content-Type': file.type || 'application/octet-stream',
+    'Content-Type': type || (opened instanceof Blob && opened.type) || 'application/octet-stream',
     'X-File-Name': encodeURIComponent(name.toWellFormed()),
     'X-Room-Pin': pin,
   });
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const request = new XMLHttpRequest();
-    request.open('POST', wire.url + path);
-    for (const [header, value] of Object.entries(headers)) request.setRequestHeader(header, value);
-    request.upload.onprogress = ({ loaded }) => onProgress?.(loaded);
-    request.onload = () => {
-      const header = (header: string) => request.getResponseHeader(header);
-      wire.note(header);
-      const { status, responseText } = request;
-      if (status === 201) resolve(new Promise((done) => done(parseAnswer<FileUploaded>(status, responseText))));
-      else reject(errorFrom(status, responseText, header('Retry-After')));
-    };
-    request.onerror = () => reject(unreachable());
-    request.onabort = () => reject(signal?.reason);
-    signal?.addEventListener('abort', () => request.abort());
-    request.send(file);
-  });
+  // In browsers fetch does not tell how much has been sent, and most cannot send a stream.
+  if (typeof XMLHttpRequest === 'undefined')
+    return wire.call<FileUploaded>(path, { method: 'POST', body: opened, headers, onProgress, signal });
+  const file = opened instanceof Blob ? opened : await new Response(measure(opened).stream).blob();
+  return wire.persist(() => sendByRequest(wire, path, file, { headers, onProgress, signal }), signal);
 }

@@ -1,53 +1,102 @@
 /** Requests to the server: what all of them carry, and how an answer becomes a value or an error. */
 import { errorFrom, notItsOwn, unreachable } from './error.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
+import { createPersistence, type RetryOptions } from './retry.ts';
+import { measure } from './upload-source.ts';
 
-export interface Call {
+export interface CallOptions {
+  /** Calls it off. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface Call extends CallOptions {
   method?: string;
   json?: unknown;
+  body?: Blob | ReadableStream<Uint8Array>;
   headers?: Readonly<Record<string, string | undefined>>;
-  signal?: AbortSignal | undefined;
+  /** Told of the bytes of the body that were taken. */
+  onProgress?: ((sent: number) => void) | undefined;
 }
 
 export interface Wire {
   /** Without a slash at its end. */
   readonly url: string;
   readonly rateLimit: RateLimit | undefined;
+  /** What every request carries. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The response of a success; anything else is thrown. The path may be a whole address. */
+  send(path: string, call?: Call): Promise<Response>;
+  /** The body of a success. */
   call<T>(path: string, call?: Call): Promise<T>;
-  /** What a response says of the limits; those of requests that do not go through `call` too. */
+  /** What a response says of the limits; those of requests that do not go through `send` too. */
   note(header: (name: string) => string | null): void;
+  /** Tries again what is refused for a while, if the client was made to. */
+  persist<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-export function createWire(url: string): Wire {
+export interface WireOptions {
+  url: string;
+  apiKey: string | undefined;
+  retry: RetryOptions | undefined;
+}
+
+export function createWire({ url, apiKey, retry }: WireOptions): Wire {
   let rateLimit: RateLimit | undefined;
 
-  return {
+  const wire: Wire = {
     url: url.replace(/\/+$/, ''),
+    headers: given({ Authorization: apiKey && `Bearer ${apiKey}` }),
+    persist: createPersistence(retry),
 
     get rateLimit() {
       return rateLimit;
     },
 
     note(header) {
-      rateLimit = rateLimitIn(header);
+      rateLimit = rateLimitIn(header) ?? rateLimit;
     },
 
-    async call<T>(path: string, { method = 'GET', json, headers, signal }: Call = {}): Promise<T> {
-      const type = json === undefined ? undefined : 'application/json';
-      const response = await fetch(this.url + path, {
-        method,
-        headers: given({ ...headers, 'Content-Type': type }),
-        body: json === undefined ? null : JSON.stringify(json),
-        signal: signal ?? null,
-      }).catch((cause) => {
-        throw signal?.aborted ? signal.reason : unreachable(cause);
-      });
-      this.note((name) => response.headers.get(name));
-      const text = await response.text();
-      if (!response.ok) throw errorFrom(response.status, text, response.headers.get('Retry-After'));
-      return parseAnswer<T>(response.status, text);
+    send(path, call = {}) {
+      const attempt = () => request(wire, path, call);
+      // A stream can be read only once.
+      return call.body instanceof ReadableStream ? attempt() : wire.persist(attempt, call.signal);
+    },
+
+    async call<T>(path: string, call?: Call): Promise<T> {
+      const response = await wire.send(path, call);
+      return parseAnswer<T>(response.status, await textOf(response));
     },
   };
+  return wire;
+}
+
+async function request(wire: Wire, path: string, { method = 'GET', json, body, headers, onProgress, signal }: Call) {
+  const type = json === undefined ? undefined : 'application/json';
+  const measured = body && streamed(body, onProgress);
+  const init = {
+    method,
+    headers: { ...wire.headers, ...given({ 'Content-Type': type, ...headers }) },
+    body: json === undefined ? (measured?.stream ?? null) : JSON.stringify(json),
+    // Those that can send a stream ask for it, to the others it says nothing.
+    duplex: 'half',
+    signal: signal ?? null,
+  };
+  const response = await fetch(path.startsWith('/') ? wire.url + path : path, init).catch((cause) => {
+    throw signal?.aborted ? signal.reason : (measured?.failure ?? unreachable(cause));
+  });
+  wire.note((name) => response.headers.get(name));
+  if (response.ok) return response;
+  throw errorFrom(response.status, await textOf(response), response.headers.get('Retry-After'));
+}
+
+const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
+  measure(body instanceof Blob ? body.stream() : body, onProgress);
+
+/** The line may break within an answer. */
+function textOf(response: Response): Promise<string> {
+  return response.text().catch((cause) => {
+    throw (cause as Error).name === 'AbortError' ? cause : unreachable(cause);
+  });
 }
 
 /** A captive portal says 200 to everything, in HTML. */

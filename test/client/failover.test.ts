@@ -17,7 +17,7 @@ describe('a node that is killed under the SDK', { timeout: 60_000 }, () => {
     let node = killed;
     const balancer = await openLine(t, () => node.port);
     const client = createClient({ url: balancer.url });
-    const { roomId } = await client.createRoom();
+    const { code: roomId } = await client.createRoom();
     const here = follow(t, client.room(roomId));
     const there = follow(t, createClient({ url: other.url }).room(roomId));
     await here.next('snapshot');

@@ -12,7 +12,7 @@ describe('following a room', () => {
   it('[SDK-3] tells of the whole room, then of each change', async (t) => {
     const { url, api } = await startTestServer(t);
     const client = createClient({ url, deviceId: 'one', deviceName: 'The first' });
-    const { roomId } = await client.createRoom();
+    const { code: roomId } = await client.createRoom();
     const follower = follow(t, client.room(roomId));
     const { room, content, devices } = await follower.next('snapshot');
     assert.deepEqual(

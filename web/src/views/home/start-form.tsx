@@ -107,8 +107,8 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
 async function create(pin: string | undefined, seconds: number): Promise<string> {
   const expiresIn = seconds === limits.roomTtl ? undefined : seconds;
   const request = { ...(pin && { pin }), ...(expiresIn && { expiresIn }) };
-  const { roomId, expiresAt, hasPin } = await connectToServer().createRoom(request);
-  remember({ code: roomId, expiresAt: Date.parse(expiresAt), hasPin });
-  keepPin(roomId, pin);
-  return roomId;
+  const { code, expiresAt, hasPin } = await connectToServer().createRoom(request);
+  remember({ code, expiresAt: Date.parse(expiresAt), hasPin });
+  keepPin(code, pin);
+  return code;
 }

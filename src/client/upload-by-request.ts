@@ -1,0 +1,37 @@
+/** Sends a file by XMLHttpRequest, which tells how much of it has been sent. */
+import type { FileUploaded } from '../protocol/types.ts';
+import { errorFrom, unreachable } from './error.ts';
+import { parseAnswer, type Wire } from './wire.ts';
+
+export interface Sending {
+  headers: Readonly<Record<string, string>>;
+  onProgress: ((sent: number) => void) | undefined;
+  signal: AbortSignal | undefined;
+}
+
+export function sendByRequest(
+  wire: Wire,
+  path: string,
+  file: Blob,
+  { headers, onProgress, signal }: Sending,
+): Promise<FileUploaded> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const request = new XMLHttpRequest();
+    request.open('POST', wire.url + path);
+    for (const [header, value] of Object.entries({ ...wire.headers, ...headers }))
+      request.setRequestHeader(header, value);
+    request.upload.onprogress = ({ loaded }) => onProgress?.(loaded);
+    request.onload = () => {
+      const header = (header: string) => request.getResponseHeader(header);
+      wire.note(header);
+      const { status, responseText } = request;
+      if (status === 201) resolve(new Promise((done) => done(parseAnswer<FileUploaded>(status, responseText))));
+      else reject(errorFrom(status, responseText, header('Retry-After')));
+    };
+    request.onerror = () => reject(unreachable());
+    request.onabort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', () => request.abort());
+    request.send(file);
+  });
+}

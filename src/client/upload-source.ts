@@ -1,0 +1,77 @@
+/** What can be uploaded, and how it becomes bytes that can be sent. */
+import { tooLarge } from './error.ts';
+
+/** No server takes more. */
+export const largestFile = 10_485_760;
+
+export type UploadSource = Blob | BufferSource | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | string;
+
+/** A string is the path of a file: loaded only then, so that browsers need not know of it. */
+export async function open(source: UploadSource): Promise<Blob | ReadableStream<Uint8Array>> {
+  if (typeof source === 'string') return fileSystem().openAsBlob(source);
+  if (source instanceof Blob || source instanceof ReadableStream) return source;
+  if (Symbol.asyncIterator in source) return streamOf(source);
+  return new Blob([source as Uint8Array<ArrayBuffer>]);
+}
+
+export function nameOf(source: UploadSource): string | undefined {
+  if (typeof source === 'string') return source.split(/[/\\]/).at(-1);
+  return source instanceof Blob && 'name' in source ? String(source.name) : undefined;
+}
+
+export interface Measured {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** Why its source broke, where it did. */
+  readonly failure: unknown;
+}
+
+/** Tells how much has been taken, and is never longer than a file may be. */
+export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes: number) => void): Measured {
+  const reader = source.getReader();
+  let bytes = 0;
+  let failure: unknown;
+  const fail = (error: unknown): never => {
+    failure = error;
+    throw error;
+  };
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read().catch(fail);
+      if (done) return controller.close();
+      bytes += value.byteLength;
+      if (bytes > largestFile) fail(tooLarge());
+      controller.enqueue(value);
+      onProgress?.(bytes);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return {
+    stream,
+    get failure() {
+      return failure;
+    },
+  };
+}
+
+interface FileSystem {
+  openAsBlob(path: string): Promise<Blob>;
+}
+
+function fileSystem(): FileSystem {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: 'node:fs'): FileSystem } };
+  const fs = process?.getBuiltinModule?.('node:fs');
+  if (!fs) throw new TypeError('There is no file system here: give the file itself instead of its path.');
+  return fs;
+}
+
+function streamOf(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = source[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async () => void (await iterator.return?.()),
+  });
+}

@@ -1,0 +1,84 @@
+/** Requests that are refused for a while, and those that carry a key. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type ClientOptions, createClient } from '../../src/client/index.ts';
+import { keysOf } from '../support/keys.ts';
+import { startTestServer } from '../support/server.ts';
+import { openBusyGateway } from './busy-gateway.ts';
+import { follow } from './follower.ts';
+
+describe('a request that is refused for a while', () => {
+  for (const status of [429, 503] as const) {
+    it(`[SDK-11] with ${status} is sent again after the time that was asked for, if one wishes`, async (t) => {
+      const { gateway, client } = await setUp(t, { retry: true });
+      gateway.refuse(1, status, 1);
+      await client.createRoom();
+      const [first = 0, second = 0] = gateway.came;
+      assert.ok(second - first >= 990, `after ${second - first} ms`);
+    });
+  }
+
+  it('[SDK-11] is not sent again where nobody asked for it', async (t) => {
+    const { gateway, client } = await setUp(t, {});
+    gateway.refuse(1, 503, 0);
+    await assert.rejects(client.createRoom(), { code: 'UNAVAILABLE', retryAfter: 0 });
+    assert.equal(gateway.came.length, 1);
+  });
+
+  it('[SDK-11] is sent no more often than was said', async (t) => {
+    const { gateway, client } = await setUp(t, { retry: { attempts: 3 } });
+    gateway.refuse(9, 503, 0);
+    await assert.rejects(client.createRoom(), { code: 'UNAVAILABLE' });
+    assert.equal(gateway.came.length, 3);
+  });
+
+  it('[SDK-11] fails at once where the wait would be longer than was said', async (t) => {
+    const { gateway, client } = await setUp(t, { retry: { maxSeconds: 5 } });
+    gateway.refuse(1, 429, 6);
+    await assert.rejects(client.createRoom(), { code: 'RATE_LIMITED', retryAfter: 6 });
+    assert.equal(gateway.came.length, 1);
+  });
+
+  it('[SDK-11] can be called off while it waits', async (t) => {
+    const { gateway, client } = await setUp(t, { retry: true });
+    gateway.refuse(1, 503, 30);
+    const reason = new Error('enough');
+    const aborter = new AbortController();
+    const made = client.createRoom({}, { signal: aborter.signal });
+    setTimeout(() => aborter.abort(reason), 200);
+    await assert.rejects(made, reason);
+  });
+
+  it('[SDK-11] is an upload too, but not that of a stream, which can be read only once', async (t) => {
+    const { gateway, client } = await setUp(t, { retry: true });
+    const room = await client.createRoom();
+    const file = new Blob(['hello']);
+    gateway.refuse(1, 503, 0);
+    assert.equal((await room.upload(file, { name: 'x' })).fileSize, 5);
+    gateway.refuse(1, 503, 0);
+    await assert.rejects(room.upload(file.stream(), { name: 'x' }), { code: 'UNAVAILABLE' });
+  });
+});
+
+describe('an API key', () => {
+  it('[SDK-12] is sent with every request and with the live channel', async (t) => {
+    const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
+    const { url } = server;
+    const apiKey = await keysOf(t, server).make('bot', 'pro');
+    await assert.rejects(createClient({ url }).createRoom(), { code: 'API_KEY_REQUIRED' });
+    await assert.rejects(createClient({ url, apiKey: `${apiKey}x` }).createRoom(), { code: 'INVALID_API_KEY' });
+    const client = createClient({ url, apiKey });
+    const room = await client.createRoom();
+    assert.equal(client.rateLimit?.limit, 1000);
+    await room.upload(new Blob(['x']), { name: 'x' });
+    assert.equal((await follow(t, room).next('snapshot')).files.length, 1);
+    const stranger = follow(t, createClient({ url }).room(room.code));
+    await assert.rejects(stranger.end, { code: 'API_KEY_REQUIRED' });
+  });
+});
+
+async function setUp(t: TestContext, options: Partial<ClientOptions>) {
+  const { port } = await startTestServer(t);
+  const gateway = await openBusyGateway(t, port);
+  return { gateway, client: createClient({ url: gateway.url, ...options }) };
+}
