@@ -1,7 +1,7 @@
 /**
- * Rooms as they were last read, so that the hot ones are answered without a query. It is exact: one process owns the
- * database, every change of a room passes through its writer, and whatever the writer touches is dropped from here
- * before the change is answered.
+ * Rooms as they were last read or written, so that the hot ones are answered without a query. It is exact: one process
+ * owns the database, every change of a room passes through its writer, and what the writer touches is renewed here or
+ * dropped before the change is answered.
  */
 import type { Content, Room } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -9,8 +9,6 @@ import type { RoomCode } from '../../core/room-code.ts';
 export interface CachedRoom {
   room: Room;
   pinMac: Uint8Array | null;
-  seq: number;
-  pinAttempts: number;
   /** Once it has been asked for. */
   content: Content | undefined;
 }
@@ -40,12 +38,13 @@ export class RoomCache {
     return cached;
   }
 
-  /** Remembers the text of a room that is here. */
-  addContent(code: RoomCode, content: Content): void {
+  /** Remembers the text of a room that is here. A write that is told of after a newer one was read comes too late. */
+  putContent(code: RoomCode, content: Content): void {
     const cached = this.#rooms.get(code);
-    if (!cached || cached.content || content.content.length > longestText) return;
-    cached.content = content;
-    this.#textUnits += content.content.length;
+    if (!cached || (cached.content && cached.content.version >= content.version)) return;
+    this.#textUnits -= cached.content?.content.length ?? 0;
+    cached.content = content.content.length > longestText ? undefined : content;
+    this.#textUnits += cached.content?.content.length ?? 0;
     while (this.#textUnits > mostTextUnits && this.#rooms.size > 0) this.#dropOldest();
   }
 

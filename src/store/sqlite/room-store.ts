@@ -1,13 +1,22 @@
 /** Rooms on SQLite: reads here, writes through the writer, the door's counters in memory. */
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Admission, Content, GuardRules, RoomStore, StoredFile, Visit } from '../../core/ports.ts';
+import type {
+  Admission,
+  Content,
+  ContentWrite,
+  GuardRules,
+  RoomStore,
+  StoredFile,
+  Visit,
+  WriteOutcome,
+} from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { createDeviceList } from './device-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
 import { prepareOnce } from './operations.ts';
 import { type CachedRoom, RoomCache } from './room-cache.ts';
-import { cachedRoomOf, fileOf } from './rows.ts';
+import { cachedRoomOf, contentOf, fileOf, roomOf } from './rows.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreParts {
@@ -24,9 +33,9 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
   const devices = createDeviceList(rules);
   const cache = new RoomCache();
 
-  const roomByCode = sql(
-    'SELECT code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts FROM rooms WHERE code = ?',
-  );
+  const columns = 'code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts';
+  const roomByCode = sql(`SELECT ${columns} FROM rooms WHERE code = ?`);
+  const wholeRoomByCode = sql(`SELECT ${columns}, content, version, written_at FROM rooms WHERE code = ?`);
   const expiredByCode = sql('SELECT 1 FROM expired_rooms WHERE code = ? AND expired_at > ?');
   const contentByCode = sql(
     'SELECT content, version, written_at AS writtenAt FROM rooms WHERE code = ? AND expires_at > ?',
@@ -39,12 +48,17 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     return row && cache.put(code, cachedRoomOf(row));
   }
 
-  function contentOf(code: RoomCode, now: number): Content | undefined {
+  /** With its text, in one look at the database where any is needed. */
+  function findToRead(code: RoomCode): CachedRoom | undefined {
     const cached = cache.get(code);
-    if (cached?.content) return cached.room.expiresAt > now ? cached.content : undefined;
-    const content = contentByCode.get(code, now) as unknown as Content | undefined;
-    if (content) cache.addContent(code, content);
-    return content;
+    if (cached?.content) return cached;
+    const row = wholeRoomByCode.get(code);
+    if (!row) return undefined;
+    const content = contentOf(row);
+    const found = cached ?? cache.put(code, cachedRoomOf(row));
+    cache.putContent(code, content);
+    // A long text is not kept, but it is what was asked for.
+    return { ...found, content };
   }
 
   function filesOf(code: RoomCode, now: number): StoredFile[] {
@@ -64,10 +78,22 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     }
   }
 
+  /** Of the room, a write changes the text alone, and what it is now is known. */
+  async function writeContent(code: RoomCode, write: ContentWrite): Promise<WriteOutcome> {
+    let written: WriteOutcome | undefined;
+    try {
+      written = await writer.run('writeContent', code, write);
+      return written;
+    } finally {
+      if (written?.outcome !== 'written') cache.drop(code);
+      else cache.putContent(code, { content: write.content, version: written.version, writtenAt: write.now });
+    }
+  }
+
   function admit({ code, client, pinMac, deviceId, reads, now }: Visit): Admission {
     const until = guard.missedOutUntil(client, now);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
-    const found = code && find(code);
+    const found = code && (reads ? findToRead(code) : find(code));
     if (!found || found.room.expiresAt <= now) return absent(code, found?.room.expiresAt, client, now);
 
     const { room, pinMac: roomMac } = found;
@@ -78,8 +104,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect' };
     }
     if (deviceId) devices.seen(room.code, deviceId, now);
-    const content = reads ? contentOf(room.code, now) : undefined;
-    return content ? { outcome: 'admitted', room, content } : { outcome: 'admitted', room };
+    return found.content ? { outcome: 'admitted', room, content: found.content } : { outcome: 'admitted', room };
   }
 
   function absent(code: RoomCode | undefined, expiredAt: number | undefined, client: string, now: number): Admission {
@@ -113,9 +138,9 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       try {
         const row = roomByCode.get(code);
         if (!row) return expiredByCode.get(code, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
-        const { room, seq, pinAttempts } = cachedRoomOf(row);
+        const { seq, pin_attempts: pinAttempts } = row as { seq: number; pin_attempts: number };
         const content = contentByCode.get(code, now) as unknown as Content | undefined;
-        return content ? { room, seq, content, files: filesOf(code, now), pinAttempts } : 'expired';
+        return content ? { room: roomOf(row), seq, content, files: filesOf(code, now), pinAttempts } : 'expired';
       } finally {
         db.exec('COMMIT');
       }
@@ -139,7 +164,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       return devices.list(code, now);
     },
 
-    writeContent: (code, write) => changing(code, writer.run('writeContent', code, write)),
+    writeContent,
 
     addFile: (code, file, quota) => changing(code, writer.run('addFile', code, file, quota)),
 

@@ -1,5 +1,5 @@
 /** From database rows to the records of the ports. */
-import type { ApiKey, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
+import type { ApiKey, Content, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { CachedRoom } from './room-cache.ts';
 
@@ -9,13 +9,11 @@ export function cachedRoomOf(row: Row): CachedRoom {
   return {
     room: roomOf(row),
     pinMac: row.pin_mac as Uint8Array | null,
-    seq: row.seq as number,
-    pinAttempts: row.pin_attempts as number,
     content: undefined,
   };
 }
 
-function roomOf(row: Row): Room {
+export function roomOf(row: Row): Room {
   return {
     code: row.code as RoomCode,
     createdAt: row.created_at as number,
@@ -34,12 +32,12 @@ export function recordOf(row: Row): Omit<RoomRecord, 'files' | 'trusted'> {
     pinMac: (row.pin_mac as Uint8Array | null) ?? undefined,
     seq: row.seq as number,
     pinAttempts: row.pin_attempts as number,
-    content: {
-      content: row.content as string,
-      version: row.version as number,
-      writtenAt: row.written_at as number,
-    },
+    content: contentOf(row),
   };
+}
+
+export function contentOf(row: Row): Content {
+  return { content: row.content as string, version: row.version as number, writtenAt: row.written_at as number };
 }
 
 export function fileOf(row: Row): StoredFile {
