@@ -82,23 +82,52 @@ export class ConfigError extends Error {
   }
 }
 
-export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+export function readConfig(env: Env = process.env): Config {
+  const { config, problems } = inspectConfig(env);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config as Config;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Inspection {
+  /** A setting that cannot be is missing. */
+  config: Partial<Config>;
+  problems: readonly string[];
+  /** Variables that look like ours, and are none. */
+  unknown: readonly string[];
+}
+
+/** For who wants to look further, whatever is wrong. */
+export function inspectConfig(env: Env = process.env): Inspection {
   const problems: string[] = [];
-  const entries = Object.entries(settings).map(([key, { name, read }]) => {
+  const config: Record<string, unknown> = {};
+  for (const [key, { name, read }] of Object.entries(settings)) {
     try {
-      return [key, read(env[name]?.trim())] as const;
+      config[key] = read(env[name]?.trim());
     } catch (error) {
       problems.push(`${name} ${(error as Error).message}`);
-      return [key, undefined] as const;
     }
-  });
-  const config = Object.fromEntries(entries) as Config;
-  if (config.roomTtl > config.roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL');
-  if (config.store !== 'sqlite:' && config.store && !config.secret) {
+  }
+  problems.push(...contradictions(config));
+  const names = new Set(settingNames);
+  const unknown = Object.keys(env).filter((name) => name.startsWith('POPROOM_') && !names.has(name));
+  return { config, problems, unknown };
+}
+
+/** Those of the command line stand in the same environment. */
+export const settingNames: readonly string[] = [
+  ...Object.values(settings).map(({ name }) => name),
+  ...['POPROOM_URL', 'POPROOM_API_KEY', 'POPROOM_PIN'],
+];
+
+function contradictions({ roomTtl = 0, roomMaxTtl = roomTtl, store, secret }: Partial<Config>): string[] {
+  const problems: string[] = [];
+  if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL');
+  if (store && store !== 'sqlite:' && !secret) {
     problems.push('POPROOM_SECRET must be set with Redis, to the same on all nodes');
   }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  return problems;
 }
 
 function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {

@@ -1,59 +1,57 @@
 /** The `poproom` command. */
-import { ConfigError } from '../config.ts';
-import { PoproomError } from '../core/errors.ts';
+import { type Command, helpOf, inColumns, readInput } from './command.ts';
+import { commands, roomCommands, serverCommands } from './commands.ts';
 import { UsageError } from './usage-error.ts';
 
-const usage = `poproom: share text and files between devices through short-lived rooms
-
-  poproom serve                          start the server
-  poproom keys create NAME [--tier T]    make an API key (pro, or free) and show it, once
-  poproom keys list                      show all keys, without their text
-  poproom keys revoke NAME|ID            make a key invalid, at once
-
-  poproom migrate --from … --to …        move everything to another engine, or another folder
-
-  poproom serve --help                   all settings, with their defaults
-  poproom --version
-`;
+// Who reads the output may stop reading: that is no failure, and nothing is left to say.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
 
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  process.exitCode = 1;
-  console.error(explain(error));
+  const { explain } = await import('./failure.ts');
+  const { exitCode, sentence } = explain(error);
+  process.exitCode = exitCode;
+  if (sentence) console.error(sentence);
 }
 
-async function run([command, ...rest]: string[]): Promise<void> {
-  switch (command) {
-    case 'serve':
-      return (await import('./serve.ts')).serve(rest);
-    case 'keys':
-      return (await import('./keys.ts')).keys(rest);
-    case 'migrate':
-      return (await import('./migrate.ts')).migrate(rest);
-    case '--version':
-    case '-v':
-      return console.log((await import('../../package.json', { with: { type: 'json' } })).default.version);
-    case undefined:
-    case 'help':
-    case '--help':
-    case '-h':
-      return console.log(usage);
-    default:
-      throw new UsageError(`There is no command "${command}". Try: poproom --help`);
-  }
+async function run([name = 'help', ...rest]: string[]): Promise<void> {
+  if (name === '--version' || name === '-v')
+    return console.log((await import('../../package.json', { with: { type: 'json' } })).default.version);
+  if (name === 'help' && rest[0] !== undefined) return run([rest[0], '--help']);
+  if (['help', '--help', '-h'].includes(name)) return console.log(await overview());
+  const command = commands.find((candidate) => candidate.name === name);
+  if (!command) throw new UsageError(`There is no command "${name}". Try: poproom --help`);
+  const input = readInput(command, rest);
+  if (input.isSet('help')) return console.log(await fullHelp(command));
+  return (await command.load())(input);
 }
 
-function explain(error: unknown): string {
-  if (error instanceof ConfigError) {
-    return ['poproom cannot start with these settings:', ...error.problems.map((problem) => `  ${problem}`)].join('\n');
-  }
-  if (error instanceof UsageError || error instanceof PoproomError) return `poproom: ${error.message}`;
-  const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return 'poproom: the port is in use; choose another, such as PORT=8081';
-  if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL') return 'poproom: POPROOM_HOST is no address of this machine';
-  if (code === 'EEXIST' || code === 'ENOTDIR') return `poproom: POPROOM_DATA_DIR must be a folder (${message})`;
-  if (message === 'file is not a database') return 'poproom: poproom.db in POPROOM_DATA_DIR is not a database';
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return `poproom: no permission (${message})`;
-  return `poproom: ${stack ?? message}`;
+async function overview(): Promise<string> {
+  const { exitCodes } = await import('./failure.ts');
+  const rows = (commands: readonly Command[]) =>
+    inColumns(commands.map(({ name, takes, does }) => [`poproom ${name} ${takes}`.trimEnd(), does]));
+  return `poproom: share text and files between devices through short-lived rooms
+
+Rooms:
+${rows(roomCommands)}
+
+Your own server:
+${rows(serverCommands)}
+
+  poproom COMMAND --help  options and examples
+  poproom --version
+
+The server is that of --url, POPROOM_URL, the config file or the last one used. POPROOM_API_KEY and POPROOM_PIN hold the
+key and the PIN.
+
+Exit codes, when something goes wrong:
+${inColumns(exitCodes.map(([code, means]) => [String(code), means]))}
+`;
+}
+
+/** The settings of the server are many, and only read where they are shown. */
+async function fullHelp(command: Command): Promise<string> {
+  if (command.name !== 'serve') return helpOf(command);
+  return `${helpOf(command)}\n\n${(await import('./server/settings-help.ts')).settingsHelp()}`;
 }

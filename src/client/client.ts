@@ -52,6 +52,7 @@ export function createClient({ url, apiKey, deviceId, deviceName, retry = false 
       });
       return { ...room(roomId, request), expiresAt, hasPin };
     },
-    health: (options) => wire.call<HealthReport>('/api/health', options),
+    // Of a server that is not well, 503 is the report.
+    health: (options) => wire.call<HealthReport>('/api/health', { ...options, answeredBy: 503 }),
   };
 }

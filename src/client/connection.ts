@@ -24,10 +24,12 @@ export interface Connecting {
   signal: AbortSignal;
   /** Told of each message when it comes; what it takes is not put among the messages. */
   takes: (message: ServerMessage) => boolean;
+  /** Told once that nothing more comes, whether or not anyone is reading the messages. */
+  ended: () => void;
 }
 
 /** Fails when the channel does not open, for whatever reason: a browser does not tell which. */
-export function connect(url: string, join: Join, { headers, signal, takes }: Connecting): Promise<Connection> {
+export function connect(url: string, join: Join, { headers, signal, takes, ended }: Connecting): Promise<Connection> {
   const socket = openSocket(url.replace(/^http/, 'ws'), headers);
   const inbox = createInbox<ServerMessage>();
   let heardAt = Date.now();
@@ -36,8 +38,11 @@ export function connect(url: string, join: Join, { headers, signal, takes }: Con
   }, 5_000);
 
   // A line that is gone does not answer a close, so the end is not waited for.
+  let isEnded = false;
   function close(): void {
     clearInterval(watch);
+    if (!isEnded) ended();
+    isEnded = true;
     inbox.end();
     socket.close();
   }

@@ -89,7 +89,7 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     try {
       if (signal?.aborted) return end;
       let entered = false;
-      for await (const message of connection.messages) {
+      for await (const message of reached.messages) {
         if (message.type === 'closed' && message.reason !== 'shutdown') return message.reason;
         if (message.type === 'closed') end = restarting(message);
         else if (message.type === 'error') end = errorIn(message);
@@ -101,9 +101,7 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
       }
       return end;
     } finally {
-      connection.close();
-      connection = undefined;
-      writes.fail(unreachable());
+      reached.close();
     }
   }
 
@@ -124,6 +122,11 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
       headers: wire.headers,
       signal: attempt.signal,
       takes: note,
+      // At once: who waits for an answer within the loop does not come to its end.
+      ended() {
+        connection = undefined;
+        writes.fail(unreachable());
+      },
     }).catch(() => whyRefused(wire, path, pin, inTime));
   }
 

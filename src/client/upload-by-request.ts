@@ -9,6 +9,21 @@ export interface Sending {
   signal: AbortSignal | undefined;
 }
 
+/** As much of it as is used here: outside browsers, where this is checked too, nobody knows it. */
+interface XmlHttpRequest {
+  readonly status: number;
+  readonly responseText: string;
+  readonly upload: { onprogress: ((progress: { loaded: number }) => void) | null };
+  onload: (() => void) | null;
+  onerror: (() => void) | null;
+  onabort: (() => void) | null;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  getResponseHeader(name: string): string | null;
+  send(body: Blob): void;
+  abort(): void;
+}
+
 export function sendByRequest(
   wire: Wire,
   path: string,
@@ -17,6 +32,7 @@ export function sendByRequest(
 ): Promise<FileUploaded> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
+    const { XMLHttpRequest } = globalThis as unknown as { XMLHttpRequest: new () => XmlHttpRequest };
     const request = new XMLHttpRequest();
     request.open('POST', wire.url + path);
     for (const [header, value] of Object.entries({ ...wire.headers, ...headers }))

@@ -4,7 +4,13 @@ import { tooLarge } from './error.ts';
 /** No server takes more. */
 export const largestFile = 10_485_760;
 
-export type UploadSource = Blob | BufferSource | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | string;
+export type UploadSource =
+  | Blob
+  | ArrayBuffer
+  | ArrayBufferView
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | string;
 
 /** A string is the path of a file: loaded only then, so that browsers need not know of it. */
 export async function open(source: UploadSource): Promise<Blob | ReadableStream<Uint8Array>> {

@@ -30,7 +30,7 @@ export async function upload(
     'X-Room-Pin': pin,
   });
   // In browsers fetch does not tell how much has been sent, and most cannot send a stream.
-  if (typeof XMLHttpRequest === 'undefined')
+  if (!('XMLHttpRequest' in globalThis))
     return wire.call<FileUploaded>(path, { method: 'POST', body: opened, headers, onProgress, signal });
   const file = opened instanceof Blob ? opened : await new Response(measure(opened).stream).blob();
   return wire.persist(() => sendByRequest(wire, path, file, { headers, onProgress, signal }), signal);

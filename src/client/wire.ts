@@ -14,6 +14,8 @@ export interface Call extends CallOptions {
   json?: unknown;
   body?: Blob | ReadableStream<Uint8Array>;
   headers?: Readonly<Record<string, string | undefined>>;
+  /** A status that is an answer too, and no failure. */
+  answeredBy?: number;
   /** Told of the bytes of the body that were taken. */
   onProgress?: ((sent: number) => void) | undefined;
 }
@@ -70,22 +72,28 @@ export function createWire({ url, apiKey, retry }: WireOptions): Wire {
   return wire;
 }
 
-async function request(wire: Wire, path: string, { method = 'GET', json, body, headers, onProgress, signal }: Call) {
+async function request(
+  wire: Wire,
+  path: string,
+  { method = 'GET', json, body, headers, onProgress, signal, answeredBy }: Call,
+) {
   const type = json === undefined ? undefined : 'application/json';
   const measured = body && streamed(body, onProgress);
-  const init = {
+  const isOwn = path.startsWith('/');
+  const init: RequestInit & { duplex: 'half' } = {
     method,
-    headers: { ...wire.headers, ...given({ 'Content-Type': type, ...headers }) },
+    // A file may be kept elsewhere, and its address alone is the right to read it: the key is not for others.
+    headers: { ...(isOwn && wire.headers), ...given({ 'Content-Type': type, ...headers }) },
     body: json === undefined ? (measured?.stream ?? null) : JSON.stringify(json),
     // Those that can send a stream ask for it, to the others it says nothing.
     duplex: 'half',
     signal: signal ?? null,
   };
-  const response = await fetch(path.startsWith('/') ? wire.url + path : path, init).catch((cause) => {
+  const response = await fetch(isOwn ? wire.url + path : path, init).catch((cause) => {
     throw signal?.aborted ? signal.reason : (measured?.failure ?? unreachable(cause));
   });
   wire.note((name) => response.headers.get(name));
-  if (response.ok) return response;
+  if (response.ok || response.status === answeredBy) return response;
   throw errorFrom(response.status, await textOf(response), response.headers.get('Retry-After'));
 }
 

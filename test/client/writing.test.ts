@@ -39,6 +39,19 @@ describe('a write', () => {
     assert.equal(await eventually('the write is answered', () => answer, 3_000), 'written');
   });
 
+  it('[SDK-6] that is awaited within the loop fails when its connection is lost', async (t) => {
+    const { url } = await startTestServer(t);
+    const live = (await createClient({ url }).createRoom()).live();
+    for await (const event of live) {
+      if (event.type !== 'snapshot') continue;
+      const written = live.write('hello', event.content.version);
+      live.interrupt();
+      await assert.rejects(written, is('OFFLINE'));
+      await assert.rejects(live.write('hello', event.content.version), is('OFFLINE'));
+      break;
+    }
+  });
+
   it('[SDK-6] that is refused fails with the reason, and the next one is fine', async (t) => {
     const { url, api } = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB' });
     const follower = follow(t, createClient({ url }).room(await api.room()));

@@ -15,7 +15,12 @@ describe('poproom', () => {
     const asked = await Promise.all([run([]), run(['--help']), run(['help']), run(['-h'])]);
     for (const { code, stdout, stderr } of asked) {
       assert.deepEqual([code, stderr], [0, '']);
-      for (const command of ['poproom serve', 'poproom keys create', 'keys list', 'keys revoke', 'poproom migrate']) {
+      for (const command of [
+        'poproom new',
+        'poproom serve',
+        'poproom keys create NAME | list | revoke',
+        'poproom migrate',
+      ]) {
         assert.ok(stdout.includes(command), command);
       }
     }
@@ -28,7 +33,7 @@ describe('poproom', () => {
 
   it('[RUN-1] refuses a command that it does not know', async () => {
     const { code, stdout, stderr } = await run(['server']);
-    assert.deepEqual([code, stdout], [1, '']);
+    assert.deepEqual([code, stdout], [2, '']);
     assert.equal(stderr, 'poproom: There is no command "server". Try: poproom --help\n');
   });
 });
@@ -45,9 +50,13 @@ describe('poproom serve', () => {
   });
 
   it('[RUN-1] takes no arguments', async () => {
-    const { code, stderr } = await run(['serve', '--port=80']);
-    assert.equal(code, 1);
-    assert.match(stderr, /^poproom: "poproom serve" takes no "--port=80"/);
+    const [option, argument] = await Promise.all([run(['serve', '--port=80']), run(['serve', '80'])]);
+    assert.deepEqual([option?.code, argument?.code], [2, 2]);
+    assert.match(option?.stderr ?? '', /^poproom: Unknown option '--port'; see poproom serve --help\.\n$/);
+    assert.match(
+      argument?.stderr ?? '',
+      /^poproom: "poproom serve" takes no "80"; its settings are environment variables/,
+    );
   });
 
   it('[RUN-1] names every setting that cannot be, all at once, and leaves nothing on the disk', async (t) => {
@@ -65,7 +74,7 @@ describe('poproom serve', () => {
     };
     for (const command of [['serve'], ['keys', 'list']]) {
       const { code, stdout, stderr } = await run(command, { ...bad, POPROOM_DATA_DIR: folder });
-      assert.deepEqual([code, stdout], [1, '']);
+      assert.deepEqual([code, stdout], [2, '']);
       for (const name of Object.keys(bad)) assert.match(stderr, new RegExp(`^ {2}${name} must `, 'm'));
       assert.ok(!stderr.includes('short-secret'), 'a secret is not shown');
       assert.ok(!existsSync(folder));
@@ -74,7 +83,7 @@ describe('poproom serve', () => {
 
   it('[RUN-1] refuses a lifetime over the longest', async () => {
     const { code, stderr } = await run(['serve'], { POPROOM_ROOM_TTL: '2d', POPROOM_ROOM_MAX_TTL: '1d' });
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(stderr, /POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL/);
   });
 
@@ -97,7 +106,7 @@ describe('poproom serve', () => {
     assert.match(notAFolder.stderr, /^poproom: POPROOM_DATA_DIR must be a folder/);
     const noAddress = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: folder, POPROOM_HOST: '192.0.2.254' });
     assert.match(noAddress.stderr, /^poproom: POPROOM_HOST is no address of this machine/);
-    assert.deepEqual([notAFolder.code, noAddress.code], [1, 1]);
+    assert.deepEqual([notAFolder.code, noAddress.code], [9, 1]);
   });
 
   it('[RUN-1] says so when its port is in use', async (t) => {
@@ -150,11 +159,31 @@ describe('poproom keys', () => {
     assert.match((await run(['keys', 'list'], env)).stdout, /laptop +pro +\S+ +\d{4}-\d\d-\d\d\n/);
   });
 
+  it('[KEY-4] tells keys as JSON, and the key itself only when it is made', async (t) => {
+    const env = { POPROOM_DATA_DIR: await dataFolder(t) };
+    const tell = async (...args: string[]) => {
+      const { code, stdout, stderr } = await run(['keys', ...args, '--json'], env);
+      assert.deepEqual([code, stderr], [0, '']);
+      return JSON.parse(stdout);
+    };
+    const { key, ...made } = await tell('create', 'laptop', '--tier', 'free');
+    assert.match(key, /^pop_[0-9A-Za-z]{32}$/);
+    assert.deepEqual(
+      [made.name, made.tier, Object.keys(made)],
+      ['laptop', 'free', ['id', 'name', 'tier', 'createdAt']],
+    );
+    assert.deepEqual(await tell('list'), [made]);
+    const { revokedAt, ...revoked } = await tell('revoke', made.id);
+    assert.deepEqual(revoked, made);
+    assert.deepEqual(await tell('list'), [{ ...made, revokedAt }]);
+    for (const moment of [made.createdAt, revokedAt]) assert.equal(new Date(moment).toISOString(), moment);
+  });
+
   it('[KEY-4] makes no new place for keys by looking for them', async (t) => {
     const env = { POPROOM_DATA_DIR: join(await dataFolder(t), 'elsewhere') };
     for (const args of [['list'], ['revoke', 'a']]) {
       const { code, stderr } = await run(['keys', ...args], env);
-      assert.equal(code, 1);
+      assert.equal(code, 2);
       assert.match(stderr, /There is no Poproom data in .*elsewhere/);
     }
     assert.equal(existsSync(env.POPROOM_DATA_DIR), false);
@@ -180,12 +209,12 @@ describe('poproom keys', () => {
     ];
     for (const [args, says] of wrong) {
       const { code, stdout, stderr } = await run(['keys', ...args], env);
-      assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
       assert.match(stderr, says);
       assert.ok(!stderr.includes('    at '), 'no stack is shown');
     }
     const { code, stdout } = await run(['keys', '--help'], env);
     assert.equal(code, 0);
-    assert.match(stdout, /^Usage: poproom keys create/);
+    assert.match(stdout, /^poproom keys create NAME/);
   });
 });

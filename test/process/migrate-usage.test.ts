@@ -1,5 +1,6 @@
 /** The command line of `poproom migrate`: what it says of itself, and of wrong uses. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -30,7 +31,23 @@ describe('poproom migrate', () => {
       [[...from, '--to', host], /Redis keeps no files: say where they are with --to-files/],
       [[...from, '--to', host, '--to-files', 'ftp://x'], /--to-files must be disk:FOLDER or a bucket/],
     ];
-    for (const [args, says] of wrong) await assertRefused(args, says);
+    for (const [args, says] of wrong) await assertRefused(args, says, 2);
+  });
+
+  it('[MOVE-3] tells what was moved and compared as JSON', async (t) => {
+    const { folder, from, to } = await places(t);
+    const { code, stdout, stderr } = await run(['migrate', ...from, ...to, '--json'], {
+      POPROOM_SECRET: 'x'.repeat(32),
+    });
+    assert.deepEqual([code, stderr], [0, '']);
+    const { pins, ...report } = JSON.parse(stdout);
+    assert.deepEqual(report, {
+      moved: { keys: 1, rooms: 0, files: 0, bytes: 0 },
+      checked: { keys: 1, rooms: 0, files: 0 },
+      differences: { count: 0, first: [] },
+    });
+    assert.match(pins, /^PINs hold where POPROOM_SECRET/);
+    assert.ok(existsSync(join(folder, 'new', 'poproom.db')));
   });
 
   it('[MOVE-5] says what is wrong with the places it is given', async (t) => {
@@ -44,10 +61,13 @@ describe('poproom migrate', () => {
       [[...from, '--to', `sqlite:${folder}/file`], /file is not a folder\./],
       [[...from, '--to', `sqlite:${folder}/link`], /--from and --to are the same/],
       [sameRedis, /--from and --to are the same/],
+    ];
+    const silent: [args: string[], says: RegExp][] = [
       [[...from, '--to', host, '--to-files', `disk:${folder}`], /The Redis at 127\.0\.0\.1:1 does not answer/],
       [[...from, ...to, '--to-files', 's3://bucket'], /The bucket bucket does not answer; look at POPROOM_S3/],
     ];
-    for (const [args, says] of wrong) await assertRefused(args, says);
+    for (const [args, says] of wrong) await assertRefused(args, says, 2);
+    for (const [args, says] of silent) await assertRefused(args, says, 1);
   });
 });
 
@@ -64,9 +84,9 @@ async function places(t: TestContext) {
   return { folder, from: ['--from', `sqlite:${folder}/data`], to: ['--to', `sqlite:${folder}/new`] };
 }
 
-async function assertRefused(args: string[], says: RegExp): Promise<void> {
+async function assertRefused(args: string[], says: RegExp, exitCode: number): Promise<void> {
   const { code, stdout, stderr } = await run(['migrate', ...args], { POPROOM_S3_ENDPOINT: 'http://127.0.0.1:1' });
-  assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+  assert.deepEqual([code, stdout], [exitCode, ''], args.join(' '));
   assert.match(stderr, says);
   assert.match(stderr, /^poproom: [^\n]*\n$/, 'it is one sentence');
   assert.ok(!stderr.includes('pass-word'), stderr);

@@ -1,37 +1,24 @@
 /** The options of `poproom migrate`: from where to where. No message repeats an address, which may hold a password. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { type EnginePlace, isSameStore, readFilesPlace, readStorePlace } from '../engine-place.ts';
-import { UsageError } from './usage-error.ts';
+import { type EnginePlace, isSameStore, readFilesPlace, readStorePlace } from '../../engine-place.ts';
+import type { Input } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 
 export interface MigrationOptions {
   from: EnginePlace;
   to: EnginePlace;
 }
 
-export function readOptions(args: string[]): MigrationOptions {
-  const { values, positionals } = parse(args);
-  if (positionals.length > 0) throw new UsageError('"poproom migrate" takes options only; see its --help.');
-  if (!values.from || !values.to) throw new UsageError('Say --from where and --to where; see poproom migrate --help.');
-  const from = readPlace('--from', values.from, values['from-files']);
-  const to = readPlace('--to', values.to, values['to-files']);
-  mustHaveData(from);
-  mustBeFolders(to);
-  if (isSameStore(from.store, to.store)) throw new UsageError('--from and --to are the same.');
-  return { from, to };
-}
-
-const text = { type: 'string' } as const;
-const options = { from: text, to: text, 'from-files': text, 'to-files': text };
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (error) {
-    // What follows the first sentence is advice for programmers.
-    throw new UsageError(`${(error as Error).message.split(/[.\n]/, 1)[0]}; see poproom migrate --help.`);
-  }
+export function readOptions({ args, value }: Input): MigrationOptions {
+  const [from, to] = [value('from'), value('to')];
+  if (args.length > 0) throw new UsageError('"poproom migrate" takes options only; see its --help.');
+  if (!from || !to) throw new UsageError('Say --from where and --to where; see poproom migrate --help.');
+  const places = { from: readPlace('--from', from, value('from-files')), to: readPlace('--to', to, value('to-files')) };
+  mustHaveData(places.from);
+  mustBeFolders(places.to);
+  if (isSameStore(places.from.store, places.to.store)) throw new UsageError('--from and --to are the same.');
+  return places;
 }
 
 function readPlace(option: '--from' | '--to', store: string, files: string | undefined): EnginePlace {

@@ -1,16 +1,16 @@
 /** `poproom serve`: the server in the foreground, until it is told to stop. */
 import { flushCompileCache } from 'node:module';
-import { type Config, readConfig, settings } from '../config.ts';
-import { lanAddresses } from '../lan-addresses.ts';
-import { createLog } from '../log.ts';
-import { startServer } from '../server.ts';
-import { UsageError } from './usage-error.ts';
+import { type Config, readConfig } from '../../config.ts';
+import { lanAddresses } from '../../lan-addresses.ts';
+import { createLog } from '../../log.ts';
+import { startServer } from '../../server.ts';
+import type { Input } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 
 const lastWayOutMs = 30_000;
 const firstAnswersMs = 50;
 
-export async function serve(args: string[]): Promise<void> {
-  if (args.includes('--help') || args.includes('-h')) return console.log(help());
+export async function serve({ args }: Input): Promise<void> {
   if (args.length > 0)
     throw new UsageError(`"poproom serve" takes no "${args[0]}"; its settings are environment variables, see --help.`);
 
@@ -42,13 +42,6 @@ export async function serve(args: string[]): Promise<void> {
     }
     log.close();
   }
-}
-
-function help(): string {
-  const rows = Object.values(settings).map(({ name, standard, help }) => {
-    return `  ${name.padEnd(32)} ${(standard ?? '').padEnd(9)} ${help}`;
-  });
-  return ['poproom serve: start the server', '', 'Settings, as environment variables:', '', ...rows, ''].join('\n');
 }
 
 /** For a person at a terminal; anything else reads the log. */

@@ -1,17 +1,17 @@
 /** How far a migration is: one line that is rewritten on a terminal, now and then a line elsewhere. */
-import type { Progress } from '../core/migration.ts';
-import { inBytes } from './byte-count.ts';
+import type { Progress } from '../../core/migration.ts';
+import { inBytes } from '../byte-count.ts';
 
 const terminalEveryMs = 100;
 const elsewhereEveryMs = 5000;
 
-export interface ProgressLine {
+export interface MigrationProgress {
   show(progress: Progress): void;
   /** Makes way for what is said next. */
   clear(): void;
 }
 
-export function createProgressLine(out: NodeJS.WriteStream): ProgressLine {
+export function createMigrationProgress(out: NodeJS.WriteStream): MigrationProgress {
   const everyMs = out.isTTY ? terminalEveryMs : elsewhereEveryMs;
   let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
   return {

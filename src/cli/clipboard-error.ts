@@ -1,0 +1,2 @@
+/** A clipboard that is not there, or does not work; the sentence says what to do. */
+export class ClipboardError extends Error {}

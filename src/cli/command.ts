@@ -1,0 +1,88 @@
+/** What a command is: its help, its completion and its parser are all made of this. */
+import { parseArgs } from 'node:util';
+import { pinIsAsked, saysPin } from './said-pin.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface Option {
+  /** What its value is called, such as `TIME`; an option without one is switched on by being there. */
+  value?: string;
+  short?: string;
+  does: string;
+  /** What a shell may offer for the value. */
+  choices?: readonly string[] | 'file';
+}
+
+export interface Command {
+  name: string;
+  /** What comes after the name, such as `CODE [TEXT|-]`. */
+  takes: string;
+  does: string;
+  /** What else is to be known, in lines of at most 100 characters. */
+  more?: string;
+  options: Readonly<Record<string, Option>>;
+  /** Lines to type, each with what it does. */
+  examples: readonly (readonly [line: string, does: string])[];
+  /** What a shell may offer for the arguments. */
+  choices?: readonly string[] | 'file';
+  load(): Promise<(input: Input) => Promise<void>>;
+}
+
+export interface Input {
+  args: readonly string[];
+  /** The value of an option that has one. */
+  value(option: string): string | undefined;
+  isSet(option: string): boolean;
+}
+
+/** Of all commands. */
+export const help: Option = { short: 'h', does: 'show this help' };
+
+export function readInput(command: Command, args: string[]): Input {
+  if (saysPin(args)) throw new UsageError(pinIsAsked);
+  const { values, positionals } = parse(command, args);
+  return {
+    args: positionals,
+    value(option) {
+      const value = values[option];
+      return typeof value === 'string' ? value : undefined;
+    },
+    isSet: (option) => values[option] === true,
+  };
+}
+
+function parse({ name, options }: Command, args: string[]) {
+  const known = Object.entries({ ...options, help }).map(([option, { value, short }]) => {
+    return [option, { type: value ? ('string' as const) : ('boolean' as const), ...(short && { short }) }] as const;
+  });
+  try {
+    return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true });
+  } catch (error) {
+    // What follows the first sentence is advice for programmers.
+    throw new UsageError(`${(error as Error).message.split(/\.( |$)|\n/, 1)[0]}; see poproom ${name} --help.`);
+  }
+}
+
+export function helpOf({ name, takes, does, more, options, examples }: Command): string {
+  const usage = ['poproom', name, takes].filter(Boolean).join(' ');
+  const optionRows = Object.entries({ ...options, help }).map(([option, { value, short, does }]) => {
+    return [`${short ? `-${short}, ` : ''}--${option}${value ? ` ${value}` : ''}`, does] as const;
+  });
+  return [
+    `${usage}: ${does}`,
+    ...(more ? [more.trim()] : []),
+    `Options:\n${inColumns(optionRows)}`,
+    ...(examples.length > 0 ? [`Examples:\n${inColumns(examples)}`] : []),
+  ].join('\n\n');
+}
+
+/** What does not fit beside its explanation stands above it. */
+export function inColumns(rows: readonly (readonly [string, string])[]): string {
+  const fitting = rows.map(([left]) => left.length).filter((length) => length <= 44);
+  const width = Math.max(...fitting, 0);
+  return rows
+    .map(([left, right]) => {
+      if (left.length <= width) return `  ${left.padEnd(width)}  ${right}`.trimEnd();
+      return `  ${left}\n  ${' '.repeat(width)}  ${right}`.trimEnd();
+    })
+    .join('\n');
+}

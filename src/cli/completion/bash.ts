@@ -1,0 +1,69 @@
+/** Completion for bash, from 3.2 on, without its package of completions. */
+import { type Command, help, type Option } from '../command.ts';
+
+export function bashScript(commands: readonly Command[]): string {
+  const names = commands.map(({ name }) => name).join(' ');
+  return `# Completion of poproom for bash. In ~/.bashrc: source <(poproom completion bash)
+_poproom_words() {
+  COMPREPLY=($(compgen -W "$1" -- "$word"))
+}
+
+_poproom_files() {
+  compopt -o filenames 2>/dev/null
+  local name
+  while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen -f -- "$word")
+}
+
+_poproom() {
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]}
+  COMPREPLY=()
+  # "--tier=p" comes as three words.
+  if [[ $word == = ]]; then word=
+  elif [[ $before == = ]]; then before=\${COMP_WORDS[COMP_CWORD-2]}; fi
+
+  if ((COMP_CWORD == 1)); then _poproom_words '${names} help --help --version'; return; fi
+  case "$command $before" in
+${commands.flatMap(valuesOf).join('\n')}
+  esac
+  if [[ $word == -* ]]; then
+    case $command in
+${commands.map((command) => `      ${command.name}) _poproom_words '${optionsOf(command)}' ;;`).join('\n')}
+    esac
+    return
+  fi
+  case $command in
+    help) _poproom_words '${names}' ;;
+${commands.flatMap(argumentsOf).join('\n')}
+  esac
+}
+
+complete -F _poproom poproom`;
+}
+
+const optionsOf = ({ options }: Command) =>
+  Object.keys({ ...options, help })
+    .map((option) => `--${option}`)
+    .join(' ');
+
+/** Where a value stands that nobody can guess, nothing is offered in its place. */
+function valuesOf({ name, options }: Command): string[] {
+  return Object.entries(options)
+    .filter(([, { value }]) => value)
+    .map(([option, about]) => {
+      const spellings = [`'${name} --${option}'`, ...(about.short ? [`'${name} -${about.short}'`] : [])];
+      return `    ${spellings.join(' | ')}) ${offer(about.choices)}return ;;`;
+    });
+}
+
+function argumentsOf({ name, takes, choices }: Command): string[] {
+  if (!choices) return [];
+  if (choices !== 'file') return [`    ${name}) if ((COMP_CWORD == 2)); then ${offer(choices)}fi ;;`];
+  // The code of a room comes first, and is no file.
+  const first = takes.startsWith('CODE') ? 3 : 2;
+  return [`    ${name}) if ((COMP_CWORD >= ${first})); then ${offer(choices)}fi ;;`];
+}
+
+function offer(choices: Option['choices']): string {
+  if (choices === 'file') return '_poproom_files; ';
+  return choices ? `_poproom_words '${choices.join(' ')}'; ` : '';
+}

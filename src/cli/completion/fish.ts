@@ -1,0 +1,38 @@
+/** Completion for fish. */
+import { type Command, help, type Option } from '../command.ts';
+
+export function fishScript(commands: readonly Command[]): string {
+  return [
+    '# Completion of poproom for fish. In ~/.config/fish/config.fish: poproom completion fish | source',
+    'complete -c poproom -f',
+    ...commands.map(({ name, does }) => `complete -c poproom -n __fish_use_subcommand -a ${name} -d ${quoted(does)}`),
+    "complete -c poproom -n __fish_use_subcommand -a help -d 'show the help of a command'",
+    `complete -c poproom -n '__fish_seen_subcommand_from help' -a '${commands.map(({ name }) => name).join(' ')}'`,
+    ...commands.flatMap(linesOf),
+  ].join('\n');
+}
+
+function linesOf(command: Command): string[] {
+  const within = `complete -c poproom -n '__fish_seen_subcommand_from ${command.name}'`;
+  const options = Object.entries({ ...command.options, help }).map(([option, about]) => {
+    return `${within}${optionPart(option, about)} -d ${quoted(about.does)}`;
+  });
+  return [...options, ...argumentLines(command)];
+}
+
+function optionPart(option: string, { short, value, choices }: Option): string {
+  const names = `${short ? ` -s ${short}` : ''} -l ${option}`;
+  if (!value) return names;
+  if (choices === 'file') return `${names} -r -F`;
+  return `${names} -x${choices ? ` -a '${choices.join(' ')}'` : ''}`;
+}
+
+function argumentLines({ name, choices }: Command): string[] {
+  if (choices === undefined) return [];
+  if (choices === 'file') return [`complete -c poproom -n '__fish_seen_subcommand_from ${name}' -F`];
+  const all = choices.join(' ');
+  const first = `__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${all}`;
+  return [`complete -c poproom -n '${first}' -a '${all}'`];
+}
+
+const quoted = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;

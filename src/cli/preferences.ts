@@ -1,0 +1,48 @@
+/** What a person wrote into the config file, and the server that was used last. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Environment } from './environment.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface Preferences {
+  url?: string;
+  apiKey?: string;
+}
+
+/** Such as `{ "url": "https://pop.example.org", "apiKey": "pop_…" }`. */
+export function readPreferences({ configFolder }: Environment): Preferences {
+  const file = join(configFolder, 'config.json');
+  const text = readIfThere(file);
+  if (text === undefined) return {};
+  try {
+    const { url, apiKey } = JSON.parse(text) as Preferences;
+    if ([url, apiKey].every((value) => value === undefined || typeof value === 'string'))
+      return { url, apiKey } as Preferences;
+  } catch {
+    // Told below: what the parser says is of no help.
+  }
+  throw new UsageError(`${file} must be JSON such as { "url": "https://pop.example.org", "apiKey": "pop_…" }.`);
+}
+
+export function lastServer({ stateFolder }: Environment): string | undefined {
+  const url = readIfThere(join(stateFolder, 'last-server'))?.trim();
+  return url && URL.canParse(url) ? url : undefined;
+}
+
+/** A convenience: where it cannot be kept, the command has still done what it was asked for. */
+export function rememberServer({ stateFolder }: Environment, url: string): void {
+  try {
+    mkdirSync(stateFolder, { recursive: true });
+    writeFileSync(join(stateFolder, 'last-server'), `${url}\n`);
+  } catch {}
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return undefined;
+    throw error;
+  }
+}

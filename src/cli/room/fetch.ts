@@ -1,0 +1,60 @@
+/** `poproom fetch`: downloads files. */
+import { once } from 'node:events';
+import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { inBytes } from '../byte-count.ts';
+import { type Input, inColumns } from '../command.ts';
+import { untilInterrupted } from '../interruption.ts';
+import { oneByOne } from '../one-by-one.ts';
+import { print, remark } from '../output.ts';
+import { printable } from '../printable.ts';
+import { UsageError } from '../usage-error.ts';
+import { inRoom } from '../visit.ts';
+import { destinations, mustBeFree } from './destination.ts';
+import { download } from './download.ts';
+import { land, overwriting, sparing } from './landing.ts';
+import { newest } from './newest-file.ts';
+
+export async function fetchFiles(input: Input): Promise<void> {
+  const [, name, unwanted] = input.args;
+  const output = input.value('output');
+  if (unwanted !== undefined) throw new UsageError('Name one file, or none for all of them.');
+  if (output === '') throw new UsageError('Where to? Say a folder, a path, or - for standard output.');
+  if (output === '-' && input.isSet('json')) throw new UsageError('Standard output has either the file or the JSON.');
+  await inRoom(input, async (room) => {
+    const all = await room.files();
+    const files = name === undefined ? all : [newest(all, name)];
+    if (input.isSet('list')) return list(input, files);
+    if (files.length === 0) remark('There are no files in this room.');
+    return untilInterrupted((signal) =>
+      output === '-' ? toStandardOutput(room, files, signal) : toDisk(input, room, files, signal),
+    );
+  });
+}
+
+function list(input: Input, files: readonly FileEntry[]): void {
+  const rows = files.map(({ fileName, fileSize }) => [printable(fileName), inBytes(fileSize)] as const);
+  if (files.length > 0 || input.isSet('json')) print(input, files, inColumns(rows));
+  else remark('There are no files in this room.');
+}
+
+async function toDisk(input: Input, room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
+  const items = await destinations(files, input.value('output'));
+  if (!input.isSet('force')) await mustBeFree(items);
+  const put = input.isSet('force') ? overwriting : sparing;
+  await oneByOne(input, { items, verb: 'Fetched' }, async ({ file, path }) => {
+    await download(room, file, { signal, showsProgress: true }, (bytes) => land(path, bytes, put));
+    return { value: { ...file, path }, line: printable(path) };
+  });
+}
+
+async function toStandardOutput(room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
+  const [file, ...others] = files;
+  if (!file) throw new PoproomError('FILE_NOT_FOUND', 'There are no files in this room.');
+  if (others.length > 0) throw new UsageError(`The room has ${files.length} files; name the one for standard output.`);
+  // On one screen, the bar and the file would be mixed.
+  await download(room, file, { signal, showsProgress: !process.stdout.isTTY }, async (bytes) => {
+    for await (const chunk of bytes) {
+      if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    }
+  });
+}

@@ -1,0 +1,72 @@
+/** The clipboard and the text of a room, made the same one step at a time. */
+import { type LiveRoom, PoproomError, type RoomText } from '../../client/index.ts';
+import type { Clipboard } from '../clipboard.ts';
+import { longestText } from '../clipboard-program.ts';
+
+export interface Step {
+  to: 'room' | 'clipboard';
+  version: number;
+  bytes: number;
+  /** What the person should know. */
+  problem?: string;
+}
+
+export interface Mirror {
+  /** A text of the room that is newer than what was taken before. */
+  toClipboard(text: RoomText): Promise<void>;
+  /** Looks at the clipboard, and hands on what is new in it. */
+  toRoom(): Promise<void>;
+}
+
+export function createMirror(clipboard: Clipboard, live: LiveRoom, tell: (step: Step) => void): Mirror {
+  /** What both had at last; undefined before the first step. */
+  let same: string | undefined;
+  let version = -1;
+
+  async function toClipboard({ content, version: newer }: RoomText): Promise<void> {
+    // What we wrote ourselves comes back, perhaps after the clipboard has changed again.
+    if (newer <= version) return;
+    version = newer;
+    const isStart = same === undefined;
+    const held = await clipboard.read();
+    const wasChanged = !isStart && held !== '' && held !== same && held !== content;
+    same = content;
+    // A room without a text has nothing to give to someone who comes; the clipboard's goes there instead.
+    if (held === content || (isStart && content === '')) return;
+    await clipboard.write(content);
+    tell(stepTo('clipboard', content, wasChanged ? roomWasNewer : undefined));
+  }
+
+  async function toRoom(): Promise<void> {
+    const text = await clipboard.read();
+    // A picture, or nothing, does not take the text away from the others.
+    if (text === '' || text === same) return;
+    if (Buffer.byteLength(text) > longestText) return refuse(text, tooLong);
+    try {
+      const answer = await live.write(text, version);
+      if (answer.type === 'conflict') return await toClipboard(answer);
+      version = answer.version;
+      same = text;
+      tell(stepTo('room', text));
+    } catch (error) {
+      if (!(error instanceof PoproomError)) throw error;
+      // Without a connection it stays as it is, and the next look tries again.
+      if (error.code !== 'OFFLINE') refuse(text, error.message);
+    }
+  }
+
+  /** Told once, and not tried again. */
+  function refuse(text: string, why: string): void {
+    same = text;
+    tell(stepTo('room', text, `What you copied did not go to the room: ${why}`));
+  }
+
+  function stepTo(to: Step['to'], text: string, problem?: string): Step {
+    return { to, version, bytes: Buffer.byteLength(text), ...(problem !== undefined && { problem }) };
+  }
+
+  return { toClipboard, toRoom };
+}
+
+const tooLong = 'it is longer than 1 MiB.';
+const roomWasNewer = 'The text of the room was newer, and has replaced what you copied.';

@@ -1,0 +1,33 @@
+/** `poproom rm`: deletes a room, or files of it. */
+import type { Confirmation, Room } from '../../client/index.ts';
+import type { Input } from '../command.ts';
+import { Ended } from '../failure.ts';
+import { print } from '../output.ts';
+import { printable } from '../printable.ts';
+import { askWhether } from '../question.ts';
+import { inRoom } from '../visit.ts';
+import { newest } from './newest-file.ts';
+
+export async function remove(input: Input): Promise<void> {
+  const [, ...names] = input.args;
+  const done = await inRoom<Confirmation>(input, (room) =>
+    names.length === 0 ? removeRoom(input, room) : removeFiles(room, names),
+  );
+  print(input, done, printable(done.message));
+}
+
+async function removeRoom(input: Input, room: Room) {
+  // Asks the server first, so that nobody is asked about a room that is not there.
+  await room.info();
+  const mustAsk = process.stdin.isTTY && !input.isSet('yes');
+  if (mustAsk && !(await askWhether(`Delete room ${room.code} for everyone?`))) throw new Ended(1);
+  return room.delete();
+}
+
+async function removeFiles(room: Room, names: readonly string[]): Promise<Confirmation> {
+  const all = await room.files();
+  const files = names.map((name) => newest(all, name));
+  for (const { fileId } of files) await room.removeFile(fileId);
+  const said = files.map(({ fileName }) => `"${printable(fileName)}"`).join(', ');
+  return { success: true, message: `Removed ${said}.` };
+}

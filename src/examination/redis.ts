@@ -1,0 +1,68 @@
+/** Looks at the Redis of the distributed engine, beside servers that may be running. Nothing is written. */
+import { connectRedis, type Redis } from '../redis/connection.ts';
+import { parseRedisUrl } from '../redis/redis-url.ts';
+import { createRedisKeys } from '../store/redis/index.ts';
+
+export interface RedisFacts {
+  /** Of Redis, or of the Redis that a Valkey is compatible with. */
+  version: string;
+  evictionPolicy: string | undefined;
+  writesLog: boolean;
+  /** `always`, `everysec` or `no`; undefined where the server does not tell its settings. */
+  syncsLog: string | undefined;
+  /** What it said, and what the clock here said before and after. */
+  clock: { theirs: number; before: number; after: number };
+  keysInForce: number;
+}
+
+/** Without the password; or what is wrong with the address, to be read after its name. */
+export function whereIsRedis(url: string): { hosts: string } | { flaw: string } {
+  try {
+    return {
+      hosts: parseRedisUrl(url)
+        .nodes.map(({ host, port }) => `${host}:${port}`)
+        .join(', '),
+    };
+  } catch (error) {
+    return { flaw: (error as Error).message };
+  }
+}
+
+export async function examineRedis(url: string): Promise<RedisFacts> {
+  const target = parseRedisUrl(url);
+  const redis = await connectRedis(target);
+  try {
+    const info = readInfo(String(await redis.send('', ['INFO'])));
+    const keys = await createRedisKeys(redis, target.prefix).list();
+    return {
+      version: info.get('redis_version') ?? '0',
+      evictionPolicy: info.get('maxmemory_policy'),
+      writesLog: info.get('aof_enabled') === '1',
+      syncsLog: await syncOf(redis),
+      clock: await clockOf(redis),
+      keysInForce: keys.filter(({ revokedAt }) => revokedAt === undefined).length,
+    };
+  } finally {
+    await redis.close();
+  }
+}
+
+const readInfo = (text: string) =>
+  new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));
+
+/** Those who rent a Redis out seldom let its settings be read. */
+async function syncOf(redis: Redis): Promise<string | undefined> {
+  try {
+    // Pairs in a list or in an object, as the protocol of the connection has it.
+    const said = (await redis.send('', ['CONFIG', 'GET', 'appendfsync'])) as string[] | Record<string, string>;
+    return Array.isArray(said) ? said[1] : said.appendfsync;
+  } catch {
+    return undefined;
+  }
+}
+
+async function clockOf(redis: Redis): Promise<RedisFacts['clock']> {
+  const before = Date.now();
+  const [seconds, microseconds] = (await redis.send('', ['TIME'])) as [string, string];
+  return { theirs: Number(seconds) * 1000 + Number(microseconds) / 1000, before, after: Date.now() };
+}

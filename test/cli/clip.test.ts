@@ -1,0 +1,185 @@
+/** `poproom clip`: the clipboard and the room have the same text. The clipboard is a file, behind a program like xclip. */
+import assert from 'node:assert/strict';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { type Cli, createCli } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
+import { openLine } from '../support/line.ts';
+import { startTestServer } from '../support/server.ts';
+
+/** As xclip does, it fails on an empty clipboard, and one that writes stays to serve what it was given. */
+const xclip = `#!/bin/sh
+case "$*" in
+  "-selection clipboard -out") echo look >> "$HOME/looks"; test -s "$HOME/clipboard" && cat "$HOME/clipboard" ;;
+  "-selection clipboard -in") cat > "$HOME/clipboard.new" && mv "$HOME/clipboard.new" "$HOME/clipboard"; sleep 2 & ;;
+  *) exit 2 ;;
+esac
+`;
+
+async function setUp(t: TestContext, env: Record<string, string> = { DISPLAY: ':0' }) {
+  // The tests look again and again.
+  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const line = await openLine(t, () => server.port);
+  const cli = await createCli(t, { POPROOM_URL: line.url, ...env });
+  const code = await server.api.room();
+  await program(cli, 'xclip', xclip);
+  const path = `/api/rooms/${code}/content`;
+  return {
+    server,
+    line,
+    cli,
+    code,
+    write: (content: string) => server.api.post(path, { json: { content } }),
+    text: async () => (await server.api.get(path)).json.content as string,
+  };
+}
+
+async function program(cli: Cli, name: string, script: string): Promise<void> {
+  await writeFile(join(cli.bin, name), script);
+  await chmod(join(cli.bin, name), 0o755);
+}
+
+/** At once, so that nobody sees half of it. */
+async function copy(cli: Cli, text: string | Uint8Array): Promise<void> {
+  await writeFile(join(cli.home, 'copied'), text);
+  await rename(join(cli.home, 'copied'), join(cli.home, 'clipboard'));
+}
+
+const pasted = (cli: Cli) => readFile(join(cli.home, 'clipboard'), 'utf8').catch(() => undefined);
+const looks = async (cli: Cli) => (await readFile(join(cli.home, 'looks'), 'utf8')).length / 'look\n'.length;
+const holds = (cli: Cli, text: string) =>
+  eventually(`the clipboard holds ${text}`, async () => (await pasted(cli)) === text);
+
+describe('poproom clip', () => {
+  it('[CLI-17] begins with the text of the room, and then hands on each change, both ways', async (t) => {
+    const { cli, code, write, text } = await setUp(t);
+    await copy(cli, 'from before');
+    await write('from the room');
+    const clipping = cli.start(['clip', code, '--json']);
+    await holds(cli, 'from the room');
+    await copy(cli, 'kopiert: ü 👍\n');
+    await eventually('the room has it', async () => (await text()) === 'kopiert: ü 👍\n');
+    await write('and back');
+    await holds(cli, 'and back');
+    await clipping.shows(/"version":3/);
+    clipping.signal('SIGINT');
+    const { code: exit, stdout, stderr } = await clipping.ended;
+    assert.deepEqual([exit, stderr], [130, '']);
+    assert.deepEqual(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+      [
+        { to: 'clipboard', version: 1, bytes: 13 },
+        { to: 'room', version: 2, bytes: 17 },
+        { to: 'clipboard', version: 3, bytes: 8 },
+      ],
+    );
+  });
+
+  it('[CLI-17] begins with the clipboard where the room has no text', async (t) => {
+    const { cli, code, text } = await setUp(t);
+    await copy(cli, 'mine');
+    const clipping = cli.terminal(`poproom clip ${code}`);
+    await clipping.shows('Clipboard → room\r\n');
+    assert.deepEqual([await text(), await pasted(cli)], ['mine', 'mine']);
+    clipping.type('\x03');
+    assert.equal((await clipping.ended).code, 130);
+    assert.equal(await pasted(cli), 'mine');
+  });
+
+  it('[CLI-17] lets the newer text of the room win over what was copied meanwhile, and says so', async (t) => {
+    const { line, cli, code, write, text } = await setUp(t);
+    await write('both');
+    const clipping = cli.start(['clip', code]);
+    await holds(cli, 'both');
+    line.hold();
+    await write('theirs');
+    await copy(cli, 'mine');
+    line.release();
+    await clipping.shows('The text of the room was newer, and has replaced what you copied.\n');
+    assert.deepEqual([await text(), await pasted(cli)], ['theirs', 'theirs']);
+  });
+
+  it('[CLI-17] hands on what was copied while the connection was lost', async (t) => {
+    const { line, cli, code, write, text } = await setUp(t);
+    await write('both');
+    const clipping = cli.terminal(`poproom clip ${code}`);
+    await holds(cli, 'both');
+    line.hold();
+    line.cut();
+    await clipping.shows('The connection is lost');
+    await copy(cli, 'while away');
+    line.release();
+    await eventually('the room has it', async () => (await text()) === 'while away');
+  });
+
+  it('[CLI-17] ends with 0 when the room is deleted', async (t) => {
+    const { server, cli, code, write } = await setUp(t);
+    await write('x');
+    const clipping = cli.start(['clip', code]);
+    await holds(cli, 'x');
+    await server.api.delete(`/api/rooms/${code}`);
+    assert.deepEqual(await clipping.ended, { code: 0, stdout: '', stderr: '' });
+  });
+
+  it('[CLI-18] leaves the room alone when a picture is copied, or more than 1 MiB', async (t) => {
+    const { cli, code, write, text } = await setUp(t);
+    await write('stays');
+    const clipping = cli.start(['clip', code]);
+    await holds(cli, 'stays');
+    await copy(cli, new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0xff]));
+    const before = await looks(cli);
+    await eventually('it was looked at', async () => (await looks(cli)) >= before + 2);
+    assert.equal(await text(), 'stays');
+    await copy(cli, 'ü'.repeat(600_000));
+    await clipping.shows('What you copied did not go to the room: it is longer than 1 MiB.\n');
+    assert.equal(await text(), 'stays');
+    await copy(cli, 'ü'.repeat(500_000));
+    await eventually('the room has it', async () => (await text()).length === 500_000);
+    assert.equal(clipping.stderr().split('\n').length, 2, 'it is told once');
+  });
+
+  it('[CLI-18] says what to install where there is no program for the clipboard', async (t) => {
+    const { cli, code } = await setUp(t, {});
+    // With nothing but Node on the path, so that no program of this machine is found.
+    const told = async (env: Record<string, string>) => cli.run(['clip', code], { env: { PATH: cli.home, ...env } });
+    for (const [env, names] of [
+      [{}, /WAYLAND_DISPLAY or DISPLAY.*wl-clipboard or xclip/],
+      [{ DISPLAY: ':0' }, /install xclip or xsel/],
+      [{ WAYLAND_DISPLAY: 'wayland-0' }, /install wl-clipboard/],
+    ] as const) {
+      const { code: exit, stdout, stderr } = await told(env);
+      assert.deepEqual([exit, stdout], [1, '']);
+      assert.match(stderr, names);
+      assert.match(stderr, /^poproom: [^\n]+\n$/);
+    }
+  });
+
+  it('[CLI-18] uses the program of the system that runs', async (t) => {
+    const { cli, code, write } = await setUp(t, { WAYLAND_DISPLAY: 'wayland-0', DISPLAY: ':0' });
+    await program(cli, 'wl-copy', '#!/bin/sh\ncat > "$HOME/wayland"\n');
+    await program(cli, 'wl-paste', '#!/bin/sh\nexit 1\n');
+    await write('x');
+    cli.start(['clip', code]);
+    await eventually(
+      'Wayland has it',
+      async () => (await readFile(join(cli.home, 'wayland'), 'utf8').catch(() => '')) === 'x',
+    );
+    assert.equal(await pasted(cli), undefined);
+  });
+
+  it('[CLI-18] ends with a sentence when the clipboard does not work', async (t) => {
+    const { cli, code, write } = await setUp(t);
+    await write('x');
+    await program(cli, 'xclip', '#!/bin/sh\necho "Error: Can\'t open display: :0" >&2\nexit 1\n');
+    const unread = await cli.run(['clip', code]);
+    assert.deepEqual([unread.code, unread.stderr], [1, 'poproom: The clipboard cannot be reached by xclip.\n']);
+    await program(cli, 'xclip', '#!/bin/sh\nexit 1\n');
+    const unwritten = await cli.run(['clip', code]);
+    assert.equal(unwritten.code, 1);
+    assert.equal(unwritten.stderr, 'poproom: The clipboard cannot be written by xclip, which ended with 1.\n');
+  });
+});

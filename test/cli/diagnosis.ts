@@ -1,0 +1,43 @@
+/** What `poproom doctor` finds, with these settings. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { createCli } from '../support/cli.ts';
+
+export interface Diagnosis {
+  code: number | undefined;
+  /** All that it said. */
+  text: string;
+  /** Fails where there is no such finding; answers how to mend it. */
+  says(check: string, verdict: 'ok' | 'warning' | 'bad', found: RegExp): string;
+  /** How many findings are not well. */
+  readonly troubles: number;
+}
+
+interface Finding {
+  check: string;
+  verdict: string;
+  found: string;
+  mend?: string;
+}
+
+export async function diagnose(t: TestContext, env: Record<string, string>, args: string[] = []): Promise<Diagnosis> {
+  const cli = await createCli(t, { PORT: '0', POPROOM_MIN_FREE_DISK: '0', ...env });
+  const { code, stdout, stderr } = await cli.run(['doctor', '--json', ...args]);
+  assert.equal(stderr, '');
+  const findings = JSON.parse(stdout) as Finding[];
+  for (const { verdict, mend } of findings)
+    assert.equal(mend === undefined, verdict === 'ok', 'what is not well can be mended');
+  assert.equal(code, findings.some(({ verdict }) => verdict === 'bad') ? 1 : 0);
+  return {
+    code,
+    text: stdout,
+    troubles: findings.filter(({ verdict }) => verdict !== 'ok').length,
+    says(check, verdict, found) {
+      const match = findings.find(
+        (finding) => finding.check === check && finding.verdict === verdict && found.test(finding.found),
+      );
+      assert.ok(match, `${check} is ${verdict}, ${found}, among ${stdout}`);
+      return match.mend ?? '';
+    },
+  };
+}

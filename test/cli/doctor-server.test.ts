@@ -1,0 +1,100 @@
+/** `poproom doctor` on a server that runs, reached directly or through proxies that are set up badly. */
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { startPortal } from '../client/portal.ts';
+import { embedded } from '../support/engine.ts';
+import { keysOf } from '../support/keys.ts';
+import { startTestServer } from '../support/server.ts';
+import { startBadProxy } from './bad-proxy.ts';
+import { diagnose } from './diagnosis.ts';
+
+const inForm = { POPROOM_METRICS: 'true' };
+
+describe('poproom doctor on a server', () => {
+  it('[CLI-8] finds all well where it is, and leaves no room behind', async (t) => {
+    const server = await startTestServer(t, { ...inForm, POPROOM_TRUSTED_PROXIES: '' });
+    const found = await diagnose(t, { PORT: String(server.port), POPROOM_HOST: '127.0.0.1' });
+    found.says('server', 'ok', /is ready/);
+    found.says('clock', 'ok', /agrees/);
+    found.says('cache', 'ok', /fresh/);
+    found.says('uploads', 'ok', /10 MiB get through/);
+    found.says('links', 'ok', new RegExp(`Links lead to ${server.url}, and work`));
+    found.says('live', 'ok', /get through/);
+    found.says('events', 'ok', /at once/);
+    assert.equal(found.troubles, 0, found.text);
+    assert.match((await server.api.get('/metrics')).text, /^poproom_rooms 0$/m);
+  });
+
+  it('[CLI-8] tells which check of it fails', async (t) => {
+    const server = await startTestServer(t, embedded);
+    await rm(join(server.folder, 'files'), { recursive: true });
+    const found = await diagnose(t, {}, ['--url', `${server.url}/`]);
+    found.says('server', 'bad', /is not ready: .*files failing/);
+  });
+
+  it('[CLI-8] tells where nothing answers, or something else does', async (t) => {
+    const port = await startPortal(t, 200);
+    const [nobody, own, other] = await Promise.all([
+      diagnose(t, {}, ['--url', 'http://127.0.0.1:1']),
+      diagnose(t, { PORT: '1' }),
+      diagnose(t, { PORT: String(port) }),
+    ]);
+    nobody?.says('server', 'bad', /Nothing answers at http:\/\/127\.0\.0\.1:1/);
+    own?.says('server', 'ok', /No server runs at http:\/\/localhost:1;/);
+    other?.says('server', 'bad', /is no Poproom/);
+  });
+
+  it('[CLI-8] goes as far as it may: it takes a key where one is needed, and says so where it has none', async (t) => {
+    const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
+    const key = await keysOf(t, server).make('doctor', 'pro');
+    const [without, withKey] = await Promise.all([
+      diagnose(t, {}, ['--url', server.url]),
+      diagnose(t, { POPROOM_API_KEY: key }, ['--url', server.url]),
+    ]);
+    assert.match(without?.says('server', 'warning', /No room could be made/) ?? '', /POPROOM_API_KEY/);
+    withKey?.says('live', 'ok', /get through/);
+    assert.ok(!withKey?.text.includes(key));
+  });
+});
+
+describe('poproom doctor on a proxy', { concurrency: true }, () => {
+  it('[CLI-8] finds what it gets in the way of: links, live channels, files, fresh answers, the clock', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const faults = { ownHost: true, noUpgrade: true, caches: true, mostBytes: 1_000_000, aheadMs: 60_000 };
+    const url = await startBadProxy(t, server.port, faults);
+    const limited = await startBadProxy(t, server.port, { ownHost: true });
+    const [found, misled] = await Promise.all([diagnose(t, {}, ['--url', url]), diagnose(t, {}, ['--url', limited])]);
+    found?.says('live', 'bad', /do not get through/);
+    found?.says('uploads', 'bad', /10 MiB does not get through/);
+    found?.says('cache', 'bad', /keeps answers/);
+    found?.says('clock', 'warning', /the server is (5|6)\d seconds ahead/);
+    const mend = misled?.says('links', 'bad', new RegExp(`Links lead to ${server.url}, and people come by ${limited}`));
+    assert.match(mend ?? '', new RegExp(`Set POPROOM_PUBLIC_URL=${limited}`));
+  });
+
+  it('[CLI-8] tells events that are held back', async (t) => {
+    const server = await startTestServer(t);
+    const url = await startBadProxy(t, server.port, { buffers: true });
+    (await diagnose(t, {}, ['--url', url])).says('events', 'warning', /do not come at once/);
+  });
+
+  it('[CLI-8] tells one that is not trusted, one whose clients are believed, and figures that all can read', async (t) => {
+    const server = await startTestServer(t, inForm);
+    const url = await startBadProxy(t, server.port, { via: true });
+    const args = ['--url', url];
+    const here = { POPROOM_TRUSTED_PROXIES: '127.0.0.1', POPROOM_PUBLIC_URL: url };
+    const untrusted = await startTestServer(t, { POPROOM_TRUSTED_PROXIES: '' });
+    const unknown = await startBadProxy(t, untrusted.port, { via: true });
+    const [believing, trusting, sharing] = await Promise.all([
+      diagnose(t, {}, args),
+      diagnose(t, here, args),
+      diagnose(t, {}, ['--url', unknown]),
+    ]);
+    believing?.says('proxy', 'bad', /believes any X-Forwarded-For/);
+    believing?.says('server', 'warning', /Anyone can read .*\/metrics/);
+    trusting?.says('proxy', 'ok', /said which ones to trust/);
+    assert.match(sharing?.says('proxy', 'bad', /share one limit/) ?? '', /POPROOM_TRUSTED_PROXIES/);
+  });
+});

@@ -1,0 +1,84 @@
+/** `poproom doctor` on Redis and S3: whether they answer, and as what Poproom needs. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { dataFolder } from '../support/process.ts';
+import { startRedis } from '../support/redis.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+import { diagnose } from './diagnosis.ts';
+
+const POPROOM_SECRET = 'a secret that is long enough for all';
+
+describe('poproom doctor on Redis', { concurrency: true }, () => {
+  it('[CLI-8] tells its version, what it forgets, what it writes down, and whether its clock is right', async (t) => {
+    const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
+    t.after(redis.stop);
+    const found = await diagnose(t, { POPROOM_SECRET, POPROOM_STORE: `${redis.url}?prefix=doctor` });
+    found.says('rooms', 'ok', new RegExp(`The Redis at 127\\.0\\.0\\.1:${redis.port} answers; its version is \\d`));
+    found.says('rooms', 'ok', /noeviction/);
+    found.says('rooms', 'ok', /AOF, always.*outlives a power cut/);
+    found.says('clock', 'ok', /Redis agrees/);
+    found.says('settings', 'warning', /each has only its own files/);
+    assert.equal(found.troubles, 1);
+  });
+
+  it('[CLI-8] warns of one that forgets rooms, keeps no log, or has no key where all need one', async (t) => {
+    const redis = await startRedis(['--maxmemory-policy', 'allkeys-lru']);
+    t.after(redis.stop);
+    const env = { POPROOM_SECRET, POPROOM_STORE: redis.url, POPROOM_REQUIRE_API_KEY: 'true' };
+    const found = await diagnose(t, env);
+    assert.match(found.says('rooms', 'bad', /is allkeys-lru: .* may forget rooms/), /noeviction/);
+    assert.match(found.says('rooms', 'warning', /keeps no AOF/), /appendonly/);
+    found.says('rooms', 'warning', /there is no key/);
+  });
+
+  it('[CLI-8] tells one that is not there or does not let us in, and no password', async (t) => {
+    const redis = await startRedis();
+    t.after(redis.stop);
+    execFileSync('redis-cli', ['-p', String(redis.port), 'config', 'set', 'requirepass', 'right-word']);
+    const at = (store: string) => diagnose(t, { POPROOM_SECRET, POPROOM_STORE: store });
+    const all = await Promise.all([
+      at(`redis://:pass-word@127.0.0.1:${redis.port}`),
+      at(redis.url),
+      at('redis://user:pass-word@127.0.0.1:1'),
+      at('redis://:pass-word@one:1,two:2'),
+    ]);
+    const [wrong, without, absent, several] = all;
+    for (const found of [wrong, without]) found?.says('rooms', 'bad', /does not let us in/);
+    absent?.says('rooms', 'bad', /^The Redis at 127\.0\.0\.1:1 does not answer/);
+    several?.says('rooms', 'bad', /^POPROOM_STORE names several servers/);
+    for (const { text } of all) assert.ok(!/pass-word|right-word/.test(text));
+  });
+});
+
+describe('poproom doctor on S3', () => {
+  let s3: TestS3;
+  before(async () => {
+    s3 = await startS3();
+  });
+  after(() => s3.stop());
+
+  it('[CLI-8] puts, reads and removes an object, and leaves nothing', async (t) => {
+    const TMPDIR = await dataFolder(t);
+    const env = { ...s3.env, POPROOM_S3_ENDPOINT: s3.endpoint, TMPDIR };
+    const found = await diagnose(t, { ...env, POPROOM_FILES: `s3://${s3.bucket}/doctor` });
+    found.says('files', 'ok', /The bucket poproom-test takes, gives back and removes an object/);
+    assert.deepEqual([found.troubles, await s3.keys(), await readdir(TMPDIR)], [0, [], []]);
+  });
+
+  it('[CLI-8] tells a bucket that is missing, a store that is silent, and credentials that are', async (t) => {
+    const at = (env: Record<string, string>) => diagnose(t, { POPROOM_S3_ENDPOINT: s3.endpoint, ...env });
+    const [missing, denied, silent, anonymous] = await Promise.all([
+      at({ ...s3.env, POPROOM_FILES: 's3://no-such-bucket' }),
+      at({ ...s3.env, AWS_ACCESS_KEY_ID: 'wrong-key', POPROOM_FILES: `s3://${s3.bucket}` }),
+      at({ ...s3.env, POPROOM_S3_ENDPOINT: 'http://127.0.0.1:1', POPROOM_FILES: `s3://${s3.bucket}` }),
+      at({ AWS_EC2_METADATA_DISABLED: 'true', POPROOM_FILES: `s3://${s3.bucket}` }),
+    ]);
+    missing?.says('files', 'bad', /There is no bucket no-such-bucket/);
+    denied?.says('files', 'bad', /does not let us in/);
+    silent?.says('files', 'bad', /does not answer/);
+    anonymous?.says('files', 'bad', /no credentials/);
+    for (const found of [missing, denied]) assert.ok(!/wrong-key|S3RVER/.test(found?.text ?? ''));
+  });
+});

@@ -1,0 +1,134 @@
+/** `poproom doctor`: settings, the data folder and its database, and how it tells them. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { createCli } from '../support/cli.ts';
+import { dataFolder, run, startProcess } from '../support/process.ts';
+import { diagnose } from './diagnosis.ts';
+
+describe('poproom doctor on settings', () => {
+  it('[CLI-8] finds all well before the first start, and makes nothing by looking', async (t) => {
+    const folder = await dataFolder(t);
+    const found = await diagnose(t, { POPROOM_DATA_DIR: join(folder, 'not/yet') });
+    assert.deepEqual([found.code, found.troubles], [0, 0]);
+    found.says('rooms', 'ok', /no database yet/);
+    found.says('files', 'ok', /no .*not\/yet yet/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  it('[CLI-8] names every setting that cannot be, and looks at the rest all the same', async (t) => {
+    const bad = { PORT: 'x', POPROOM_ROOM_TTL: 'soon', POPROOM_SECRET: 'short-secret', POPROOM_STORE: 'paper:' };
+    const found = await diagnose(t, { ...bad, POPROOM_MIN_FREE_DISK: '900000GiB' });
+    assert.equal(found.code, 1);
+    for (const name of Object.keys(bad)) found.says('settings', 'bad', new RegExp(`^${name} must `));
+    found.says('disk', 'bad', /every upload is refused/);
+    assert.ok(!found.text.includes('short-secret'));
+  });
+
+  it('[CLI-8] tells variables that nothing reads, with the name that was meant', async (t) => {
+    const found = await diagnose(t, { POPROOM_TRUSTED_PROXY: '10.0.0.1', POPROOM_UNICORN: '1', POPROOM_PIN: '1234' });
+    assert.match(found.says('settings', 'warning', /POPROOM_TRUSTED_PROXY\b/), /mean POPROOM_TRUSTED_PROXIES\?/);
+    assert.match(found.says('settings', 'warning', /POPROOM_UNICORN/), /^Remove it/);
+    assert.deepEqual([found.code, found.troubles], [0, 2]);
+  });
+
+  it('[CLI-8] warns of risks: everyone trusted, no public address, plain HTTP, no limit, a short secret, no key', async (t) => {
+    const [one, other] = await Promise.all([
+      diagnose(t, {
+        POPROOM_TRUSTED_PROXIES: '0.0.0.0/0',
+        POPROOM_MISS_LIMIT: '0',
+        POPROOM_SECRET: 'sixteen-letters-',
+      }),
+      diagnose(t, { POPROOM_PUBLIC_URL: 'http://pop.invalid', POPROOM_TRUSTED_PROXIES: '10.0.0.1' }),
+    ]);
+    one.says('settings', 'bad', /trusts everyone/);
+    one.says('settings', 'warning', /no POPROOM_PUBLIC_URL/);
+    one.says('settings', 'warning', /POPROOM_MISS_LIMIT is 0/);
+    one.says('settings', 'warning', /POPROOM_SECRET is short/);
+    assert.ok(!one.text.includes('sixteen-letters-'));
+    other.says('settings', 'warning', /not https/);
+    other.says('server', 'warning', /Nothing answers at http:\/\/pop\.invalid/);
+  });
+});
+
+describe('poproom doctor on the data folder', () => {
+  it('[CLI-8] looks into the database of a server that runs, and of one that ended, and leaves nothing there', async (t) => {
+    const folder = await dataFolder(t);
+    const env = { POPROOM_DATA_DIR: folder, POPROOM_REQUIRE_API_KEY: 'true' };
+    const server = await startProcess(t, folder);
+    await server.api.room();
+    const running = await diagnose(t, env);
+    running.says('rooms', 'ok', /is whole; rooms in it: 1/);
+    assert.match(running.says('rooms', 'warning', /there is no key: nobody gets in/), /poproom keys create/);
+    await server.end('SIGTERM');
+    await run(['keys', 'create', 'laptop'], env);
+    const before = await readdir(folder);
+    const ended = await diagnose(t, env);
+    ended.says('rooms', 'ok', /rooms in it: 1/);
+    assert.equal(ended.troubles, 0, ended.text);
+    assert.deepEqual(await readdir(folder), before);
+  });
+
+  it('[CLI-8] tells a database that is damaged, is none, or is a copy without all of it', async (t) => {
+    const folder = await dataFolder(t);
+    await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: folder });
+    const [torn, none, part] = ['torn', 'none', 'part'].map((name) => join(folder, name));
+    assert.ok(torn && none && part);
+    await Promise.all([torn, none, part].map((place) => mkdir(place)));
+    await Promise.all([torn, part].map((place) => copyFile(join(folder, 'poproom.db'), join(place, 'poproom.db'))));
+    await writeFile(join(none, 'poproom.db'), 'this is no database, but a text that is long enough');
+    await writeFile(join(part, 'poproom.db-wal'), '');
+    await overwrite(join(torn, 'poproom.db'), 8192);
+    const found = await Promise.all([torn, none, part].map((place) => diagnose(t, { POPROOM_DATA_DIR: place })));
+    found[0]?.says('rooms', 'bad', /poproom\.db (is damaged|cannot be read)/);
+    found[1]?.says('rooms', 'bad', /cannot be read: file is not a database/);
+    found[2]?.says('rooms', 'warning', /was not looked into/);
+    assert.deepEqual(await readdir(part), ['poproom.db', 'poproom.db-wal']);
+  });
+
+  it('[CLI-8] tells a folder that is none, or that others can read the secret of', async (t) => {
+    const folder = await dataFolder(t);
+    await writeFile(join(folder, 'file'), '');
+    await writeFile(join(folder, 'secret'), 'x'.repeat(64));
+    await chmod(join(folder, 'secret'), 0o644);
+    await writeFile(join(folder, 'files'), '');
+    const [file, below, folderOfMine] = await Promise.all([
+      diagnose(t, { POPROOM_DATA_DIR: join(folder, 'file') }),
+      diagnose(t, { POPROOM_DATA_DIR: join(folder, 'file/data') }),
+      diagnose(t, { POPROOM_DATA_DIR: folder }),
+    ]);
+    for (const found of [file, below]) found.says('files', 'bad', /is no folder/);
+    for (const found of [file, below]) assert.equal(found.troubles, 1);
+    folderOfMine.says('files', 'bad', /files cannot be written to/);
+    assert.match(folderOfMine.says('secret', 'warning', /can be read by other users/), /^chmod 600/);
+  });
+});
+
+describe('what poproom doctor prints', () => {
+  it('[CLI-8] [CLI-7] is a mark and a sentence each, in colour only on a terminal that wants it', async (t) => {
+    const cli = await createCli(t, { PORT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '900000GiB' });
+    const [pipe, screen, plain, dumb] = await Promise.all([
+      cli.run(['doctor']),
+      cli.terminal('poproom doctor').ended,
+      cli.terminal('poproom doctor', { env: { NO_COLOR: '1' } }).ended,
+      cli.terminal('poproom doctor', { env: { TERM: 'dumb' } }).ended,
+    ]);
+    assert.deepEqual([pipe.code, pipe.stderr], [1, '']);
+    assert.match(
+      pipe.stdout,
+      /^✓ settings {2}Every setting can be read\.\n! settings {2}POPROOM_MISS_LIMIT is 0.*\n {12}Leave/,
+    );
+    assert.match(pipe.stdout, /^✗ disk {6}.*\n {12}Make room.*\n\nBad: 1\. Warnings: 1\.\n$/m);
+    assert.ok(screen.stdout.includes('\x1b[31m✗\x1b[0m disk'));
+    for (const { stdout } of [plain, dumb]) assert.equal(stdout.replaceAll('\r\n', '\n'), pipe.stdout);
+    assert.equal(existsSync(join(cli.home, 'data')), false);
+  });
+});
+
+async function overwrite(path: string, position: number): Promise<void> {
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(4096, 0xff), 0, 4096, position);
+  await file.close();
+}

@@ -1,0 +1,87 @@
+/** How the command ends when something goes wrong: an exit code of its kind, one sentence, and nothing else. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { createCli, type Ended } from '../support/cli.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('a failure', () => {
+  it('[CLI-6] has an exit code of its kind and one sentence on standard error', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const [expired, room, guarded] = await Promise.all([
+      server.api.room({ expiresIn: 60 }),
+      server.api.room(),
+      server.api.room({ pin: '4821' }),
+    ]);
+    server.clock.advance(61_000);
+    const cases: [exitCode: number, says: RegExp, ended: Promise<Ended>][] = [
+      [3, /There is no room with this code/, cli.run(['get', 'ZZZZZZ'])],
+      [3, /This room has expired/, cli.run(['info', expired])],
+      [3, /There is no file "x"/, cli.run(['rm', room, 'x'])],
+      [4, /protected by a PIN/, cli.run(['put', guarded, 'text'])],
+      [4, /not the PIN/, cli.run(['get', guarded], { env: { POPROOM_PIN: '9999' } })],
+      [5, /changed the text meanwhile/, cli.run(['put', room, 'text', '--base-version', '7'])],
+      [6, /1048576|1 MiB/, cli.run(['put', room], { stdin: 'x'.repeat(1024 ** 2 + 1) })],
+      [8, /no server at http:\/\/127\.0\.0\.1:1;/, cli.run(['get', room, '--url', 'http://127.0.0.1:1'])],
+    ];
+    await Promise.all(
+      cases.map(async ([exitCode, says, ended]) => {
+        const { code, stdout, stderr } = await ended;
+        assert.deepEqual([code, stdout], [exitCode, ''], stderr);
+        assert.match(stderr, says);
+        assert.match(stderr, /^poproom: [^\n]+\n$/);
+      }),
+    );
+  });
+
+  it('[CLI-6] is told at once where waiting would take long', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const room = await server.api.room({ pin: '4821' });
+    const { code, stdout, stderr } = await cli.run(['get', room]);
+    assert.deepEqual([code, stdout], [7, '']);
+    assert.match(stderr, /^poproom: [^\n]+ try again in \d+ \w+\.\n$/);
+  });
+
+  it('[CLI-6] of what comes on standard input is told before anything is sent', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const room = await server.api.room();
+    await writeFile(join(cli.home, 'latin.txt'), Buffer.from('caf\u00e9', 'latin1'));
+    const lines: [line: string, exitCode: number, says: RegExp][] = [
+      [`poproom put ${room} < latin.txt`, 2, /no text in UTF-8; "poproom send" takes files of any kind/],
+      ['poproom new < latin.txt', 2, /no text in UTF-8/],
+      [`poproom put ${room} - < /`, 2, /Standard input is a folder/],
+      [`poproom put ${room} - < /dev/zero`, 6, /at most 64 MiB/],
+    ];
+    await Promise.all(
+      lines.map(async ([line, exitCode, says]) => {
+        const { code, stdout, stderr } = await cli.shell(line).ended;
+        assert.deepEqual([code, stdout], [exitCode, ''], line);
+        assert.match(stderr, says);
+      }),
+    );
+    assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
+  });
+
+  it('[CLI-6] is not that the reader of the output stops reading', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const room = await server.api.room();
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'x'.repeat(1024 ** 2) } });
+    const lines = [`{ poproom get ${room}; echo $? >&2; } | head -c1`, '{ poproom --help; echo $? >&2; } | true'];
+    const [text, help] = await Promise.all(lines.map((line) => cli.shell(line).ended));
+    assert.deepEqual([text?.stdout, text?.stderr], ['x', '0\n']);
+    assert.equal(help?.stderr, '0\n');
+  });
+
+  it('[CLI-6] of a server that answers in some other way is told as well', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const { run } = await createCli(t);
+    const { code, stdout, stderr } = await run(['get', 'ZZZZZZ', '--url', `${server.url}/elsewhere`]);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^poproom: [^\n]+\n$/);
+  });
+});

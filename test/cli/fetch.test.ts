@@ -1,0 +1,238 @@
+/** `poproom fetch`: where files land, what it spares, and that nothing half-written stays. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { type Cli, createCli } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestServer } from '../support/server.ts';
+import { startLiar } from './liar.ts';
+import { openNarrowLine } from './narrow-line.ts';
+
+const MiB = 1024 * 1024;
+
+async function setUp(t: TestContext, files: readonly (readonly [name: string, bytes: string | Buffer])[] = []) {
+  const server = await startTestServer(t);
+  const cli = await createCli(t, { POPROOM_URL: server.url });
+  const code = await server.api.room();
+  for (const [name, bytes] of files) await server.api.upload(code, name, new Uint8Array(Buffer.from(bytes)));
+  await mkdir(join(cli.home, 'folder'));
+  return { server, cli, code };
+}
+
+const fetched = async (cli: Cli, folder = 'folder') => (await readdir(join(cli.home, folder))).sort();
+const contentOf = (cli: Cli, path: string) => readFile(join(cli.home, path));
+const folderOf = (cli: Cli) => ({ cwd: join(cli.home, 'folder') });
+
+describe('poproom fetch', () => {
+  it('[CLI-13] writes all files into this folder, two of the same name side by side, and prints their paths', async (t) => {
+    const large = randomBytes(10 * MiB);
+    const names = ['a.txt', 'empty', 'A.txt', 'größe.tar.gz', 'größe.tar.gz', 'a.txt'];
+    const { cli, code } = await setUp(
+      t,
+      names.map((name, i) => [name, name === 'empty' ? '' : i === 3 ? large : `${i}`]),
+    );
+    const { code: exit, stdout, stderr } = await cli.run(['fetch', code], folderOf(cli));
+    const expected = ['a.txt', 'empty', 'A (2).txt', 'größe.tar.gz', 'größe (2).tar.gz', 'a (3).txt'];
+    assert.deepEqual([exit, stderr], [0, '']);
+    assert.equal(stdout, expected.map((name) => `${name}\n`).join(''));
+    assert.deepEqual(await fetched(cli), expected.sort());
+    assert.deepEqual(await contentOf(cli, 'folder/größe.tar.gz'), large);
+    assert.equal(String(await contentOf(cli, 'folder/a (3).txt')), '5');
+  });
+
+  it('[CLI-13] writes the newest of the files of one name, to a folder, a path or standard output', async (t) => {
+    const { cli, code } = await setUp(t, [
+      ['n.txt', 'old'],
+      ['n.txt', 'new'],
+    ]);
+    for (const [output, path] of [
+      ['folder', 'folder/n.txt'],
+      ['folder/', 'folder/n.txt'],
+      ['folder/other', 'folder/other'],
+      ['-own name', '-own name'],
+    ] as const) {
+      const { code: exit, stdout } = await cli.run(['fetch', code, 'n.txt', `--output=${output}`, '--force', '--json']);
+      assert.equal(exit, 0);
+      assert.deepEqual([JSON.parse(stdout)[0].fileName, JSON.parse(stdout)[0].path], ['n.txt', path]);
+      assert.equal(String(await contentOf(cli, path)), 'new');
+    }
+    assert.deepEqual(await cli.run(['fetch', code, 'n.txt', '-o', '-']), { code: 0, stdout: 'new', stderr: '' });
+    const discarded = await cli.run(['fetch', code, 'n.txt', '-o', '/dev/null']);
+    assert.deepEqual(
+      [discarded.code, discarded.stdout],
+      [0, '/dev/null\n'],
+      'a device is written to, and not replaced',
+    );
+  });
+
+  it('[CLI-13] lists the files, for people and for programs', async (t) => {
+    const { cli, code } = await setUp(t, [['a\u202eb.txt', 'xy']]);
+    const { stdout } = await cli.run(['fetch', code, '--list']);
+    assert.match(stdout, /^ {2}ab\.txt {2}2 bytes\n$/);
+    const [entry] = JSON.parse((await cli.run(['fetch', code, '--list', '--json'])).stdout);
+    assert.deepEqual([entry.fileName, entry.fileSize], ['ab.txt', 2]);
+    assert.deepEqual(await fetched(cli), []);
+  });
+
+  it('[CLI-13] has nothing to do in a room without files', async (t) => {
+    const { cli, code } = await setUp(t);
+    assert.deepEqual(await cli.run(['fetch', code]), { code: 0, stdout: '', stderr: '' });
+    assert.equal((await cli.run(['fetch', code, '--json'])).stdout, '[]\n');
+    assert.equal((await cli.run(['fetch', code, '-o', '-'])).code, 3);
+  });
+
+  it('[CLI-13] does not overwrite what is there, unless it is told to', async (t) => {
+    const { cli, code } = await setUp(t, [
+      ['first', 'theirs'],
+      ['second', 'theirs'],
+      ['third', 'theirs'],
+    ]);
+    await writeFile(join(cli.home, 'folder/second'), 'mine');
+    await symlink('nowhere', join(cli.home, 'folder/third'));
+    for (const name of [[], ['second'], ['third']]) {
+      const { code: exit, stdout, stderr } = await cli.run(['fetch', code, ...name], folderOf(cli));
+      assert.deepEqual([exit, stdout], [9, '']);
+      assert.match(stderr, /^poproom: (second|third) is there already; say --force to overwrite it\.\n$/);
+    }
+    assert.deepEqual(await fetched(cli), ['second', 'third'], 'all are looked at before one is fetched');
+    assert.equal(String(await contentOf(cli, 'folder/second')), 'mine');
+    assert.equal((await cli.run(['fetch', code, '--force'], folderOf(cli))).code, 0);
+    assert.equal(String(await contentOf(cli, 'folder/second')), 'theirs');
+  });
+
+  it('[CLI-13] does not overwrite a file that comes while it fetches', async (t) => {
+    const { server, cli, code } = await setUp(t, [['raced', randomBytes(4 * MiB)]]);
+    const line = await openNarrowLine(t, server.port, { down: MiB });
+    const fetching = cli.start(['fetch', code, '--url', line.url], folderOf(cli));
+    await line.full;
+    await writeFile(join(cli.home, 'folder/raced'), 'mine');
+    line.release();
+    const { code: exit, stderr } = await fetching.ended;
+    assert.deepEqual([exit, stderr], [9, 'poproom: raced is there already; say --force to overwrite it.\n']);
+    assert.deepEqual(await fetched(cli), ['raced']);
+    assert.equal(String(await contentOf(cli, 'folder/raced')), 'mine');
+  });
+
+  it('[CLI-13] stays in its folder, whatever a server calls its files', async (t) => {
+    const cli = await createCli(t);
+    const odd: [name: string, becomes: string][] = [
+      ['../../escaped', 'escaped'],
+      ['/etc/passwd', 'passwd'],
+      ['..\\..\\windows', 'windows'],
+      ['..', 'file'],
+      ['.', 'file (2)'],
+      ['', 'file (3)'],
+      ['a/', 'file (4)'],
+      ['-rf', '_-rf'],
+      ['tab\tbell\x07nul\0.txt', 'tabbellnul.txt'],
+      ['gpj\u202e.exe', 'gpj.exe'],
+      ['👨‍👩‍👧.png', '👨‍👩‍👧.png'],
+      [`${'ü'.repeat(200)}.txt`, `${'ü'.repeat(125)}.txt`],
+      [`${'ü'.repeat(200)}.txt`, `${'ü'.repeat(123)} (2).txt`],
+    ];
+    const url = await startLiar(t, { names: odd.map(([name]) => name), bytes: 'x' });
+    await mkdir(join(cli.home, 'folder'));
+    const { code, stderr } = await cli.run(['fetch', '7KQ2MX', '--url', url], folderOf(cli));
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await fetched(cli), odd.map(([, becomes]) => becomes).sort());
+    assert.deepEqual(
+      (await fetched(cli, '.')).filter((name) => !name.startsWith('.')),
+      ['folder'],
+    );
+  });
+
+  it('[CLI-13] refuses wrong uses, each with a sentence', async (t) => {
+    const { cli, code } = await setUp(t, [
+      ['a', '1'],
+      ['b', '2'],
+    ]);
+    const wrong: [args: string[], exit: number, says: RegExp][] = [
+      [['missing'], 3, /^poproom: There is no file "missing" in this room/],
+      [['a', 'b'], 2, /^poproom: Name one file/],
+      [['-o', '-'], 2, /^poproom: The room has 2 files; name the one/],
+      [['-o', 'path'], 2, /^poproom: path is no folder, and the room has 2 files/],
+      [['-o', ''], 2, /^poproom: Where to\?/],
+      [['a', '-o', '-', '--json'], 2, /^poproom: Standard output has either/],
+      [['a', '-o', 'missing/'], 9, /^poproom: There is no missing\/\.\n/],
+      [['a', '-o', 'missing/a'], 9, /^poproom: There is no missing\.\n/],
+      [['a', '-f', '-o', '/dev/full'], 9, /^poproom: The disk is full; \/dev\/full was not written\.\n/],
+    ];
+    for (const [args, exit, says] of wrong) {
+      const ended = await cli.run(['fetch', code, ...args]);
+      assert.deepEqual([ended.code, ended.stdout], [exit, ''], args.join(' '));
+      assert.match(ended.stderr, says);
+      assert.equal(ended.stderr.split('\n').length, 2, 'one sentence');
+    }
+  });
+});
+
+describe('poproom fetch, on its way', () => {
+  it('[CLI-11] shows a bar on a terminal, also when the file goes elsewhere, and nothing in a pipe', async (t) => {
+    const { cli, code } = await setUp(t, [['a.bin', randomBytes(MiB)]]);
+    const { stdout } = await cli.terminal(`poproom fetch ${code} a.bin -o - > copy`).ended;
+    assert.match(stdout, /^\ra\.bin .*100% .*B\/s\r\n$/);
+    assert.equal((await contentOf(cli, 'copy')).length, MiB);
+    assert.equal((await cli.run(['fetch', code])).stderr, '');
+  });
+
+  it('[CLI-14] ends on Ctrl-C with 130, and leaves nothing on the disk', async (t) => {
+    const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
+    const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+    const fetching = cli.terminal(`poproom fetch ${code} -o folder --url ${line.url}`);
+    await line.full;
+    await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
+    await fetching.shows(/large .*%/);
+    fetching.type('\x03');
+    const { code: exit, stdout } = await fetching.ended;
+    assert.equal(exit, 130);
+    assert.ok(!/poproom:|Error/.test(stdout), 'it goes quietly');
+    assert.deepEqual(await fetched(cli), []);
+  });
+
+  it('[CLI-14] leaves nothing when the line breaks, and keeps what was fetched before', async (t) => {
+    const { server, cli, code } = await setUp(t, [
+      ['small', 'x'],
+      ['large', randomBytes(8 * MiB)],
+    ]);
+    const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+    const fetching = cli.start(['fetch', code, '-o', 'folder', '--url', line.url]);
+    await line.full;
+    line.cut();
+    const { code: exit, stdout, stderr } = await fetching.ended;
+    assert.deepEqual([exit, stdout], [8, 'folder/small\n']);
+    assert.match(stderr, /^Fetched: "small"; not fetched: "large"\.\npoproom: The connection broke [^\n]*\n$/);
+    assert.deepEqual(await fetched(cli), ['small']);
+  });
+
+  it('[CLI-14] takes no file that has fewer or more bytes than the room says', async (t) => {
+    const cli = await createCli(t);
+    for (const fileSize of [4, 6]) {
+      const url = await startLiar(t, { names: ['a'], bytes: '12345', fileSize });
+      const { code, stderr } = await cli.run(['fetch', '7KQ2MX', '--url', url]);
+      assert.equal(code, 8);
+      assert.match(stderr, /^poproom: The connection broke before all of "a" had come\.\n$/);
+      assert.deepEqual(
+        (await fetched(cli, '.')).filter((name) => !name.startsWith('.local')),
+        [],
+      );
+    }
+  });
+
+  it('[CLI-14] says so where it may not write', async (t) => {
+    const { cli, code } = await setUp(t, [['a', 'x']]);
+    await chmod(join(cli.home, 'folder'), 0o555);
+    // To root every folder is open, except those that the system makes up.
+    const closed = process.getuid?.() === 0 ? '/sys' : 'folder';
+    const { code: exit, stdout, stderr } = await cli.run(['fetch', code, '-o', closed]);
+    assert.deepEqual([exit, stdout, stderr], [9, '', `poproom: There is no permission for ${closed}.\n`]);
+  });
+
+  it('[CLI-14] ends quietly when nobody reads on', async (t) => {
+    const { cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
+    const { stdout, stderr } = await cli.shell(`(poproom fetch ${code} large -o -; echo $? >&2) | head -c 3 | wc -c`)
+      .ended;
+    assert.deepEqual([stdout.trim(), stderr], ['3', '0\n']);
+  });
+});

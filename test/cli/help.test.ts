@@ -1,0 +1,104 @@
+/** What the command says of itself, and of wrong use. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Command, readInput } from '../../src/cli/command.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { exitCodes } from '../../src/cli/failure.ts';
+import { createCli } from '../support/cli.ts';
+
+describe('the help', () => {
+  it('[CLI-1] has usage, every option and examples, for every command', async (t) => {
+    const { run } = await createCli(t);
+    await Promise.all(
+      commands.map(async ({ name, takes, options, examples }) => {
+        const { code, stdout, stderr } = await run([name, '--help']);
+        assert.deepEqual([code, stderr], [0, ''], name);
+        assert.ok(stdout.startsWith(['poproom', name, takes].filter(Boolean).join(' ')), name);
+        for (const option of [...Object.keys(options), 'help']) assert.match(stdout, new RegExp(` --${option}\\b`));
+        assert.ok(examples.length > 0, name);
+        for (const [line] of examples) assert.ok(stdout.includes(line), line);
+      }),
+    );
+  });
+
+  it('[CLI-1] has examples that can be typed as they stand', () => {
+    for (const command of commands) {
+      for (const [line] of command.examples) {
+        const typed = wordsAfter(command, line);
+        assert.doesNotThrow(() => readInput(command, typed), line);
+      }
+    }
+  });
+
+  it('[CLI-1] is the same by -h and by "help", with arguments before it too', async (t) => {
+    const { run } = await createCli(t);
+    const ways = [
+      ['put', '--help'],
+      ['put', '-h'],
+      ['help', 'put'],
+      ['put', '7KQ2MX', '--help'],
+    ];
+    const said = await Promise.all(ways.map((args) => run(args)));
+    for (const one of said) assert.deepEqual(one, said[0]);
+  });
+
+  it('[CLI-1] shows all commands and exit codes where no command is said', async (t) => {
+    const { run } = await createCli(t);
+    const said = await Promise.all([[], ['--help'], ['-h'], ['help']].map((args) => run(args)));
+    for (const one of said) assert.deepEqual(one, said[0]);
+    const { code, stdout } = said[0] ?? assert.fail();
+    assert.equal(code, 0);
+    for (const { name, does } of commands) assert.ok(stdout.includes(`poproom ${name}`) && stdout.includes(does), name);
+    for (const [exitCode, means] of exitCodes) assert.match(stdout, new RegExp(`^ +${exitCode} +${means}$`, 'm'));
+  });
+});
+
+describe('wrong use', () => {
+  it('[CLI-1] is told in one sentence, with exit code 2, and nothing is asked of a server', async (t) => {
+    const { run } = await createCli(t, { POPROOM_URL: 'http://127.0.0.1:1' });
+    const wrong: [args: string[], says: RegExp][] = [
+      [['nwe'], /There is no command "nwe"/],
+      [['help', 'nwe'], /There is no command "nwe"/],
+      [['new', 'hello'], /takes no "hello"; the text of the room comes on standard input/],
+      [['new', '--expires', 'soon'], /"soon" is no time/],
+      [['new', '--expires', '59s'], /a minute or more/],
+      [['new', '--expires'], /argument missing; see poproom new --help/],
+      [['new', '--colour'], /Unknown option '--colour'; see poproom new --help/],
+      [['get'], /Which room\?/],
+      [['get', 'not a code!'], /is no room code/],
+      [['get', '7KQ2MX', 'more'], /takes a room code only/],
+      [['info', '7KQ2MX', 'more'], /takes a room code only/],
+      [['put', '7KQ2MX'], /Which text\? Say it in quotes, or pipe it in/],
+      [['put', '7KQ2MX', 'two', 'words'], /Put the text into quotes/],
+      [['put', '7KQ2MX', 'text', '--base-version', 'x'], /"x" is no version/],
+      [['rm'], /Which room\?/],
+      [['get', '7KQ2MX', '--url', 'pop.example.org'], /is no address of a server/],
+      [['get', '7KQ2MX', '--url', 'ftp://pop.example.org'], /is no address of a server/],
+      [['completion'], /Which shell\?/],
+      [['completion', 'tcsh'], /Which shell\?/],
+      [['doctor', 'now'], /takes no "now"/],
+    ];
+    await Promise.all(
+      wrong.map(async ([args, says]) => {
+        const { code, stdout, stderr } = await run(args);
+        assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+        assert.match(stderr, says);
+        assert.match(stderr, /^poproom: [^\n]+\n$/, 'it is one sentence');
+      }),
+    );
+  });
+
+  it('[CLI-1] does not repeat a password in an address', async (t) => {
+    const { run } = await createCli(t);
+    const { code, stderr } = await run(['get', '7KQ2MX', '--url', 'https://me:pass-word@pop.example.org']);
+    assert.deepEqual([code, stderr.includes('pass-word')], [2, false]);
+  });
+});
+
+/** What the shell would hand to the command: nothing of pipes, redirections and assignments around it. */
+function wordsAfter({ name }: Command, line: string): string[] {
+  const [, typed = ''] = new RegExp(`poproom ${name}([^|<)]*)`).exec(line) ?? assert.fail(line);
+  return [...typed.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, ...ways]) => ways.find((way) => way !== undefined) ?? '',
+  );
+}

@@ -1,0 +1,140 @@
+/** PINs on the command line: asked for without being shown, or from the environment, never as an argument. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { createCli } from '../support/cli.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('the PIN of a room', () => {
+  it('[CLI-5] is asked for on a terminal and not shown, again after a wrong one, with the tries that are left', async (t) => {
+    const { cli, room } = await protectedRoom(t);
+    const asking = cli.terminal(`sh -c 'stty echo; poproom get ${room}'`);
+    const prompts = (n: number) => asking.shows(new RegExp(`(PIN of room ${room}: [^]*){${n}}`));
+    await prompts(1);
+    asking.type('12\x1b[Ax\r');
+    await prompts(2);
+    asking.type('9999\r');
+    await prompts(3);
+    asking.type('99\x7f\x7f\x7f48');
+    asking.type('21\r');
+    const { code, stdout } = await asking.ended;
+    assert.equal(code, 0);
+    // Nothing of what was typed is among it.
+    assert.deepEqual(stdout.split('\r\n'), [
+      `PIN of room ${room}: `,
+      'A PIN is four digits.',
+      `PIN of room ${room}: `,
+      'This is not the PIN of the room; 4 tries are left.',
+      `PIN of room ${room}: `,
+      'guarded',
+      '',
+    ]);
+  });
+
+  it('[CLI-5] is asked for also where standard input and output are pipes', async (t) => {
+    const { cli, server, room } = await protectedRoom(t);
+    const asking = cli.terminal(`sh -c 'echo piped | poproom put ${room} | cat'`);
+    await asking.shows(`PIN of room ${room}: `);
+    asking.type('4821\r');
+    assert.equal((await asking.ended).code, 0);
+    assert.equal((await server.api.get(`/api/rooms/${room}/content`, { pin: '4821' })).json.content, 'piped\n');
+  });
+
+  it('[CLI-5] is asked for first with --pin, and by Ctrl-C or Ctrl-D nothing happens', async (t) => {
+    const { cli, server, room } = await protectedRoom(t);
+    const ended = ['\x03', '12\x04'].map(async (keys) => {
+      const asking = cli.terminal(`poproom rm ${room} --pin --yes`);
+      await asking.shows('PIN of room');
+      asking.type(keys);
+      return asking.ended;
+    });
+    for (const { code, stdout } of await Promise.all(ended)) {
+      assert.equal(code, 130);
+      assert.equal(stdout, `PIN of room ${room}: \r\n`);
+    }
+    assert.equal((await server.api.get(`/api/rooms/${room}`, { pin: '4821' })).status, 200);
+  });
+
+  it('[CLI-5] is that of POPROOM_PIN; a wrong one there is not asked for again', async (t) => {
+    const { cli, room } = await protectedRoom(t);
+    const get = (pin: string) => cli.run(['get', room], { env: { POPROOM_PIN: pin } });
+    assert.equal((await get('4821')).stdout, 'guarded');
+    const [wrong, noPin, none] = [await get('9999'), await get('12345'), await cli.run(['get', room])];
+    assert.deepEqual([wrong.code, noPin.code, none.code], [4, 2, 4]);
+    assert.match(wrong.stderr, /not the PIN of the room; 4 tries are left/);
+    assert.match(noPin.stderr, /POPROOM_PIN must be four digits/);
+    assert.match(none.stderr, /protected by a PIN: set POPROOM_PIN/);
+    const onTerminal = await cli.terminal(`poproom get ${room}`, { env: { POPROOM_PIN: '9999' } }).ended;
+    assert.deepEqual([onTerminal.code, onTerminal.stdout.includes('PIN of room')], [4, false]);
+  });
+
+  it('[CLI-5] is not taken from the command line, and becomes no text', async (t) => {
+    const { cli, server, room } = await protectedRoom(t);
+    const wrong = [
+      ['new', '--pin=4821'],
+      ['new', '--pin', '4821'],
+      ['new', '4821'],
+      ['get', room, '--pin=4821'],
+      ['put', room, '--pin', '4821'],
+    ];
+    await Promise.all(
+      wrong.map(async (args) => {
+        const { code, stderr } = await cli.run(args, { env: { POPROOM_PIN: '4821' } });
+        assert.equal(code, 2, args.join(' '));
+        assert.match(
+          stderr,
+          /^poproom: A PIN is not said on the command line: it is asked for, or set POPROOM_PIN\.\n$/,
+        );
+      }),
+    );
+    assert.equal((await server.api.get(`/api/rooms/${room}/content`, { pin: '4821' })).json.content, 'guarded');
+  });
+
+  it('[CLI-5] locks after five wrong ones, and then is not asked for again', async (t) => {
+    const { cli, room } = await protectedRoom(t);
+    const asking = cli.terminal(`poproom get ${room}`);
+    await asking.shows('PIN of room');
+    for (const left of ['4 tries are', '3 tries are', '2 tries are', '1 try is']) {
+      asking.type('9999\r');
+      await asking.shows(`${left} left`);
+    }
+    asking.type('9999\r');
+    const { code, stdout } = await asking.ended;
+    assert.equal(code, 4);
+    assert.match(stdout, /poproom: This is not the PIN of the room; try again in 30 seconds\.\r\n$/);
+    const locked = await cli.run(['get', room], { env: { POPROOM_PIN: '4821' } });
+    assert.deepEqual([locked.code, locked.stdout], [4, '']);
+    assert.match(locked.stderr, /Too many wrong PINs/);
+  });
+});
+
+describe('the PIN of a new room', () => {
+  it('[CLI-5] is chosen by typing it twice', async (t) => {
+    const { cli, server } = await protectedRoom(t);
+    const choose = async (first: string, second: string) => {
+      const asking = cli.terminal('poproom new --pin --json');
+      await asking.shows('PIN for the new room, four digits: ');
+      asking.type(`${first}\r`);
+      await asking.shows('Once more: ');
+      asking.type(`${second}\r`);
+      return asking.ended;
+    };
+    const [same, different] = await Promise.all([choose('0042', '0042'), choose('0042', '0043')]);
+    const { roomId } = JSON.parse(/\{.*\}/.exec(same.stdout)?.[0] ?? '');
+    assert.equal((await server.api.get(`/api/rooms/${roomId}`, { pin: '0042' })).status, 200);
+    assert.deepEqual([different.code, /two different PINs; no room was made/.test(different.stdout)], [2, true]);
+  });
+
+  it('[CLI-5] cannot be chosen where nobody can be asked', async (t) => {
+    const { cli } = await protectedRoom(t);
+    const { code, stdout, stderr } = await cli.run(['new', '--pin']);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /There is no terminal to ask for the PIN: set POPROOM_PIN/);
+  });
+});
+
+async function protectedRoom(t: TestContext) {
+  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const room = await server.api.room({ pin: '4821' });
+  await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'guarded' }, pin: '4821' });
+  return { cli: await createCli(t, { POPROOM_URL: server.url }), server, room };
+}

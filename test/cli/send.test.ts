@@ -1,0 +1,191 @@
+/** `poproom send`: what it sends, what it says, and what stays when it does not come to its end. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { type Cli, createCli } from '../support/cli.ts';
+import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { openNarrowLine } from './narrow-line.ts';
+
+const MiB = 1024 * 1024;
+
+async function setUp(t: TestContext, room: { pin?: string } = {}) {
+  const server = await startTestServer(t);
+  const cli = await createCli(t, { POPROOM_URL: server.url });
+  return { server, cli, code: await server.api.room(room) };
+}
+
+async function filesOf({ api }: TestServer, code: string, pin?: string) {
+  const { json } = await api.get(`/api/rooms/${code}/files`, pin === undefined ? {} : { pin });
+  return json.files as { fileName: string; fileSize: number; fileUrl: string; contentType: string }[];
+}
+
+const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
+const put = (cli: Cli, name: string, bytes: string | Buffer) => writeFile(join(cli.home, name), bytes);
+
+describe('poproom send', () => {
+  it('[CLI-10] sends files of all sizes, one after the other, and prints the address of each', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const large = randomBytes(10 * MiB);
+    await put(cli, 'größe 1.csv', 'a,b\n');
+    await put(cli, 'empty', '');
+    await put(cli, 'large.jpg', large);
+    const { code: exit, stdout, stderr } = await cli.run(['send', code, 'größe 1.csv', 'empty', 'large.jpg']);
+    assert.deepEqual([exit, stderr], [0, '']);
+    const files = await filesOf(server, code);
+    assert.equal(stdout, files.map(({ fileUrl }) => `${fileUrl}\n`).join(''));
+    assert.deepEqual(
+      files.map(({ fileName, contentType }) => [fileName, contentType]),
+      [
+        ['größe 1.csv', 'text/csv'],
+        ['empty', 'application/octet-stream'],
+        ['large.jpg', 'image/jpeg'],
+      ],
+    );
+    assert.deepEqual(await bytesAt(files[2]?.fileUrl ?? ''), large);
+  });
+
+  it('[CLI-10] takes another name and another type, and tells with --json what the server says', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await put(cli, 'notes', 'x');
+    const { stdout } = await cli.run(['send', code, 'notes', '--name', 'n.md', '--type', 'text/x-own', '--json']);
+    const [file] = await filesOf(server, code);
+    assert.deepEqual(JSON.parse(stdout), [{ fileUrl: file?.fileUrl, fileName: 'n.md', fileSize: 1 }]);
+    assert.equal(file?.contentType, 'text/x-own');
+  });
+
+  it('[CLI-10] sends what another program writes', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await mkdir(join(cli.home, 'dir'));
+    await put(cli, 'dir/file.txt', 'inside');
+    const { code: exit } = await cli.shell(`tar c dir | poproom send ${code} - --name dir.tar`).ended;
+    assert.equal(exit, 0);
+    const [file] = await filesOf(server, code);
+    assert.deepEqual([file?.fileName, file?.contentType], ['dir.tar', 'application/octet-stream']);
+    assert.ok((await bytesAt(file?.fileUrl ?? '')).includes('inside'));
+  });
+
+  it('[CLI-10] looks at everything first, and sends nothing where one of it cannot be sent', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await mkdir(join(cli.home, 'folder'));
+    await put(cli, 'good', 'x');
+    await put(cli, '11MB', Buffer.alloc(10 * MiB + 1));
+    const wrong: [args: string[], exit: number, says: RegExp, stdin?: Buffer][] = [
+      [[], 2, /^poproom: Which files\?/],
+      [['good', 'missing'], 9, /^poproom: There is no missing\.\n$/],
+      [['good', 'folder'], 2, /^poproom: folder is a folder; .*tar c folder/],
+      [['good', 'good/below'], 9, /^poproom: good\/below /],
+      [['good', '11MB'], 6, /^poproom: A file may have at most 10 MB \(10485760 bytes\), and 11MB has more\.\n$/],
+      [
+        ['-', '--name', 'n'],
+        6,
+        /^poproom: A file may have at most 10 MB \(10485760 bytes\), and n has more\.\n$/,
+        Buffer.alloc(11 * MiB),
+      ],
+      [['-'], 2, /needs a name/, Buffer.from('x')],
+      [['good', '--name', ''], 2, /^poproom: A name cannot be empty/],
+      [['good', 'good', '--name', 'n'], 2, /^poproom: One --name/],
+      [['good', '--type', 'no type'], 2, /^poproom: "no type" is no media type/],
+      [['good', '--type', 'multipart/form-data'], 2, /is no media type of a file/],
+      [['good', '--typ', 'a/b'], 2, /--typ/],
+    ];
+    for (const [args, exit, says, stdin] of wrong) {
+      const ended = await cli.run(['send', code, ...args], stdin && { stdin });
+      assert.deepEqual([ended.code, ended.stdout], [exit, ''], args.join(' '));
+      assert.match(ended.stderr, says);
+      assert.equal(ended.stderr.split('\n').length, 2, 'one sentence');
+    }
+    assert.deepEqual(await filesOf(server, code), []);
+  });
+
+  it('[CLI-10] asks for the PIN of the room until it is right, and sends what it has read once', async (t) => {
+    const { server, cli, code } = await setUp(t, { pin: '0427' });
+    const sending = cli.terminal(`sh -c 'printf hello | poproom send ${code} - --name hello.txt'`);
+    await sending.shows(`PIN of room ${code}: `);
+    sending.type('1111\r');
+    await sending.shows(/tries are left[\s\S]*PIN of room/);
+    sending.type('0427\r');
+    assert.equal((await sending.ended).code, 0);
+    const [file] = await filesOf(server, code, '0427');
+    assert.equal(String(await bytesAt(file?.fileUrl ?? '')), 'hello');
+    assert.ok(!sending.stdout().includes('0427'), 'the PIN is not shown');
+  });
+});
+
+describe('poproom send, on its way', () => {
+  it('[CLI-11] shows a bar on a terminal, in one line that fits', async (t) => {
+    const { cli, code } = await setUp(t);
+    const name = `${'long '.repeat(30)}名前.bin`;
+    await put(cli, name, randomBytes(4 * MiB));
+    for (const columns of [80, 40, 16]) {
+      const { code: exit, stdout } = await cli.terminal(`poproom send ${code} '${name}'`, { columns }).ended;
+      assert.equal(exit, 0);
+      const [bar = '', address = ''] = stdout.split('\r\n');
+      const states = bar.split('\r').filter(Boolean).map(stripVTControlCharacters);
+      assert.ok(states.every((state) => state.length < columns));
+      assert.match(states.at(-1) ?? '', columns < 20 ? /^100% long/ : /^long.*… .*100% {2}\d+\.\d .?iB\/s/);
+      assert.match(address, /^http:/);
+    }
+  });
+
+  it('[CLI-11] has colours, but none where NO_COLOR is set', async (t) => {
+    const { cli, code } = await setUp(t);
+    await put(cli, 'a', 'x');
+    const colourful = await cli.terminal(`poproom send ${code} a`).ended;
+    const plain = await cli.terminal(`poproom send ${code} a`, { env: { NO_COLOR: '1' } }).ended;
+    assert.ok(colourful.stdout.includes('\x1b[32m'));
+    assert.match(plain.stdout, /100%/);
+    assert.ok(!plain.stdout.includes('\x1b'));
+  });
+
+  it('[CLI-12] ends on Ctrl-C with 130, and nothing of the upload stays on the server', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const line = await openNarrowLine(t, server.port, { up: 2 * MiB });
+    await put(cli, 'large', randomBytes(10 * MiB));
+    const sending = cli.terminal(`poproom send ${code} large --url ${line.url}`);
+    await line.full;
+    await eventually('the upload is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
+    await sending.shows(/large .*%/);
+    sending.type('\x03');
+    const { code: exit, stdout } = await sending.ended;
+    assert.equal(exit, 130);
+    assert.ok(!/poproom:|Error/.test(stdout), 'it goes quietly');
+    line.release();
+    await eventually('nothing is left', async () => (await storedBlobs(server.folder)).length === 0);
+    assert.deepEqual(await filesOf(server, code), []);
+  });
+
+  it('[CLI-12] tells which files were sent when the line breaks, and nothing stays of the others', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const line = await openNarrowLine(t, server.port, { up: 2 * MiB });
+    await put(cli, 'small', 'x');
+    await put(cli, 'large', randomBytes(10 * MiB));
+    const sending = cli.start(['send', code, 'small', 'large', 'small', '--url', line.url, '--json']);
+    await line.full;
+    line.cut();
+    const { code: exit, stdout, stderr } = await sending.ended;
+    assert.equal(exit, 8);
+    assert.deepEqual(
+      JSON.parse(stdout).map(({ fileName }: { fileName: string }) => fileName),
+      ['small'],
+    );
+    assert.match(stderr, /^Sent: "small"; not sent: "large", "small"\.\npoproom: .*\n$/);
+    await eventually('one file is there', async () => (await storedBlobs(server.folder)).length === 1);
+    assert.equal((await filesOf(server, code)).length, 1);
+  });
+
+  it('[CLI-12] tells what the server refuses in the middle', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await put(cli, 'ten', Buffer.alloc(10 * MiB));
+    const eleven = Array.from({ length: 11 }, () => 'ten');
+    const { code: exit, stdout, stderr } = await cli.run(['send', code, ...eleven]);
+    assert.equal(exit, 6);
+    assert.equal(stdout.split('\n').length, 11, 'ten addresses');
+    assert.match(stderr, /; not sent: "ten"\.\npoproom: [^\n]+\n$/);
+    assert.equal((await filesOf(server, code)).length, 10);
+  });
+});

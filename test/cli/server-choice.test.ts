@@ -1,0 +1,114 @@
+/** Which server a command goes to, and with which key. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createCli } from '../support/cli.ts';
+import { keysOf } from '../support/keys.ts';
+import { startTestServer } from '../support/server.ts';
+import { listening } from './listening.ts';
+
+describe('the server of a command', () => {
+  it('[CLI-4] is that of --url, the link, POPROOM_URL, the config file, or the last one used, in this order', async (t) => {
+    const cli = await createCli(t);
+    const [said, linked, inEnvironment, inFile, last] = await Promise.all(
+      ['said', 'linked', 'in the environment', 'in the file', 'last'].map((name) => listener(t, name)),
+    );
+    assert.ok(said && linked && inEnvironment && inFile && last);
+    const room = '7KQ2MX';
+    const link = `${linked.url}/r/${room}`;
+    const env = { POPROOM_URL: inEnvironment.url };
+
+    await cli.run(['get', room, '--url', `${last.url}/`]);
+    assert.equal((await cli.run(['get', room])).stdout, 'last');
+    await writeConfig(cli.home, { url: inFile.url });
+    const answers = await Promise.all([
+      cli.run(['get', room]),
+      cli.run(['get', room], { env }),
+      cli.run(['get', link], { env }),
+      cli.run(['get', link, '--url', said.url], { env }),
+    ]);
+    assert.deepEqual(
+      answers.map(({ stdout }) => stdout),
+      ['in the file', 'in the environment', 'linked', 'said'],
+    );
+  });
+
+  it('[CLI-4] is the one on this machine where nothing was said', async (t) => {
+    const { run } = await createCli(t);
+    const { code, stderr } = await run(['get', 'ZZZZZZ']);
+    // Whoever runs the tests may have a server of their own there.
+    assert.ok(
+      code === 3 || stderr.startsWith('poproom: There is no server at http://localhost:8080; say another'),
+      stderr,
+    );
+  });
+
+  it('[CLI-4] is remembered only when it did what was asked', async (t) => {
+    const cli = await createCli(t);
+    const { url } = await listener(t, 'text');
+    const memory = join(cli.home, '.local/state/poproom/last-server');
+    await cli.run(['get', '7KQ2MX', '--url', 'http://127.0.0.1:1']);
+    assert.equal(existsSync(memory), false);
+    await cli.run(['get', '7KQ2MX', '--url', url]);
+    assert.equal(await readFile(memory, 'utf8'), `${url}\n`);
+    await writeFile(memory, 'no address');
+    assert.match((await cli.run(['get', '7KQ2MX'])).stderr, /^(poproom: There is no (server at|room)|$)/);
+  });
+
+  it('[CLI-4] may stand in a config file, which is told when it is no JSON', async (t) => {
+    const cli = await createCli(t);
+    for (const text of ['{', 'null', '{"url": 7}']) {
+      const file = await writeConfig(cli.home, text);
+      const { code, stderr } = await cli.run(['get', '7KQ2MX', '--url', 'http://127.0.0.1:1']);
+      assert.deepEqual([code, stderr.startsWith(`poproom: ${file} must be JSON such as`)], [2, true], text);
+    }
+  });
+});
+
+describe('the API key', () => {
+  it('[CLI-4] is that of POPROOM_API_KEY or of the config file', async (t) => {
+    const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
+    const key = await keysOf(t, server).make('laptop', 'pro');
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const without = await cli.run(['new']);
+    assert.deepEqual([without.code, without.stdout], [4, '']);
+    assert.equal((await cli.run(['new'], { env: { POPROOM_API_KEY: key } })).code, 0);
+    await writeConfig(cli.home, { apiKey: key });
+    assert.equal((await cli.run(['new'])).code, 0);
+    const wrong = await cli.run(['new'], { env: { POPROOM_API_KEY: `pop_${'x'.repeat(32)}` } });
+    assert.deepEqual([wrong.code, wrong.stdout], [4, '']);
+  });
+
+  it('[CLI-4] goes to no other server than the one that it was given with', async (t) => {
+    const cli = await createCli(t);
+    const [own, other] = [await listener(t, 'own'), await listener(t, 'other')];
+    await writeConfig(cli.home, { url: own.url, apiKey: 'pop_of_the_file' });
+    const env = { POPROOM_URL: own.url, POPROOM_API_KEY: 'pop_of_the_environment' };
+    await cli.run(['get', '7KQ2MX']);
+    await cli.run(['get', '7KQ2MX'], { env });
+    await cli.run(['get', `${other.url}/r/7KQ2MX`]);
+    await cli.run(['get', `${other.url}/r/7KQ2MX`], { env });
+    assert.deepEqual(own.keys, ['Bearer pop_of_the_file', 'Bearer pop_of_the_environment']);
+    assert.deepEqual(other.keys, [undefined, undefined]);
+  });
+});
+
+/** Some server in which every room has the same text; it writes down the keys that it is shown. */
+async function listener(t: TestContext, content: string) {
+  const keys: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers.authorization);
+    response.setHeader('ETag', '"1"').end(JSON.stringify({ content, timestamp: '2026-01-15T09:30:00.000Z' }));
+  });
+  return { url: await listening(t, server), keys };
+}
+
+async function writeConfig(home: string, config: object | string): Promise<string> {
+  const folder = join(home, '.config/poproom');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'config.json'), typeof config === 'string' ? config : JSON.stringify(config));
+  return join(folder, 'config.json');
+}

@@ -1,0 +1,218 @@
+/** `poproom watch`: prints each text, or runs a command on it, for as long as the room lives. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { type Cli, createCli } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
+import { openLine } from '../support/line.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+async function setUp(t: TestContext, room: { pin?: string } = {}) {
+  // The tests look again and again.
+  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const line = await openLine(t, () => server.port);
+  const cli = await createCli(t, { POPROOM_URL: line.url });
+  return { server, line, cli, code: await server.api.room(room) };
+}
+
+const write = ({ api }: TestServer, code: string, content: string) =>
+  api.post(`/api/rooms/${code}/content`, { json: { content } });
+
+const contentOf = (cli: Cli, name: string) => readFile(join(cli.home, name), 'utf8').catch(() => '');
+
+/** A room without a text shows nothing: that it is watched is seen in the room. */
+const isWatched = (server: TestServer, code: string) =>
+  eventually('someone watches', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 1);
+
+describe('poproom watch', () => {
+  it('[CLI-15] prints the text that stands and each one after it, on lines of their own', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await write(server, code, 'first');
+    const watching = cli.start(['watch', code]);
+    await watching.shows('first\n');
+    await write(server, code, 'second\n');
+    await watching.shows('second\n');
+    await write(server, code, '');
+    await watching.shows('second\n\n');
+    await write(server, code, 'ü\u0007');
+    await watching.shows('ü');
+    watching.signal('SIGINT');
+    assert.deepEqual(await watching.ended, { code: 130, stdout: 'first\nsecond\n\nü\u0007\n', stderr: '' });
+  });
+
+  it('[CLI-15] waits for the first text of an empty room, and prints a line of JSON for each', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const watching = cli.start(['watch', code, '--json']);
+    await isWatched(server, code);
+    await write(server, code, 'a\nb');
+    await watching.shows('}\n');
+    const { content, version, timestamp } = JSON.parse(watching.stdout());
+    assert.deepEqual([content, version], ['a\nb', 1]);
+    assert.equal(new Date(timestamp).toISOString(), timestamp);
+  });
+
+  it('[CLI-15] shows nothing on a terminal that the terminal would obey', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await write(server, code, 'a\x1b[2Jb\r\nc\td\re 👨‍👩‍👧');
+    const watching = cli.terminal(`poproom watch ${code}`);
+    await watching.shows('a\u{fffd}[2Jb');
+    await watching.shows('c\td\u{fffd}e 👨‍👩‍👧\r\n');
+    watching.type('\x03');
+    const { code: exit, stdout } = await watching.ended;
+    assert.equal(exit, 130);
+    assert.ok(!stdout.includes('\x1b'));
+  });
+
+  it('[CLI-15] runs a command on each text, which may fail or leave the text unread', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await write(server, code, 'one');
+    const command = 'echo "$POPROOM_CODE $POPROOM_VERSION $(cat)"; [ $POPROOM_VERSION -ne 2 ] || exit 3';
+    const watching = cli.start(['watch', code, '--exec', command]);
+    await watching.shows(`${code} 1 one\n`);
+    await write(server, code, 'two');
+    await watching.shows('poproom: The command ended with 3.\n');
+    await write(server, code, 'three');
+    await watching.shows(`${code} 3 three\n`);
+    watching.signal('SIGTERM');
+    assert.equal((await watching.ended).code, 143);
+
+    await write(server, code, 'x'.repeat(1_000_000));
+    const unread = cli.start(['watch', code, '-x', 'echo "$POPROOM_VERSION"']);
+    await unread.shows('4\n');
+    assert.equal(unread.stderr(), '');
+  });
+
+  it('[CLI-15] runs one command at a time, and then only on the newest text', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const gate = join(cli.home, 'gate');
+    execFileSync('mkfifo', [gate]);
+    await write(server, code, '1');
+    const command = 'mkdir busy || echo twice >> log; (cat; echo) >> log; [ -e open ] || read go < gate; rmdir busy';
+    cli.start(['watch', code, '-x', command]);
+    const log = () => contentOf(cli, 'log');
+    await eventually('the first one runs', async () => (await log()) === '1\n');
+    const beside = cli.start(['watch', code]);
+    for (let n = 2; n <= 21; n++) await write(server, code, `${n}`);
+    await beside.shows('21\n');
+    await writeFile(join(cli.home, 'open'), '');
+    await writeFile(gate, 'go\n');
+    await eventually('the newest runs', async () => (await log()).endsWith('21\n'));
+    const runs = (await log()).trim().split('\n');
+    assert.ok(runs.length < 20, `${runs}`);
+    assert.ok(!runs.includes('twice'));
+  });
+
+  it('[CLI-15] waits with --once for the next text, and ends as the command does', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await write(server, code, 'old');
+    const printing = cli.start(['watch', code, '--once']);
+    await isWatched(server, code);
+    await write(server, code, 'new');
+    assert.deepEqual(await printing.ended, { code: 0, stdout: 'new\n', stderr: '' });
+    await eventually('it has left', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 0);
+
+    const running = cli.start(['watch', code, '--once', '--exec', 'cat; exit 7']);
+    await isWatched(server, code);
+    await write(server, code, 'newer');
+    assert.deepEqual(await running.ended, { code: 7, stdout: 'newer', stderr: '' });
+  });
+
+  it('[CLI-15] asks for the PIN first', async (t) => {
+    const { server, cli, code } = await setUp(t, { pin: '0427' });
+    await server.api.post(`/api/rooms/${code}/content`, { json: { content: 'hidden' }, pin: '0427' });
+    const watching = cli.terminal(`poproom watch ${code}`);
+    await watching.shows(`PIN of room ${code}: `);
+    watching.type('0427\r');
+    await watching.shows('hidden\r\n');
+    watching.type('\x03');
+    assert.equal((await watching.ended).code, 130);
+  });
+});
+
+describe('poproom watch, when things go wrong', () => {
+  it('[CLI-16] comes back after an interruption, with what was written meanwhile', async (t) => {
+    const { server, line, cli, code } = await setUp(t);
+    await write(server, code, 'before');
+    const watching = cli.terminal(`poproom watch ${code}`);
+    await watching.shows('before\r\n');
+    line.hold();
+    line.cut();
+    await watching.shows('The connection is lost');
+    await write(server, code, 'meanwhile');
+    line.release();
+    await watching.shows('Connected again.\r\nmeanwhile\r\n');
+    assert.equal(watching.stdout().split('before').length, 2, 'nothing is printed twice');
+    await server.restart();
+    await write(server, code, 'after');
+    await watching.shows('after\r\n');
+  });
+
+  it('[CLI-16] ends with 0 when the room is deleted, also when it was away', async (t) => {
+    const { server, line, cli, code } = await setUp(t);
+    await write(server, code, 'x');
+    const [near, away] = [cli.terminal(`poproom watch ${code}`), cli.terminal(`poproom watch ${code}`)];
+    for (const one of [near, away]) await one.shows('x\r\n');
+    const direct = cli.start(['watch', code, '--url', server.url]);
+    await direct.shows('x\n');
+    line.hold();
+    line.cut();
+    await server.api.delete(`/api/rooms/${code}`);
+    assert.deepEqual(await direct.ended, { code: 0, stdout: 'x\n', stderr: '' });
+    line.release();
+    for (const one of [near, away]) {
+      const { code: exit, stdout } = await one.ended;
+      assert.equal(exit, 0);
+      assert.match(stdout, /The room was deleted\.\r\n$/);
+    }
+  });
+
+  it('[CLI-16] finishes the command on the last text before it ends', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const gate = join(cli.home, 'gate');
+    execFileSync('mkfifo', [gate]);
+    await write(server, code, 'last');
+    const watching = cli.start(['watch', code, '-x', 'echo begun; read go < gate; cat']);
+    await watching.shows('begun\n');
+    await server.api.delete(`/api/rooms/${code}`);
+    await writeFile(gate, 'go\n');
+    assert.deepEqual(await watching.ended, { code: 0, stdout: 'begun\nlast', stderr: '' });
+  });
+
+  it('[CLI-16] fails with --once when the room ends before its text changes', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const watching = cli.start(['watch', code, '--once']);
+    await isWatched(server, code);
+    await server.api.delete(`/api/rooms/${code}`);
+    const { code: exit, stdout, stderr } = await watching.ended;
+    assert.deepEqual([exit, stdout], [3, '']);
+    assert.equal(stderr, 'poproom: The room was deleted before its text changed.\n');
+  });
+
+  it('[CLI-16] ends quietly when nobody reads on', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await write(server, code, 'one');
+    const watching = cli.shell(`(poproom watch ${code}; echo $? >&2) | head -n 1`);
+    await watching.shows('one\n');
+    await eventually('it notices', async () => {
+      await write(server, code, `more ${Math.random()}`);
+      return watching.stderr() !== '';
+    });
+    assert.deepEqual(await watching.ended, { code: 0, stdout: 'one\n', stderr: '0\n' });
+  });
+
+  it('[CLI-16] refuses wrong uses, each with a sentence', async (t) => {
+    const { cli, code } = await setUp(t);
+    const wrong: [args: string[], exit: number, says: RegExp][] = [
+      [[code, 'more'], 2, /takes a room code only/],
+      [[code, '--exec', ' '], 2, /^poproom: Which command\?/],
+      [[code, '--exec'], 2, /--exec/],
+    ];
+    for (const [args, exit, says] of wrong) {
+      const ended = await cli.run(['watch', ...args]);
+      assert.deepEqual([ended.code, ended.stdout], [exit, ''], args.join(' '));
+      assert.match(ended.stderr, says);
+    }
+  });
+});
