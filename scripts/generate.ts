@@ -1,7 +1,9 @@
-/** Writes what follows from the schemas: openapi.json, asyncapi.json, types; with --check, says which of those that stand there are out of date. */
+/** Writes what follows from the code: descriptions, types, pages; with --check, says which of those that stand there are out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { asyncapiDocument } from '../src/http/asyncapi.ts';
 import { openapiDocument } from '../src/http/openapi/index.ts';
+import { apiGuide } from './api-guide.ts';
+import { cliGuide } from './cli-guide.ts';
 import { protocolTypes } from './protocol-types.ts';
 
 const inJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
@@ -9,6 +11,8 @@ const documents = {
   'openapi.json': () => inJson(openapiDocument()),
   'asyncapi.json': () => inJson(asyncapiDocument()),
   'src/protocol/types.ts': protocolTypes,
+  'docs/api.md': apiGuide,
+  'docs/cli.md': cliGuide,
 };
 
 for (const [name, build] of Object.entries(documents)) {

@@ -233,7 +233,15 @@ export const endpoints = {
         example: '12',
       },
     ],
-    successes: [{ status: 200, description: 'The stream, until you leave.', mediaType: 'text/event-stream' }],
+    successes: [
+      {
+        status: 200,
+        description: 'The stream, until you leave.',
+        mediaType: 'text/event-stream',
+        example:
+          'id: 4\nevent: content\ndata: {"type":"content","seq":4,"content":"Hello","version":4,"timestamp":"2026-11-15T09:30:00.000Z"}\n\n',
+      },
+    ],
     errors: anyRoom,
     counted: true,
   },

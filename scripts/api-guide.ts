@@ -1,0 +1,259 @@
+/** docs/api.md: the OpenAPI document as a page for developers, with requests to copy for each endpoint. */
+import { sections } from '../src/http/docs/markdown.ts';
+import { follow, type Operation, type Parameter, type Response } from '../src/http/openapi/document.ts';
+import { openapiDocument } from '../src/http/openapi/index.ts';
+import { cliStart, type Snippets, sdkStart, snippets, withPin } from './api-snippets.ts';
+import { anchor, fence, jsonFence, paragraphs, table } from './markdown.ts';
+
+interface Entry {
+  method: string;
+  path: string;
+  operation: Operation;
+}
+
+const document = openapiDocument();
+const entries: Entry[] = Object.entries(document.paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+const shown = entries.filter(({ operation }) => operation.operationId in snippets);
+/** Those that ask for the PIN, and what all of them have in common: told once, and not at every endpoint. */
+const inRooms = shown.flatMap(({ operation }) => (namesOf(operation).includes('X-Room-Pin') ? [operation] : []));
+const sharedNames = inAll(inRooms.map(namesOf));
+const sharedErrors = inAll(inRooms.map(errorsOf));
+const roomsHeading = 'What every request to a room takes';
+
+export function apiGuide(): string {
+  const { lead, rest } = sections(document.info.description);
+  return `${paragraphs([
+    '# The API',
+    '<!-- Written by "npm run generate" from the OpenAPI document and scripts/api-snippets.ts. -->',
+    lead,
+    aboutThisPage,
+    overview(),
+    threeWays(),
+    ...rest.flatMap(({ title, body }) => [`## ${title}`, body.trim(), ...(additions[title] ?? [])]),
+    sharedByRooms(),
+    ...document.tags.flatMap(({ name, description }) => chapter(name, description)),
+    forBrowsers(),
+    errorCodes(),
+    rateHeaders(),
+  ])}\n`;
+}
+
+const aboutThisPage = `The examples talk to a server at \`http://localhost:8080\`, in a room with the code \`7KQ2MX\`: put yours in their place. \
+Every one of them is run by a test, just as it stands here. Your own server shows the same at \`/docs\`, and to programs at \
+\`/api/openapi.json\`; what it promises, rule by rule, is in [spec.md](spec.md).`;
+
+function overview(): string {
+  const rows = shown.map(({ method, path, operation: { summary } }) => {
+    return [`\`${method} ${path}\``, `[${summary}](#${anchor(summary)})`];
+  });
+  return table(['endpoint', ''], rows);
+}
+
+function threeWays(): string {
+  return paragraphs([
+    '## curl, SDK or command line',
+    'curl needs nothing else. The examples of the [SDK](sdk.md) go on after these lines:',
+    fence('js', sdkStart),
+    'Those of the [command line](cli.md) need to know the server, once:',
+    fence('sh', cliStart),
+  ]);
+}
+
+/** What the description has no need to say stands behind the chapter of it that it belongs to. */
+const additions: Record<string, readonly string[]> = {
+  PIN: [...requests(withPin), versions()],
+};
+
+function versions(): string {
+  return `## Versions
+
+Each write makes the next version of the text. Both content endpoints name it in \`ETag\`, a new room begins with \`"0"\`.
+
+- Write with \`If-Match: "7"\`, and nothing that you have not seen is overwritten: if the text has another version \
+meanwhile, the answer is \`412 VERSION_CONFLICT\`, with the text and the version that stand in \`details\`. Merge, and write \
+again on that version.
+- Read with \`If-None-Match: "7"\`, and an unchanged text is not sent again: \`304\`. It still counts as a request; to follow \
+a room, use [the live channel](#endpoints-live).`;
+}
+
+function requests({ curl, sdk, cli }: Snippets): string[] {
+  return [curl && fence('sh', curl), sdk && fence('js', sdk), cli && fence('sh', cli)].filter(
+    (text) => text !== undefined,
+  );
+}
+
+function sharedByRooms(): string {
+  const parameters = parametersOf(inRooms[0] as Operation).filter(({ name }) => sharedNames.includes(name));
+  return paragraphs([
+    `## ${roomsHeading}`,
+    fieldTable(parameters.map(fieldOf)),
+    `Whichever it is, it may be refused with ${list(sharedErrors)}.`,
+  ]);
+}
+
+function chapter(tag: string, description: string): string[] {
+  const inside = shown.filter(({ operation }) => operation.tags.includes(tag));
+  if (inside.length === 0) return [];
+  return [`## Endpoints: ${tag.toLowerCase()}`, description, ...inside.map(endpoint)];
+}
+
+function endpoint({ method, path, operation }: Entry): string {
+  const { summary, operationId, description } = operation;
+  const shown: Snippets = snippets[operationId as keyof typeof snippets];
+  return paragraphs([
+    `### ${summary}`,
+    `<!-- ${operationId} -->`,
+    `\`${method} ${path}\``,
+    description,
+    takes(operation),
+    ...requests(shown),
+    shown.note,
+    ...answersOf(operation).filter(isNoError).map(answer),
+    errorLine(operation),
+  ]);
+}
+
+interface Field {
+  name: string;
+  where: string;
+  required: boolean;
+  description: string;
+  example: unknown;
+}
+
+function takes(operation: Operation): string | undefined {
+  const isOwn = ({ name }: Parameter) => !(inRooms.includes(operation) && sharedNames.includes(name));
+  const { 'application/json': json, 'multipart/form-data': form } = operation.requestBody?.content ?? {};
+  const fields = [
+    ...parametersOf(operation).filter(isOwn).map(fieldOf),
+    ...bodyFields(json?.schema, 'body'),
+    ...bodyFields(form?.schema, 'form'),
+  ];
+  const others = inRooms.includes(operation) && `[what every request to a room takes](#${anchor(roomsHeading)})`;
+  if (fields.length === 0) return others ? `It takes ${others}.` : undefined;
+  return paragraphs([others ? `Besides ${others}:` : undefined, fieldTable(fields)]);
+}
+
+function parametersOf({ parameters = [] }: Operation): Parameter[] {
+  return parameters.map((parameter) => follow(document, parameter));
+}
+
+function namesOf(operation: Operation): string[] {
+  return parametersOf(operation).map(({ name }) => name);
+}
+
+function inAll(lists: readonly (readonly string[])[]): string[] {
+  return (lists[0] ?? []).filter((item) => lists.every((list) => list.includes(item)));
+}
+
+function fieldOf({ name, in: where, required, description, example }: Parameter): Field {
+  return { name, where, required, description, example };
+}
+
+interface BodySchema {
+  required?: string[];
+  properties?: Record<string, { description?: string; examples?: unknown[] }>;
+}
+
+function bodyFields(schema: object | undefined, where: string): Field[] {
+  const { required = [], properties = {} } = schema ? follow<BodySchema>(document, schema) : {};
+  return Object.entries(properties).map(([name, property]) => {
+    const { description = '', examples } = follow(document, property);
+    return {
+      name,
+      where,
+      required: required.includes(name),
+      description: sentence(description),
+      example: examples?.[0],
+    };
+  });
+}
+
+/** Descriptions in schemas are written to stand within an error message. */
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+function fieldTable(fields: readonly Field[]): string {
+  const rows = fields.map(({ name, where, required, description, example }) => {
+    const isSaid = example === undefined || description.includes(String(example));
+    return [
+      `\`${name}\``,
+      required ? `${where}, required` : where,
+      isSaid ? description : `${description} Such as \`${example}\`.`,
+    ];
+  });
+  return table(['name', 'where', ''], rows);
+}
+
+type Answer = Response & { status: string };
+
+function answersOf({ responses }: Operation): Answer[] {
+  return Object.entries(responses).map(([status, response]) => ({ status, ...follow(document, response) }));
+}
+
+function isNoError({ content }: Response): boolean {
+  return content?.['application/json']?.examples === undefined;
+}
+
+function answer({ status, description, headers, content }: Answer): string {
+  const own = Object.entries(headers).filter(([name]) => !isOnEveryResponse(name));
+  const lines = own.map(([name, header]) => `\`${name}: ${follow(document, header).example}\``);
+  const [type, media] = Object.entries(content ?? {})[0] ?? [];
+  return paragraphs([
+    `**${status}** ${description}${lines.length > 0 ? ` With ${lines.join(', ')}.` : ''}`,
+    type === 'application/json' ? jsonFence(media?.example) : plainBody(media?.example),
+  ]);
+}
+
+/** What the document can only say in words needs no block of its own. */
+function plainBody(example: unknown): string | undefined {
+  return typeof example === 'string' && example.includes('\n') ? fence('', example) : undefined;
+}
+
+const isOnEveryResponse = (header: string) => /^(X-)?RateLimit|^X-Request-Id$/.test(header);
+
+function errorsOf(operation: Operation): string[] {
+  return answersOf(operation).flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
+}
+
+function errorLine(operation: Operation): string {
+  const all = errorsOf(operation);
+  if (!inRooms.includes(operation)) return `[Errors](#error-codes): ${list(all)}.`;
+  const own = all.filter((code) => !sharedErrors.includes(code));
+  const shared = `[those of every request to a room](#${anchor(roomsHeading)})`;
+  return `[Errors](#error-codes): ${own.length === 0 ? '' : `${list(own)}, and `}${shared}.`;
+}
+
+function list(codes: readonly string[]): string {
+  return codes.map((code) => `\`${document.components.examples[code]?.['x-status']} ${code}\``).join(', ');
+}
+
+function forBrowsers(): string {
+  const rest = entries.filter((entry) => !shown.includes(entry));
+  const rows = rest.map(({ method, path, operation }) => [`\`${method} ${path}\``, operation.description]);
+  return paragraphs([
+    '## For browsers',
+    'What people see, and programs have no use for:',
+    table(['endpoint', ''], rows),
+  ]);
+}
+
+function errorCodes(): string {
+  const rows = Object.entries(document.components.examples).map(([code, example]) => {
+    return [`\`${code}\``, String(example['x-status']), example.summary];
+  });
+  return paragraphs(['## Error codes', table(['code', 'status', 'meaning'], rows)]);
+}
+
+function rateHeaders(): string {
+  const named = Object.entries(document.components.headers).filter(
+    ([name]) => isOnEveryResponse(name) || name === 'Retry-After',
+  );
+  const rows = named.map(([name, { description, example }]) => [`\`${name}\``, `\`${example}\``, description]);
+  return paragraphs([
+    '## Rate headers',
+    'On every response, but for `Retry-After`, which stands where waiting helps (`429`, `503`).',
+    table(['header', 'such as', ''], rows),
+  ]);
+}

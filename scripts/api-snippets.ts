@@ -1,0 +1,235 @@
+/**
+ * The requests that docs/api.md shows, for each endpoint as curl, SDK and command line. They use the example values of
+ * the OpenAPI document; test/docs/api-guide.test.ts reads them from the page and runs every one of them.
+ */
+import type { EndpointName } from '../src/protocol/endpoints.ts';
+
+export interface Snippets {
+  curl?: string;
+  /** Goes on after `sdkStart`. */
+  sdk?: string;
+  /** Goes on after `cliStart`. */
+  cli?: string;
+  /** What is to be said where one of them is missing, or does more than the endpoint. */
+  note?: string;
+}
+
+/** What browsers ask for, and programs have no use for. */
+type ForBrowsers = 'home' | 'roomPage' | 'sharePage' | 'pageAsset';
+
+export const sdkStart = `
+import { createClient } from 'poproom/client';
+
+const client = createClient({ url: 'http://localhost:8080' });
+const room = client.room('7KQ2MX');
+`;
+
+export const cliStart = `
+export POPROOM_URL=http://localhost:8080
+`;
+
+/** A room that has a PIN, whatever is asked of it. */
+export const withPin: Snippets = {
+  curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/content -H 'X-Room-Pin: 0427'
+`,
+  sdk: `
+const locked = client.room('7KQ2MX', { pin: '0427' });
+console.log((await locked.read()).content);
+`,
+  cli: `
+POPROOM_PIN=0427 poproom get 7KQ2MX
+`,
+};
+
+export const snippets: Record<Exclude<EndpointName, ForBrowsers>, Snippets> = {
+  createRoom: {
+    curl: `
+curl http://localhost:8080/api/rooms \\
+  -H 'Content-Type: application/json' \\
+  -d '{"pin": "0427", "expiresIn": 3600}'
+`,
+    sdk: `
+const made = await client.createRoom({ pin: '0427', expiresIn: 3600 });
+console.log(made.code, made.link, made.expiresAt);
+`,
+    cli: `
+POPROOM_PIN=0427 poproom new --pin --expires 1h
+`,
+  },
+  getRoom: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX
+`,
+    sdk: `
+const { expiresAt, hasPin, deviceCount } = await room.info();
+console.log(expiresAt, hasPin, deviceCount);
+`,
+    cli: `
+poproom info 7KQ2MX
+`,
+    note: 'The command tells of the text and the files too, and makes three requests for it.',
+  },
+  deleteRoom: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX
+`,
+    sdk: `
+const { message } = await room.delete();
+console.log(message);
+`,
+    cli: `
+poproom rm 7KQ2MX --yes
+`,
+  },
+  writeContent: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/content \\
+  -H 'Content-Type: application/json' \\
+  -d '{"content": "Hello"}'
+
+# Only if the text still has version 1:
+curl http://localhost:8080/api/rooms/7KQ2MX/content \\
+  -H 'Content-Type: application/json' -H 'If-Match: "1"' \\
+  -d '{"content": "Hello again"}'
+`,
+    sdk: `
+const { version } = await room.write('Hello');
+const next = await room.write('Hello again', { baseVersion: version });
+console.log(version, next.version);
+`,
+    cli: `
+poproom put 7KQ2MX "Hello"
+
+# Only if the text still has version 1, as "poproom get --json" tells it:
+poproom put 7KQ2MX --base-version 1 "Hello again"
+`,
+  },
+  readContent: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/content
+`,
+    sdk: `
+const { content, version, timestamp } = await room.read();
+console.log(content, version, timestamp);
+`,
+    cli: `
+poproom get 7KQ2MX
+`,
+  },
+  uploadFile: {
+    curl: `
+# As a form:
+curl -F file=@photo.jpg http://localhost:8080/api/rooms/7KQ2MX/upload
+
+# As bare bytes:
+curl --data-binary @café.txt http://localhost:8080/api/rooms/7KQ2MX/upload \\
+  -H 'Content-Type: text/plain' -H 'X-File-Name: caf%C3%A9.txt'
+`,
+    sdk: `
+const { fileUrl, fileName, fileSize } = await room.upload('photo.jpg', { type: 'image/jpeg' });
+console.log(fileUrl, fileName, fileSize);
+`,
+    cli: `
+poproom send 7KQ2MX photo.jpg
+`,
+  },
+  listFiles: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/files
+`,
+    sdk: `
+for (const { fileName, fileSize, fileUrl } of await room.files()) console.log(fileName, fileSize, fileUrl);
+`,
+    cli: `
+poproom fetch 7KQ2MX --list
+`,
+  },
+  removeFile: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/files/9f86d081884c7d659a2feaa0c55ad015
+`,
+    sdk: `
+const { message } = await room.removeFile('9f86d081884c7d659a2feaa0c55ad015');
+console.log(message);
+`,
+    cli: `
+poproom rm 7KQ2MX photo.jpg
+`,
+  },
+  serveFile: {
+    curl: `
+curl -O http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg
+`,
+    sdk: `
+import { writeFile } from 'node:fs/promises';
+
+const [file] = await room.files();
+const response = await room.download(file);
+await writeFile(file.fileName, await response.bytes());
+`,
+    cli: `
+poproom fetch 7KQ2MX photo.jpg
+`,
+  },
+  roomEvents: {
+    curl: `
+curl -N http://localhost:8080/api/rooms/7KQ2MX/events
+`,
+    note: 'What it says: [live.md](live.md). SDK and command line follow a room by WebSocket, as below.',
+  },
+  liveChannel: {
+    sdk: `
+for await (const event of room.live()) {
+  if (event.type === 'snapshot') console.log(event.content.content);
+  if (event.type === 'content') console.log(event.content);
+}
+`,
+    cli: `
+poproom watch 7KQ2MX
+`,
+    note:
+      'All messages, by hand and in a browser without the SDK: [live.md](live.md). The curl of most systems speaks no ' +
+      'WebSocket.',
+  },
+  health: {
+    curl: `
+curl http://localhost:8080/api/health
+`,
+    sdk: `
+const { status, uptime } = await client.health();
+console.log(status, uptime);
+`,
+    note: 'A server that is `degraded` is an error to the SDK. The command line has nothing for it.',
+  },
+  openapi: {
+    curl: `
+curl http://localhost:8080/api/openapi.json
+`,
+  },
+  asyncapi: {
+    curl: `
+curl http://localhost:8080/api/asyncapi.json
+`,
+  },
+  docs: {
+    curl: `
+curl http://localhost:8080/docs
+`,
+  },
+  live: {
+    curl: `
+curl http://localhost:8080/livez
+`,
+  },
+  ready: {
+    curl: `
+curl http://localhost:8080/readyz
+`,
+  },
+  metrics: {
+    curl: `
+curl http://localhost:8080/metrics
+`,
+  },
+};

@@ -1,0 +1,269 @@
+/** Every request of docs/api.md is run as it stands there, and does what the page says. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { snippets } from '../../scripts/api-snippets.ts';
+import { endpoints } from '../../src/protocol/endpoints.ts';
+import { errorCodes } from '../../src/protocol/error-codes.ts';
+import {
+  type Block,
+  createWorkplaces,
+  curlAnswers,
+  endedWell,
+  fill,
+  printed,
+  readGuide,
+  type Section,
+} from '../support/guide.ts';
+import { keysOf } from '../support/keys.ts';
+import { startTestServer } from '../support/server.ts';
+
+const guide = readGuide('docs/api.md');
+const operations = guide.flatMap((section) => (section.name ? [{ ...section, operation: section.name }] : []));
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('the page of the API', () => {
+  it('[DOCS-1] has every endpoint, and every error code with its status and meaning', () => {
+    const said = guide.map(({ text }) => text).join('');
+    for (const { path, method } of Object.values(endpoints))
+      assert.ok(said.includes(`\`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}\``), path);
+    const table = section('Error codes').text;
+    for (const [code, meaning] of Object.entries(errorCodes))
+      assert.match(table, new RegExp(`^\\| \`${code}\` +\\| \\d{3} +\\| ${RegExp.escape(meaning)} +\\|$`, 'm'));
+    assert.deepEqual(operations.map(({ operation }) => operation).sort(), Object.keys(snippets).sort());
+  });
+
+  it('[DOCS-2] begins with commands that work, one after the other', async (t) => {
+    const { run } = await (await openStage(t)).setScene('');
+    const blocks = ['Three commands', 'API keys'].flatMap((heading) => section(heading).blocks.filter(isCurl));
+    const answers = curlAnswers(await endedWell(run(blocks.map(({ text }) => text).join('\n'))));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [201, 200, 200, 200],
+    );
+    assert.equal(JSON.parse(answers[2]?.body ?? '').content, 'Hello');
+  });
+
+  it('[DOCS-2] shows how to send a PIN', async (t) => {
+    const { api, run, workplace, filled, room } = await (await openStage(t)).setScene('', { pin: '0427' });
+    await api.post(`/api/rooms/${room}/content`, { json: { content: 'a secret' }, pin: '0427' });
+    const { blocks } = section('PIN');
+    const text = (isOne: (block: Block) => boolean) => blocks.find(isOne)?.text ?? '';
+    const [answer] = curlAnswers(await endedWell(run(text(isCurl))));
+    assert.equal(JSON.parse(answer?.body ?? '').content, 'a secret');
+    const module = await workplace.module('example.mjs', filled(startIn('js') + text(isSdk)));
+    assert.deepEqual(printed(await endedWell(module)), [['a secret']]);
+    assert.equal(await endedWell(run(startIn('sh') + text(isCli))), 'a secret');
+  });
+
+  it('[DOCS-2] shows curl commands that answer as it says', async (t) => {
+    await eachExample(t, isCurl, async ({ operation, text, blocks, example }, scene) => {
+      if (operation === 'roomEvents') return followsByCurl(example, scene);
+      const answers = curlAnswers(await endedWell(scene.run(example)));
+      assert.equal(answers.length, example.match(/^curl /gm)?.length);
+      const status = Number(/^\*\*(\d{3})\*\* /m.exec(text)?.[1]);
+      assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([status]));
+      if (operation === 'serveFile') return assertSaved(scene);
+      const json = blocks.find(({ language }) => language === 'json')?.text;
+      if (json) for (const { body } of answers) assertShape(JSON.parse(body), JSON.parse(json), operation);
+    });
+  });
+
+  it('[DOCS-2] shows modules with the SDK that do what it says', async (t) => {
+    const { setScene, modules } = await openStage(t);
+    const examples = examplesThat(isSdk).filter(({ operation }) => operation !== 'liveChannel');
+    const scenes = await Promise.all(examples.map(({ operation }) => setScene(operation)));
+    const lines = await modules(examples.map(({ example }, i) => programOf(example, scenes[i] as Scene)));
+    for (const [i, { operation }] of examples.entries()) {
+      const [values = []] = lines[i] ?? [];
+      await t.test(operation, () => expected(sdkPrints, operation)(values, scenes[i] as Scene));
+    }
+  });
+
+  it('[DOCS-2] shows how to follow a room with the SDK', async (t) => {
+    const scene = await (await openStage(t)).setScene('liveChannel');
+    const live = examplesThat(isSdk).find(({ operation }) => operation === 'liveChannel');
+    const { name, code } = programOf(live?.example ?? '', scene);
+    const running = await scene.workplace.module(name, code);
+    await hearsTheRoom(running, scene);
+    await scene.api.delete(`/api/rooms/${scene.room}`);
+    assert.deepEqual(printed(await endedWell(running)), [['Grüezi'], ['again']]);
+  });
+
+  it('[DOCS-2] shows lines for the command line that do what it says', async (t) => {
+    await eachExample(t, isCli, async ({ operation, example }, scene) => {
+      const running = scene.run(startIn('sh') + example);
+      if (operation === 'liveChannel') return hearsTheRoom(running, scene);
+      await expected(cliDoes, operation)(await endedWell(running), scene);
+    });
+  });
+});
+
+type Expectations<T> = Record<string, (said: T, scene: Scene) => void | Promise<void>>;
+
+const sdkPrints: Expectations<unknown[]> = {
+  createRoom([code, link, expiresAt], { url }) {
+    assert.equal(link, `${url}/r/${code}`);
+    assert.match(String(expiresAt), timestamp);
+  },
+  getRoom([expiresAt, ...others]) {
+    assert.match(String(expiresAt), timestamp);
+    assert.deepEqual(others, [false, 0]);
+  },
+  deleteRoom: ([message], { room }) => assert.equal(message, `Room ${room} was deleted.`),
+  writeContent: (versions) => assert.deepEqual(versions, [1, 2]),
+  readContent([content, version, time]) {
+    assert.deepEqual([content, version], ['Grüezi', 1]);
+    assert.match(String(time), timestamp);
+  },
+  uploadFile([fileUrl, ...others], { url }) {
+    assert.ok(String(fileUrl).startsWith(`${url}/files/`));
+    assert.deepEqual(others, ['photo.jpg', inTheFolder.length]);
+  },
+  listFiles: (values, { file }) => assert.deepEqual(values, ['photo.jpg', inTheRoom.length, file.fileUrl]),
+  removeFile: ([message]) => assert.equal(message, 'The file was removed.'),
+  serveFile: (_, scene) => assertSaved(scene),
+  health([status, uptime]) {
+    assert.equal(status, 'healthy');
+    assert.equal(typeof uptime, 'number');
+  },
+};
+
+const cliDoes: Expectations<string> = {
+  async createRoom(stdout, { api }) {
+    assert.equal((await api.get(`/api/rooms/${stdout.trim()}`, { pin: '0427' })).status, 200);
+  },
+  getRoom(stdout, { room, url }) {
+    for (const part of [room, `${url}/r/${room}`, 'photo.jpg']) assert.ok(stdout.includes(part), stdout);
+  },
+  async deleteRoom(stdout, { api, room }) {
+    assert.match(stdout, /deleted/);
+    assert.equal((await api.get(`/api/rooms/${room}`)).code, 'ROOM_NOT_FOUND');
+  },
+  async writeContent(_, { api, room }) {
+    assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'Hello again');
+  },
+  readContent: (stdout) => assert.equal(stdout, 'Grüezi'),
+  async uploadFile(_, { api, room }) {
+    const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
+    const sizes = files.map(({ fileSize }: { fileSize: number }) => fileSize);
+    assert.deepEqual(sizes, [inTheRoom.length, inTheFolder.length]);
+  },
+  listFiles: (stdout) => assert.match(stdout, /photo\.jpg/),
+  async removeFile(_, { api, room }) {
+    assert.deepEqual((await api.get(`/api/rooms/${room}/files`)).json.files, []);
+  },
+  serveFile: (_, scene) => assertSaved(scene),
+};
+
+function expected<T>(expectations: Expectations<T>, operation: string) {
+  const check = expectations[operation];
+  assert.ok(check, `${operation} has an example, but no expectation`);
+  return check;
+}
+
+const isSdk = ({ language }: Block) => language === 'js';
+const isCurl = ({ language, text }: Block) => language === 'sh' && /^curl /m.test(text);
+const isCli = (block: Block) => block.language === 'sh' && !isCurl(block);
+
+function startIn(language: string): string {
+  return section('curl, SDK or command line').blocks.find((block) => block.language === language)?.text ?? '';
+}
+
+type Example = Section & { operation: string; example: string };
+
+function examplesThat(isOne: (block: Block) => boolean): Example[] {
+  return operations.flatMap((section) => {
+    const example = section.blocks.find(isOne)?.text;
+    return example === undefined ? [] : [{ ...section, example }];
+  });
+}
+
+function programOf(example: string, { workplace, filled }: Scene) {
+  return { folder: workplace.folder, name: 'example.mjs', code: filled(startIn('js') + example) };
+}
+
+/** On one server, each in a room and a folder of its own. */
+async function eachExample(
+  t: TestContext,
+  isOne: (block: Block) => boolean,
+  run: (it: Example, scene: Scene) => unknown,
+) {
+  const { setScene } = await openStage(t);
+  for (const example of examplesThat(isOne))
+    await t.test(example.operation, async () => {
+      await run(example, await setScene(example.operation));
+    });
+}
+
+type Scene = Awaited<ReturnType<Awaited<ReturnType<typeof openStage>>['setScene']>>;
+
+const inTheFolder = 'a photo in the folder';
+const inTheRoom = 'a photo in the room';
+
+async function openStage(t: TestContext) {
+  const server = await startTestServer(t, { POPROOM_METRICS: 'true', POPROOM_FREE_LIMIT: '1000' });
+  const { api, url } = server;
+  const key = await keysOf(t, server).make('reader', 'pro');
+  const { createWorkplace, modules } = await createWorkplaces(t);
+
+  /** A room with a text and a file, a reader with another file, and what the example values stand for. */
+  async function setScene(operation: string, asked: { pin?: string } = {}) {
+    const room = await api.room(asked);
+    // The versions that the examples of a write name are those of a new room; nor is a download to overwrite anything.
+    if (operation !== 'writeContent')
+      await api.post(`/api/rooms/${room}/content`, { json: { content: 'Grüezi' }, ...asked });
+    await api.upload(room, 'photo.jpg', inTheRoom, asked);
+    const [file] = (await api.get(`/api/rooms/${room}/files`, asked)).json.files;
+    const files = { 'photo.jpg': inTheFolder, 'café.txt': 'un café' };
+    const workplace = await createWorkplace(operation === 'serveFile' ? {} : files);
+    const values = {
+      'http://localhost:8080': url,
+      '7KQ2MX': room,
+      '9f86d081884c7d659a2feaa0c55ad015': file.fileId,
+      'pop_…': key,
+    };
+    const filled = (text: string) => fill(text, values);
+    return { api, url, room, file, workplace, filled, run: (lines: string) => workplace.shell(filled(lines)) };
+  }
+
+  return { setScene, modules };
+}
+
+type Running = ReturnType<Scene['run']>;
+
+async function followsByCurl(example: string, { run, api, room }: Scene): Promise<void> {
+  const curl = run(example);
+  await curl.shows(/^id: \d+\nevent: snapshot\ndata: \{/m);
+  await api.post(`/api/rooms/${room}/content`, { json: { content: 'again' } });
+  await curl.shows(/^event: content\ndata: \{"type":"content",.*"content":"again"/m);
+}
+
+async function hearsTheRoom(running: Running, { api, room }: Scene): Promise<void> {
+  await running.shows('Grüezi');
+  await api.post(`/api/rooms/${room}/content`, { json: { content: 'again' } });
+  await running.shows('again');
+}
+
+async function assertSaved({ workplace }: Scene): Promise<void> {
+  assert.equal(await readFile(join(workplace.folder, 'photo.jpg'), 'utf8'), inTheRoom);
+}
+
+function section(heading: string): Section {
+  const found = guide.find((section) => section.heading === heading);
+  assert.ok(found, `docs/api.md has no section "${heading}"`);
+  return found;
+}
+
+/** Everything that the example has is there, in the same types. */
+function assertShape(actual: unknown, example: unknown, where: string): void {
+  assert.equal(typeof actual, typeof example, where);
+  if (Array.isArray(example)) {
+    assert.ok(Array.isArray(actual) && actual.length > 0, where);
+    for (const item of actual) assertShape(item, example[0], `${where}[]`);
+  } else if (typeof example === 'object' && example !== null) {
+    for (const [key, value] of Object.entries(example))
+      assertShape((actual as Record<string, unknown>)[key], value, `${where}.${key}`);
+  }
+}

@@ -1,0 +1,79 @@
+/** The recipes of docs/cli.md are run as they stand there. */
+import assert from 'node:assert/strict';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { recipes } from '../../scripts/cli-recipes.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { exitCodes } from '../../src/cli/failure.ts';
+import { eventually } from '../support/eventually.ts';
+import { createWorkplaces, endedWell, fill, readExamples, readGuide } from '../support/guide.ts';
+import { startTestServer } from '../support/server.ts';
+
+const examples = readExamples('docs/cli.md', 'sh');
+
+describe('the guide of the command line', () => {
+  it('[DOCS-1] has every command with its options, and every exit code', () => {
+    const sections = readGuide('docs/cli.md');
+    const said = sections.map(({ text }) => text).join('');
+    for (const { name, options } of commands) {
+      assert.ok(sections.some(({ heading }) => heading === `poproom ${name}`));
+      for (const option of Object.keys(options)) assert.match(said, new RegExp(`^\\| \`.*--${option}\\b`, 'm'));
+    }
+    const exits = sections.find(({ heading }) => heading === 'Exit codes')?.text ?? '';
+    for (const [code, means] of exitCodes) assert.match(exits, new RegExp(`^\\| ${code} +\\| ${means} +\\|$`, 'm'));
+  });
+
+  it('[DOCS-4] has recipes that work', async (t) => {
+    const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1000' });
+    const workplace = await (await createWorkplaces(t)).createWorkplace();
+    const room = await api.room();
+    const content = `/api/rooms/${room}/content`;
+    const lines = (name: string) => fill(examples[name] ?? assert.fail(name), { '7KQ2MX': room });
+    const shell = (text: string) => workplace.shell(`export POPROOM_URL=${url}\n${text}`);
+    const run = (name: string) => shell(lines(name));
+    const write = (text: string) => api.post(content, { json: { content: text } });
+
+    const tried: Record<string, () => Promise<void>> = {
+      async share() {
+        assert.match(await endedWell(run('share')), /\d\d:\d\d/);
+      },
+      async folder() {
+        const project = join(workplace.folder, 'project');
+        await mkdir(project);
+        await writeFile(join(project, 'notes.txt'), 'on the way');
+        const [here = '', there = ''] = lines('folder').split('# On the other machine:');
+        await endedWell(shell(here));
+        await rm(project, { recursive: true });
+        await endedWell(shell(there));
+        assert.equal(await readFile(join(project, 'notes.txt'), 'utf8'), 'on the way');
+      },
+      async wait() {
+        const waiting = run('wait');
+        let isOver = false;
+        void waiting.ended.then(() => {
+          isOver = true;
+        });
+        // What was written before it came in is no change to it.
+        await eventually('it has heard', async () => (await write('see you at 8')) && isOver);
+        assert.equal(await endedWell(waiting), 'They said: see you at 8\n');
+      },
+      async careful() {
+        await write('a line\n');
+        await endedWell(run('careful'));
+        assert.equal((await api.get(content)).json.content, 'a line\none more line\n');
+      },
+      async gone() {
+        await api.delete(`/api/rooms/${room}`);
+        const { code, stdout } = await run('gone').ended;
+        assert.deepEqual([code, stdout], [0, 'The room is gone.\n']);
+      },
+    };
+
+    assert.deepEqual(
+      Object.keys(tried),
+      recipes.map(({ name }) => name),
+    );
+    for (const [name, attempt] of Object.entries(tried)) await t.test(name, attempt);
+  });
+});

@@ -1,0 +1,63 @@
+/** examples/answering-bot.mjs, as a process in a room. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '../../src/client/index.ts';
+import { createCli } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestServer } from '../support/server.ts';
+
+const bot = fileURLToPath(new URL('../../examples/answering-bot.mjs', import.meta.url));
+
+describe('the bot that answers', () => {
+  it('[DOCS-5] answers beneath the question, once, and ends with the room', async (t) => {
+    const { room, running } = await setUp(t);
+    await room.write('Who begins?\n/roll 2d6\nLater.');
+    const answered = await eventually('the dice fell', async () => textWith(await room.read(), /→/));
+    assert.match(answered.content, /^Who begins\?\n\/roll 2d6\n→ [1-6] \+ [1-6]\nLater\.$/);
+
+    await room.write(`${answered.content}\n/time`, { baseVersion: answered.version });
+    const again = await eventually('it told the time', async () => textWith(await room.read(), /\/time\n→ .*\d:\d\d/));
+    assert.equal(again.version, answered.version + 2, 'it wrote once for each question');
+    assert.ok(again.content.startsWith(answered.content), 'and left the first answer alone');
+
+    await room.delete();
+    const { code, stdout, stderr } = await running.ended;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(stdout, `Listening in ${room.code}.\nGood-bye.\n`);
+  });
+
+  it('[DOCS-5] overwrites nobody who writes at the same time', async (t) => {
+    const { room, running } = await setUp(t);
+    const count = 20;
+    for (let i = 0; i < count; i++) await append(room, `${i}\n/roll 1d6\n`);
+    const isAnswered = /^(\d+\n\/roll 1d6\n→ [1-6]\n)*$/;
+    const { content } = await eventually('all is answered', async () => textWith(await room.read(), isAnswered));
+    assert.deepEqual(
+      [...content.matchAll(/^(\d+)$/gm)].map(([, i]) => Number(i)),
+      Array.from({ length: count }, (_, i) => i),
+    );
+    running.signal('SIGINT');
+    assert.equal((await running.ended).code, 0);
+  });
+});
+
+type Room = ReturnType<ReturnType<typeof createClient>['room']>;
+
+async function setUp(t: TestContext) {
+  const { url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '10000' });
+  const room = await createClient({ url }).createRoom();
+  const cli = await createCli(t);
+  const running = cli.shell(`exec "${process.execPath}" "${bot}" ${room.link}`);
+  await running.shows('Listening');
+  return { room, running };
+}
+
+const textWith = (text: Awaited<ReturnType<Room['read']>>, pattern: RegExp) => pattern.test(text.content) && text;
+
+async function append(room: Room, lines: string): Promise<void> {
+  await eventually('it is written', async () => {
+    const { content, version } = await room.read();
+    return room.write(content + lines, { baseVersion: version }).catch(() => false as const);
+  });
+}
