@@ -7,8 +7,9 @@ import { corsHeaders, preflight } from './cors.ts';
 import { errorReply, statusOf } from './error-reply.ts';
 import type { Entry, Gate } from './gate.ts';
 import type { Handler, Handlers } from './handler.ts';
+import { headFlaw } from './head-flaw.ts';
 import type { Reply } from './reply.ts';
-import { pathOf, queryOf, type Request, targetOf } from './request.ts';
+import { pathOf, queryOf, type Request } from './request.ts';
 import { createRouter, type Match } from './router.ts';
 import { send } from './send.ts';
 
@@ -47,11 +48,14 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
   async function serve(raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): Promise<void> {
     const startedAt = performance.now();
     const id = nextRequestId();
-    const url = targetOf(raw);
+    const { url = '' } = raw;
     const path = pathOf(url);
     const method = raw.method ?? '';
     const found = match(method, path);
     const common: Record<string, string> = { ...fixedHeaders, 'X-Request-Id': id };
+    const flaw = headFlaw(raw);
+    // What came together with an Upgrade that is not taken, Node drops: the next bytes may be the middle of a request.
+    if (flaw || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (isStopping()) common.Connection = 'close';
 
     let heldBack = awaitsContinue;
@@ -62,8 +66,9 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
 
     let reply: Reply;
     try {
-      const pass = await gate.pass(raw, entryOf(found, path));
+      const pass = await gate.pass(raw, entryOf(found, method, path));
       Object.assign(common, pass.headers);
+      if (flaw) throw flaw;
       const params = found.kind === 'found' ? found.params : {};
       reply = await answer(
         found,
@@ -75,7 +80,8 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
       if (reply.status >= 500) log.error({ requestId: id, err: causeOf(error) }, 'request failed');
     }
 
-    await send({ raw, response, bodyHeldBack: () => heldBack }, reply, common);
+    const sending = send({ raw, response, bodyHeldBack: () => heldBack }, reply, common);
+    if (sending) await sending;
     // A connection that was promised to be kept would hold up the stop until its client leaves.
     if (isStopping()) raw.socket.destroySoon();
     const seconds = (performance.now() - startedAt) / 1000;
@@ -95,8 +101,9 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
 const fixedHeaders = { ...corsHeaders, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
 
 /** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
-function entryOf(found: Found, path: string): Entry {
-  if (found.kind !== 'found') return { counted: path === '/api' || path.startsWith('/api/'), alwaysOpen: false };
+function entryOf(found: Found, method: string, path: string): Entry {
+  const isPreflight = found.kind === 'wrong-method' && method === 'OPTIONS';
+  if (found.kind !== 'found') return { counted: path === '/api' || path.startsWith('/api/'), alwaysOpen: isPreflight };
   const { counted, alwaysOpen = false } = found.target.endpoint;
   return { counted, alwaysOpen };
 }
@@ -105,9 +112,6 @@ function entryOf(found: Found, path: string): Entry {
 function answer(found: Found, request: Request, refusal: PoproomError | undefined): Reply | Promise<Reply> {
   if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS') return preflight(found.allow);
   if (refusal) throw refusal;
-  if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
-    throw new PoproomError('VALIDATION_FAILED', 'The request has no Host header.', { details: { field: 'Host' } });
-  }
   if (found.kind === 'found') return found.target.handle(request);
   if (found.kind === 'nothing') throw new PoproomError('NOT_FOUND', 'There is nothing at this path.');
   throw methodNotAllowed(request.raw.method, found.allow);

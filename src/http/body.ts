@@ -47,15 +47,16 @@ function collect(raw: IncomingMessage, maxBytes: number): Promise<Buffer> {
       reject(bodyTooLarge(maxBytes));
     });
     raw.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    raw.once('close', () => {
-      if (!raw.complete) reject(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
-    });
-    raw.once('error', reject);
+    // Its sender's doing either way, whether it left or sent what is no body: no failure of ours.
+    const cutOff = () => reject(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
+    raw.once('error', cutOff).once('close', () => raw.complete || cutOff());
   });
 }
 
 function refuseUnlessJson(raw: IncomingMessage): void {
-  const [type = '', ...parameters] = (raw.headers['content-type'] ?? '').toLowerCase().split(';');
+  const { 'content-type': given = '' } = raw.headers;
+  if (given === 'application/json') return;
+  const [type = '', ...parameters] = given.toLowerCase().split(';');
   const charset = parameters
     .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
     .find(Boolean);

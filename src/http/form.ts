@@ -58,6 +58,12 @@ export async function receiveForm<T>(
   parser.on('fieldsLimit', () => refuse(malformed('The form has too many fields.')));
   parser.on('error', () => refuse(malformed('The form is malformed or cut off.')));
   parser.on('finish', () => end());
+  // A part whose headers never end is one that the parser goes on waiting for, though it has had all there is.
+  const expectEnd = () => setImmediate(() => refuse(malformed('The form is malformed or cut off.')));
+  parser.once('prefinish', () => {
+    if (!file || file.readableEnded) expectEnd();
+    else file.once('end', expectEnd);
+  });
   raw.once('close', () => {
     if (!raw.complete) refuse(malformed('The request ended before its body did.'));
   });

@@ -90,7 +90,8 @@ function rateHeaders({ tier, limit, windowMs }: Quota, { remaining, resetAt }: A
 }
 
 function keyOf(raw: IncomingMessage): string | undefined {
-  const bearer = /^Bearer +(.*)$/i.exec(raw.headers.authorization ?? '')?.[1];
+  const { authorization } = raw.headers;
+  const bearer = authorization === undefined ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1];
   return bearer?.trim() ?? header(raw, 'x-api-key')?.trim();
 }
 

@@ -24,8 +24,8 @@ export function ownBase({ raw }: Pick<Request, 'raw'>, { publicUrl, trustedProxi
 }
 
 function ownAddress(raw: IncomingMessage, proxies: BlockList): string {
-  const [host = '', another] = raw.headersDistinct.host ?? [];
-  if (another !== undefined || !wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) {
+  const { host = '' } = raw.headers;
+  if (!wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) {
     throw new PoproomError('VALIDATION_FAILED', 'The Host header is not the name of a host.', {
       details: { field: 'Host' },
     });

@@ -23,6 +23,8 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
   const server = createServer({
     // A missing Host is refused by the app, in our own shape.
     requireHostHeader: false,
+    // Otherwise the first of two Hosts, keys or content types would count, and a proxy may have looked at the last.
+    joinDuplicateHeaders: true,
     headersTimeout: 15_000,
     requestTimeout: 5 * 60_000,
     keepAliveTimeout: 65_000,
@@ -32,10 +34,10 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
   });
   // A connection on which no byte moves either way: not even a heartbeat, nor a reader that takes its file.
   server.timeout = 60_000;
-  /** The newest response of each connection. */
-  const responses = new WeakMap<Duplex, ServerResponse>();
   const serve = (awaitsContinue: boolean) => (raw: IncomingMessage, response: ServerResponse) => {
-    responses.set(raw.socket, response);
+    // It came in one piece with a request that ends the connection, and may be a part of that.
+    if (newestOf(raw.socket)?.shouldKeepAlive === false) return;
+    (raw.socket as Answering)[newest] = response;
     void app(raw, response, awaitsContinue);
   };
   server.on('request', serve(false));
@@ -49,7 +51,7 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
     if (!socket.writable) return void socket.destroy();
     // Within another response, this one would be taken for a part of its body.
     const id = nextRequestId();
-    const within = responses.get(socket);
+    const within = newestOf(socket);
     if (within?.headersSent && !within.writableFinished) closeSoon(socket.end());
     else endWith(socket, refusal(reason, id), { ...corsHeaders, ...rateHeaders, 'X-Request-Id': id });
   }
@@ -65,6 +67,11 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
   });
   return server;
 }
+
+/** The newest response of a connection, kept on it: a WeakMap beside it costs more than all else here. */
+const newest = Symbol('newest response');
+type Answering = Duplex & { [newest]?: ServerResponse };
+const newestOf = (socket: Answering) => socket[newest];
 
 const refusal = (reason: string, id: string) => errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
 

@@ -2,10 +2,10 @@
 import type { Encoding } from './accept-encoding.ts';
 import type { LinkSettings } from './links.ts';
 import { filledPage, type PageLimits, pageHeaders } from './page-html.ts';
+import type { PageSource } from './page-source.ts';
 
 export interface PageSettings {
-  /** Where `npm run build` puts the page. */
-  folder: URL;
+  source: PageSource;
   limits: PageLimits;
   /** How other devices reach this server; undefined where that is not known. */
   address: () => string | undefined;
@@ -26,43 +26,34 @@ export interface PageFiles {
   assets: Map<string, PageFile>;
 }
 
-const { readdir, readFile } = process.getBuiltinModule('node:fs/promises');
 const { createHash } = process.getBuiltinModule('node:crypto');
 
 /** Undefined where the page was not built. */
 export async function loadPageFiles(settings: PageSettings, links: LinkSettings): Promise<PageFiles | undefined> {
-  try {
-    return await readPage(settings, links);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const contents = await settings.source();
+  const html = contents.get('index.html');
+  return html && { ...fillPage(Buffer.from(html).toString(), settings, links), assets: assetsIn(contents) };
 }
 
-async function readPage({ folder, limits, address }: PageSettings, links: LinkSettings): Promise<PageFiles> {
-  const built = await readFile(new URL('index.html', folder), 'utf8');
+function fillPage(built: string, { limits, address }: PageSettings, links: LinkSettings): Omit<PageFiles, 'assets'> {
   const htmlHeaders = pageHeaders(links);
   const filled = (where: string) => compressed(Buffer.from(filledPage(built, limits, where)), htmlHeaders);
-  const assets = await readAssets(new URL('assets/', folder));
-  return { html: filled(''), htmlHere: filled(address() ?? ''), htmlHeaders, assets };
+  return { html: filled(''), htmlHere: filled(address() ?? ''), htmlHeaders };
 }
 
 const suffixes = { br: '.br', gzip: '.gz' } as const;
+const assetsFolder = 'assets/';
 
-async function readAssets(folder: URL): Promise<Map<string, PageFile>> {
-  const names = await readdir(folder);
-  const contents = new Map(
-    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, folder))] as const)),
-  );
-  const own = names.filter((name) => !/\.(br|gz)$/.test(name));
-  return new Map(own.map((name) => [name, fileOf(name, contents)]));
+function assetsIn(contents: ReadonlyMap<string, Uint8Array>): Map<string, PageFile> {
+  const own = [...contents.keys()].filter((path) => path.startsWith(assetsFolder) && !/\.(br|gz)$/.test(path));
+  return new Map(own.map((path) => [path.slice(assetsFolder.length), fileOf(path, contents)]));
 }
 
-function fileOf(name: string, contents: ReadonlyMap<string, Uint8Array>): PageFile {
-  const identity = contents.get(name) as Uint8Array;
+function fileOf(path: string, contents: ReadonlyMap<string, Uint8Array>): PageFile {
+  const identity = contents.get(path) as Uint8Array;
   const bytes = new Map<Encoding, Uint8Array>([['identity', identity]]);
   for (const [encoding, suffix] of Object.entries(suffixes)) {
-    const smaller = contents.get(name + suffix);
+    const smaller = contents.get(path + suffix);
     if (smaller) bytes.set(encoding as Encoding, smaller);
   }
   return { hash: hashOf(identity), bytes };

@@ -9,9 +9,11 @@ export interface Reply {
 }
 
 export function json(status: number, value: unknown, headers?: Record<string, string>): Reply {
-  return {
-    status,
-    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', ...headers },
-    body: JSON.stringify(value),
-  };
+  return jsonText(status, JSON.stringify(value), headers);
+}
+
+/** JSON that is text already. */
+export function jsonText(status: number, body: string, headers?: Record<string, string>): Reply {
+  const common = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' };
+  return { status, headers: headers ? Object.assign(common, headers) : common, body };
 }

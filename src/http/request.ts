@@ -8,20 +8,18 @@ export interface Request {
   readonly id: string;
   readonly raw: IncomingMessage;
   readonly params: Record<string, string>;
-  readonly query: URLSearchParams;
+  readonly query: Query;
   readonly client: ClientId;
   /** Tells a client that waits for it (`Expect: 100-continue`) to send the body; to be called after the checks. */
   readonly letBodyCome: () => void;
 }
 
-/** What a request asks for. A client may name the whole address instead of the path, as it would to a proxy. */
-export function targetOf({ url = '' }: IncomingMessage): string {
-  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
-}
+export type Query = Pick<URLSearchParams, 'get' | 'has'>;
 
-const noQuery = new URLSearchParams();
+/** Most requests have none, and an empty URLSearchParams takes its time to say so. */
+const noQuery: Query = { get: () => null, has: () => false };
 
-export function queryOf(url: string): URLSearchParams {
+export function queryOf(url: string): Query {
   const at = url.indexOf('?');
   return at === -1 ? noQuery : new URLSearchParams(url.slice(at + 1));
 }
@@ -56,8 +54,8 @@ export function hasBody(raw: IncomingMessage): boolean {
 }
 
 export function refuseCompressed(raw: IncomingMessage): void {
-  const { 'content-encoding': content = 'identity', 'transfer-encoding': transfer = 'chunked' } = raw.headers;
-  if (content.toLowerCase() === 'identity' && transfer.toLowerCase() === 'chunked') return;
+  const { 'content-encoding': coding = 'identity' } = raw.headers;
+  if (coding.toLowerCase() === 'identity') return;
   throw new PoproomError(
     'UNSUPPORTED_MEDIA_TYPE',
     'Compressed bodies are not taken; send it without Content-Encoding.',

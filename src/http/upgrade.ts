@@ -8,16 +8,18 @@ import { endpoints } from '../protocol/endpoints.ts';
 import { corsHeaders } from './cors.ts';
 import { errorReply } from './error-reply.ts';
 import type { Gate } from './gate.ts';
+import { headFlaw } from './head-flaw.ts';
 import { fileAddresses, type LinkSettings } from './links.ts';
 import { endWith } from './raw-response.ts';
-import { pathOf } from './request.ts';
+import { hasBody, pathOf } from './request.ts';
 import { createRouter } from './router.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
 
 /** Whether this becomes a WebSocket. Whatever else asks for another protocol is served over the one that it came by. */
 export function isUpgrade({ method, url, headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket' && match(method ?? '', pathOf(url ?? '')).kind === 'found';
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  return match(method, pathOf(url ?? '')).kind === 'found';
 }
 
 export interface UpgradeParts {
@@ -41,7 +43,8 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
     try {
       const { client, headers: rate, refusal } = await gate.pass(raw, { counted: true, alwaysOpen: false });
       Object.assign(headers, rate);
-      if (refusal) throw refusal;
+      const flaw = headFlaw(raw) ?? refusal;
+      if (flaw) throw flaw;
       checkHandshake(raw);
       checkOrigin(raw, links.publicUrl, allowedOrigins);
       const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
@@ -63,10 +66,20 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
   };
 }
 
-function checkHandshake({ headers }: IncomingMessage): void {
-  const isOurs = headers['sec-websocket-version'] === '13';
-  if (isOurs && /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '')) return;
+/** All that the library would refuse in words of its own; and a body, which it would take for the first message. */
+function checkHandshake(raw: IncomingMessage): void {
+  const { headers, httpVersion } = raw;
+  const isOurs = headers['sec-websocket-version'] === '13' && httpVersion === '1.1' && !hasBody(raw);
+  const hasKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
+  if (isOurs && hasKey && areProtocols(headers['sec-websocket-protocol'])) return;
   throw new PoproomError('VALIDATION_FAILED', 'This is not a WebSocket handshake of version 13.');
+}
+
+/** Names, none of them twice. */
+function areProtocols(list: string | undefined): boolean {
+  if (list === undefined) return true;
+  const names = list.split(',').map((name) => name.trim());
+  return new Set(names).size === names.length && names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name));
 }
 
 /** Browsers let any page open a WebSocket anywhere; a stranger's page must not do so in its visitor's name. */

@@ -5,6 +5,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { pageInFolder } from '../../src/http/page-source.ts';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { madePage, script } from '../support/page-folder.ts';
@@ -21,7 +22,7 @@ const ofTheExchange = ['date', 'x-request-id', 'connection', 'keep-alive'];
 /** A server with a page of known files. */
 async function startWithMadePage(t: TestContext, env: Record<string, string> = {}) {
   const { folder, path } = await madePage(t);
-  return { server: await startTestServer(t, env, { pageFolder: folder }), path };
+  return { server: await startTestServer(t, env, { page: pageInFolder(folder) }), path };
 }
 
 const textOf = (html: string) => html.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');

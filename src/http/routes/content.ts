@@ -1,9 +1,9 @@
 /** The one text of a room. */
 import { writeContentRequest } from '../../protocol/schemas.ts';
-import type { ContentRead, ContentWritten, WriteContentRequest } from '../../protocol/types.ts';
+import type { WriteContentRequest } from '../../protocol/types.ts';
 import { largestContentBody, readJson } from '../body.ts';
 import type { Handler, Service } from '../handler.ts';
-import { json } from '../reply.ts';
+import { jsonText } from '../reply.ts';
 import { callerOf, header } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../versions.ts';
@@ -18,8 +18,8 @@ export const writeContent =
       largestContentBody(largestContent),
     );
     const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
-    const body = { success: true, content, timestamp: timestamp(written.writtenAt) } satisfies ContentWritten;
-    return json(200, body, { ETag: versionTag(written.version) });
+    const body = `{"success":true,${textBody(content, written.writtenAt).slice(1)}`;
+    return jsonText(200, body, { ETag: versionTag(written.version) });
   };
 
 export const readContent =
@@ -30,5 +30,9 @@ export const readContent =
     if (isNamedBy(request.raw.headers['if-none-match'], headers.ETag)) {
       return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
     }
-    return json(200, { content, timestamp: timestamp(writtenAt) } satisfies ContentRead, headers);
+    return jsonText(200, textBody(content, writtenAt), headers);
   };
+
+/** Put together by hand: these are the answers that a server gives most, and an object would cost twice as much. */
+const textBody = (content: string, writtenAt: number) =>
+  `{"content":${JSON.stringify(content)},"timestamp":"${timestamp(writtenAt)}"}`;

@@ -62,6 +62,14 @@ describe('without Redis', { timeout: 60_000 }, () => {
     });
   }
 
+  it('[LINK-3] preflights are answered, so that pages can be told why nothing else is', async (t) => {
+    const { server, redis } = await start(t);
+    redis.signal('SIGKILL');
+    await degraded(server);
+    assert.equal((await server.api.call('OPTIONS', '/api/rooms')).status, 204);
+    assertError(await server.api.post('/api/rooms'), 503, 'UNAVAILABLE');
+  });
+
   it('[ERR-5] what is no HTTP is refused as ever', async (t) => {
     const { server, redis } = await start(t);
     redis.signal('SIGKILL');

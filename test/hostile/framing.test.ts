@@ -1,0 +1,177 @@
+/**
+ * Requests whose end can be seen in two places. Whoever disagrees with a proxy on that point takes the rest for a
+ * request of its own, which somebody smuggled in; so each of these has another one behind it, which must not be served.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { roomsIn } from '../support/inside.ts';
+import { ask, exchange, lines } from '../support/raw-http.ts';
+import { seededChance } from '../support/seeded-random.ts';
+import { startTestServer } from '../support/server.ts';
+import { openWire } from '../support/wire.ts';
+
+const noLimit = { POPROOM_FREE_LIMIT: '0' };
+/** Makes a room, where it is taken for a request. */
+const smuggled = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 0', 'Connection: close');
+const post = (...headers: string[]) => lines(...postLines('1.1'), ...headers);
+const postLines = (version: string) => [
+  `POST /api/rooms HTTP/${version}`,
+  'Host: x',
+  'Content-Type: application/json',
+  'Connection: keep-alive',
+];
+/** A body that no endpoint would take, so that the request itself makes no room. */
+const chunks = '4\r\nnull\r\n0\r\n\r\n';
+const chunked = (body: string) => post('Transfer-Encoding: chunked') + body;
+
+const twoLengths: Record<string, string> = {
+  'chunks and then a length': post('Transfer-Encoding: chunked', 'Content-Length: 4') + chunks,
+  'chunks and a length of nothing': post('Content-Length: 0', 'Transfer-Encoding: chunked') + chunks,
+  'the same length twice': `${post('Content-Length: 4', 'Content-Length: 4')}null`,
+  'a list of the same length': `${post('Content-Length: 4, 4')}null`,
+  'a list of lengths': `${post('Content-Length: 4, 5')}null`,
+  'a length with a sign': `${post('Content-Length: +4')}null`,
+  'a length in hexadecimals': `${post('Content-Length: 0x4')}null`,
+  'a length with a space inside': `${post('Content-Length: 4 4')}null`,
+  'a length of no digits': `${post('Content-Length:')}null`,
+  'a length with a decimal': `${post('Content-Length: 4.0')}null`,
+  'a length with a space before its colon': `${post('Content-Length : 4')}null`,
+  'a length on a second line': `${post('Content-Length:', ' 4')}null`,
+  'chunks with a tab before the colon': post('Transfer-Encoding\t: chunked') + chunks,
+  'chunks twice in one line': post('Transfer-Encoding: chunked, chunked') + chunks,
+  'chunks twice in two lines': post('Transfer-Encoding: chunked', 'Transfer-Encoding: chunked') + chunks,
+  'no coding but a header for it': post('Transfer-Encoding:') + chunks,
+  identity: post('Transfer-Encoding: identity') + chunks,
+  'a coding that ends like chunked': post('Transfer-Encoding: xchunked') + chunks,
+  'chunked behind a control character': post('Transfer-Encoding: \x0bchunked') + chunks,
+  'chunked with a parameter': post('Transfer-Encoding: chunked;q=1') + chunks,
+  'chunked in quotes': post('Transfer-Encoding: "chunked"') + chunks,
+  'a length that a bare line feed hides': `${post('X-Y: z\nContent-Length: 4')}null`,
+  'a length that a bare carriage return hides': `${post('X-Y: z\rContent-Length: 4')}null`,
+  'chunks in HTTP/1.0': lines(...postLines('1.0'), 'Transfer-Encoding: chunked') + chunks,
+  'chunks and a length in HTTP/1.0': `${lines(...postLines('1.0'), 'Transfer-Encoding: chunked', 'Content-Length: 4')}null`,
+};
+
+/** The head is sound, and the body is not. */
+const badChunks: Record<string, string> = {
+  'a size beyond 64 bits': chunked(`1${'0'.repeat(15)}4\r\nnull\r\n0\r\n\r\n`),
+  'a negative size': chunked('-4\r\nnull\r\n0\r\n\r\n'),
+  'a size with a sign': chunked('+4\r\nnull\r\n0\r\n\r\n'),
+  'a size with a prefix': chunked('0x4\r\nnull\r\n0\r\n\r\n'),
+  'a size after a space': chunked(' 4\r\nnull\r\n0\r\n\r\n'),
+  'a size before a space': chunked('4 \r\nnull\r\n0\r\n\r\n'),
+  'no size': chunked('\r\nnull\r\n0\r\n\r\n'),
+  'a bare line feed after a size': chunked('4\nnull\r\n0\r\n\r\n'),
+  'a bare line feed after a chunk': chunked('4\r\nnull\n0\r\n\r\n'),
+  'nothing after a chunk': chunked('4\r\nnull0\r\n\r\n'),
+  'a bare line feed at the end': chunked('4\r\nnull\r\n0\r\n\n'),
+  'an extension of 20 kB': chunked(`4;a=${'b'.repeat(20_000)}\r\nnull\r\n0\r\n\r\n`),
+  'an extension with a NUL': chunked('4;a=\0\r\nnull\r\n0\r\n\r\n'),
+  'an extension that a bare line feed ends': chunked('4;a\nnull\r\n0\r\n\r\n'),
+  'trailers of 20 kB': chunked(`4\r\nnull\r\n0\r\nX-Y: ${'y'.repeat(20_000)}\r\n\r\n`),
+  '4,000 trailers': chunked(`4\r\nnull\r\n0\r\n${'A: b\r\n'.repeat(4000)}\r\n`),
+  'a length in a trailer': chunked('4\r\nnull\r\n0\r\nContent-Length: 4\r\n\r\n'),
+  'a coding in a trailer': chunked('4\r\nnull\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n'),
+  'a trailer with a space before its colon': chunked('4\r\nnull\r\n0\r\nX-Y : z\r\n\r\n'),
+};
+
+describe('a request whose end is in doubt', () => {
+  it('[ERR-5] [ERR-1] is refused, and nothing after it is served', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    for (const [name, bytes] of Object.entries(twoLengths)) {
+      const answer = await ask(t, server.port, bytes + smuggled);
+      assertError(answer, 400, 'VALIDATION_FAILED', name);
+      assert.equal(answer.headers.get('connection'), 'close', name);
+    }
+    assert.equal(await roomsIn(server), 0);
+    assert.equal((await server.api.get('/api/health')).status, 200);
+  });
+
+  it('[ERR-5] [ERR-1] is refused, wherever its bytes are cut on their way', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const chance = seededChance(t);
+    for (const [name, bytes] of Object.entries({ ...twoLengths, ...badChunks })) {
+      const wire = await openWire(t, server.port);
+      const cut = 1 + chance.number(bytes.length - 1);
+      await wire.send(Buffer.from(bytes.slice(0, cut), 'latin1'));
+      await server.api.get('/livez');
+      await wire.send(Buffer.from(bytes.slice(cut) + smuggled, 'latin1'));
+      assert.equal((await wire.answer()).code, 'VALIDATION_FAILED', name);
+      await wire.closed();
+    }
+    assert.equal(await roomsIn(server), 0);
+  });
+
+  it('[ERR-3] is 415 where it is coded besides, whatever its method, and nothing after it is served', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    for (const coding of ['gzip, chunked', 'identity, chunked', 'x, y, chunked']) {
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT']) {
+        const coded = lines(`${method} /api/rooms/7KQ2MX HTTP/1.1`, 'Host: x', `Transfer-Encoding: ${coding}`);
+        const answer = await ask(t, server.port, coded + chunks + smuggled);
+        assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE', `${method} ${coding}`);
+      }
+    }
+    assert.equal(await roomsIn(server), 0);
+  });
+});
+
+describe('a body whose chunks are none', () => {
+  it('[ERR-5] [ERR-1] is refused, and nothing after it is served', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    for (const [name, bytes] of Object.entries(badChunks)) {
+      assertError(await ask(t, server.port, bytes + smuggled), 400, 'VALIDATION_FAILED', name);
+    }
+    assert.equal(await roomsIn(server), 0);
+    assert.equal((await server.api.get('/api/health')).status, 200);
+  });
+
+  it('[ERR-6] [ERR-5] is no failure of the server, which would fill its log', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    for (const bytes of Object.values(badChunks)) await ask(t, server.port, bytes);
+    assert.ok(!server.logged().includes('"level":"error"'), server.logged());
+    assert.ok(!server.logged().includes('"status":500'), server.logged());
+  });
+
+  it('[RUN-7] is refused when it has sent too much, however large it says that it will be', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const wire = await openWire(t, server.port);
+    await wire.send(chunked(`ffffffffffffffff\r\n${' '.repeat(17_000)}`));
+    assert.equal((await wire.answer()).code, 'CONTENT_TOO_LARGE');
+    await wire.closed();
+  });
+});
+
+describe('a body whose chunks are odd but sound', () => {
+  it('[ERR-1] is read to its end, and what comes after it is a request', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const sound: Record<string, string> = {
+      capitals: `${post('TRANSFER-ENCODING: Chunked')}2\r\n{}\r\n0\r\n\r\n`,
+      extensions: chunked('1;a=b\r\n{\r\n1;c="d;e"\r\n}\r\n0;f\r\n\r\n'),
+      'leading zeros': chunked(`${'0'.repeat(5000)}2\r\n{}\r\n0\r\n\r\n`),
+      'hexadecimals in capitals': chunked(`0000000A\r\n{        }\r\n0\r\n\r\n`),
+    };
+    for (const [name, bytes] of Object.entries(sound)) {
+      assert.deepEqual((await exchange(t, server.port, bytes + smuggled)).map(statusOf), [201, 201], name);
+    }
+  });
+
+  it('[PIN-3] [ERR-1] has trailers that count for nothing', async (t) => {
+    const { api, port } = await startTestServer(t, noLimit);
+    const room = await api.room({ pin: '0427' });
+    const head = lines(
+      `DELETE /api/rooms/${room} HTTP/1.1`,
+      'Host: x',
+      'Transfer-Encoding: chunked',
+      'Trailer: X-Room-Pin',
+    );
+    const trailers = '0\r\nX-Room-Pin: 0427\r\nHost: y\r\nX-API-Key: z\r\n\r\n';
+    const last = lines('GET /livez HTTP/1.1', 'Host: x', 'Connection: close');
+    const answers = await exchange(t, port, head + trailers + last);
+    assert.deepEqual(answers.map(statusOf), [401, 200]);
+    assert.equal((await api.get(`/api/rooms/${room}`, { pin: '0427' })).status, 200);
+  });
+});
+
+const statusOf = ({ status }: Answer) => status;

@@ -1,0 +1,60 @@
+/** Whether an answer is one that the document allows. */
+import assert from 'node:assert/strict';
+import type { Answer } from '../../support/api.ts';
+import { assertError } from '../../support/assert-error.ts';
+import { checkConformance } from '../../support/conformance.ts';
+import type { RawAnswer } from '../connection.ts';
+import type { Operation } from './operations.ts';
+
+/** Answers the operation that it was, if any. */
+export type Judge = (method: string, path: string, answer: RawAnswer) => Promise<Operation | undefined>;
+
+export function createJudge(operations: readonly Operation[]): Judge {
+  return async (method, path, raw) => {
+    const answer = answerOf(raw);
+    assert.ok(answer.status < 500, `${answer.status} ${answer.text}`);
+    if (answer.status >= 400 && method !== 'HEAD') assertError(answer, answer.status, answer.code ?? '');
+    const here = operations.filter((operation) => matches(operation.path, path));
+    const operation = here.find((it) => it.method === (method === 'HEAD' ? 'GET' : method));
+    if (!operation) return void assertNotServed(method, here, answer);
+    assert.ok(
+      operation.responses.has(answer.status),
+      `${answer.status} is not documented: ${answer.text.slice(0, 300)}`,
+    );
+    assertHeaders(operation, answer);
+    await checkConformance(method, operation.path.replaceAll(/[{}]/g, ''), answer);
+    return operation;
+  };
+}
+
+/** Looked at many times, and parsed once. */
+function answerOf({ status, headers, body }: RawAnswer): Answer {
+  const text = body.toString('utf8');
+  const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json');
+  const json = isJson ? JSON.parse(text) : undefined;
+  return { status, headers: new Headers([...headers]), text, json, code: status < 400 ? undefined : json?.error?.code };
+}
+
+/** No room for cleverness: a path is what stands between the slashes, as it stands there. */
+function matches(pattern: string, path: string): boolean {
+  const [wanted, given] = [pattern.split('/'), path.split('/')];
+  const fits = (part: string, i: number) => (part.startsWith('{') ? given[i] !== '' : part === given[i]);
+  return wanted.length === given.length && wanted.every(fits);
+}
+
+/** Whatever is asked of a path or with a method that is not in the document. */
+function assertNotServed(method: string, here: readonly Operation[], { status, code }: Answer): void {
+  if (status === 401) return;
+  const wanted = here.length === 0 ? 404 : method === 'OPTIONS' ? 204 : 405;
+  assert.equal(status, wanted);
+  if (code) assert.equal(code, here.length === 0 ? 'NOT_FOUND' : 'METHOD_NOT_ALLOWED');
+}
+
+/** All of them, for the limits are on. */
+function assertHeaders({ responses }: Operation, { status, headers }: Answer): void {
+  for (const [name, { type }] of responses.get(status) ?? []) {
+    const value = headers.get(name);
+    assert.ok(value !== null, `${status} comes without ${name}`);
+    if (type === 'integer') assert.match(value, /^\d+$/, name);
+  }
+}

@@ -1,0 +1,214 @@
+/** Heads of requests that Node's parser takes or refuses and that nobody honest sends: each gets its answer. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
+import { roomsIn } from '../support/inside.ts';
+import { keysOf } from '../support/keys.ts';
+import { ask, exchange, lines } from '../support/raw-http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { openWire } from '../support/wire.ts';
+
+const noLimit = { POPROOM_FREE_LIMIT: '0' };
+const get = (...headers: string[]) => lines('GET /livez HTTP/1.1', 'Host: x', ...headers);
+const last = lines('GET /livez HTTP/1.1', 'Host: x', 'Connection: close');
+/** Makes a room, where it is taken for a request. */
+const smuggled = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 0', 'Connection: close');
+
+const malformedHeads: Record<string, string> = {
+  '20 kB of headers in many lines': get(...Array.from({ length: 20 }, (_, i) => `X-${i}: ${'y'.repeat(1000)}`)),
+  '3,000 headers': get(...Array<string>(3000).fill('A: b')),
+  '3,000 headers of two bytes': get(...Array<string>(3000).fill('A:')),
+  'a line feed for a line end': 'GET /livez HTTP/1.1\nHost: x\r\n\r\n',
+  'a line feed between headers': 'GET /livez HTTP/1.1\r\nHost: x\nX-Y: z\r\n\r\n',
+  'a line feed at the end': 'GET /livez HTTP/1.1\r\nHost: x\r\n\n',
+  'a carriage return between headers': 'GET /livez HTTP/1.1\r\nHost: x\rX-Y: z\r\n\r\n',
+  'a NUL in the name of a header': get('X\0Y: z'),
+  'a control character in a header': get('X-Y: \x01'),
+  'a DEL in a header': get('X-Y: \x7f'),
+  'a header without a name': get(': z'),
+  'a header whose name is not ASCII': get('\xe9: z'),
+  'a header that goes on with a tab': get('X-Y: a', '\tb'),
+  'a first header that goes on': lines('GET /livez HTTP/1.1', ' Host: x'),
+  'a space before a colon': get('X-Y : z'),
+  'a path that is not ASCII': lines('GET /\xff\xfe HTTP/1.1', 'Host: x'),
+  'a DEL in the path': lines('GET /\x7f HTTP/1.1', 'Host: x'),
+  'tabs in the first line': lines('GET\t/livez\tHTTP/1.1', 'Host: x'),
+  'a space after the version': lines('GET /livez HTTP/1.1 ', 'Host: x'),
+  'a method of 100 kB': lines(`${'A'.repeat(100_000)} /livez HTTP/1.1`, 'Host: x'),
+  'a method that begins like a known one': lines('GETS /livez HTTP/1.1', 'Host: x'),
+  'a path of 100 kB': lines(`GET /${'a'.repeat(100_000)} HTTP/1.1`, 'Host: x'),
+};
+
+const otherProtocols: Record<string, string> = {
+  'HTTP/0.9': 'GET /livez\r\n\r\n',
+  'HTTP/1.2': lines('GET /livez HTTP/1.2', 'Host: x'),
+  'HTTP/2.0 in a request of 1.1': lines('GET /livez HTTP/2.0', 'Host: x'),
+  'http/1.1 in small letters': lines('GET /livez http/1.1', 'Host: x'),
+  'HTTP/2 with its first frame': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0d',
+  'a ClientHello of TLS': `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'\xa5'.repeat(32)}\x20${'\x5a'.repeat(470)}`,
+  'the first byte of TLS': '\x16',
+  SSH: 'SSH-2.0-OpenSSH_10.0\r\n',
+  SMTP: 'EHLO example.org\r\nMAIL FROM:<a@example.org>\r\n',
+  'a command of Redis': '*1\r\n$4\r\nPING\r\n',
+  'the header of a proxy': 'PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\nGET / HTTP/1.1\r\n\r\n',
+  NULs: '\0'.repeat(1000),
+};
+
+/** Well-formed by the parser's book. */
+const refusedTargets: Record<string, string> = {
+  'a whole address': lines('GET http://x/livez HTTP/1.1', 'Host: x'),
+  'a whole address of another host': lines('GET https://evil.example/livez HTTP/1.1', 'Host: x'),
+  'a whole address in capitals': lines('GET HTTP://X/livez HTTP/1.1', 'Host: x'),
+  'a whole address of a channel': lines('GET http://x/api/rooms/7KQ2MX/live HTTP/1.1', 'Host: x', ...upgrade()),
+  'another scheme': lines('GET ftp://x/livez HTTP/1.1', 'Host: x'),
+  'a host alone': lines('GET x:80 HTTP/1.1', 'Host: x'),
+  'an asterisk': lines('GET * HTTP/1.1', 'Host: x'),
+  'an asterisk for the options': lines('OPTIONS * HTTP/1.1', 'Host: x'),
+};
+
+const refusedHosts: Record<string, string> = {
+  'no Host': lines('GET /livez HTTP/1.1'),
+  'no Host in a preflight': lines('OPTIONS /api/rooms HTTP/1.1'),
+  'no Host at an unknown path': lines('GET /nothing HTTP/1.1'),
+  'two Hosts': lines('GET /livez HTTP/1.1', 'Host: x', 'Host: y'),
+  'the same Host twice': lines('GET /livez HTTP/1.1', 'Host: x', 'Host: x'),
+  'two Hosts in HTTP/1.0': lines('GET /livez HTTP/1.0', 'Host: x', 'Host: y', 'Connection: keep-alive'),
+  'two Hosts in one': lines('GET /livez HTTP/1.1', 'Host: x, y'),
+  'two Hosts in a preflight': lines('OPTIONS /api/rooms HTTP/1.1', 'Host: x', 'Host: y'),
+  'two Hosts at a channel': lines('GET /api/rooms/7KQ2MX/live HTTP/1.1', 'Host: x', 'Host: y', ...upgrade()),
+  'no Host at a channel': lines('GET /api/rooms/7KQ2MX/live HTTP/1.1', ...upgrade()),
+};
+
+describe('the head of a request', () => {
+  const tables = { malformedHeads, otherProtocols, refusedTargets };
+  for (const [table, heads] of Object.entries(tables)) {
+    it(`[ERR-5] [ERR-1] is refused and its connection closed: ${Object.keys(heads).length} ${table}`, async (t) => {
+      const server = await startTestServer(t, noLimit);
+      await assertRefused(server, (bytes) => ask(t, server.port, bytes), heads);
+    });
+  }
+
+  it('[LINK-1] [ERR-1] is refused where its Host is missing or there are two, with and without a public address', async (t) => {
+    for (const env of [noLimit, { ...noLimit, POPROOM_PUBLIC_URL: 'https://pop.example' }]) {
+      const server = await startTestServer(t, env);
+      await assertRefused(server, (bytes) => ask(t, server.port, bytes), refusedHosts);
+    }
+  });
+
+  it('[KEY-2] [ERR-3] is not read as whichever of two headers comes first', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const key = await keysOf(t, server).make('mine', 'pro');
+    const keys = [`Authorization: Bearer ${key}`, 'Authorization: Bearer other'];
+    const health = lines('GET /api/health HTTP/1.1', 'Host: x', ...keys, 'Connection: close');
+    assertError(await ask(t, server.port, health), 401, 'INVALID_API_KEY');
+    const types = ['Content-Type: application/json', 'Content-Type: text/plain', 'Content-Length: 2'];
+    const room = lines('POST /api/rooms HTTP/1.1', 'Host: x', ...types, 'Connection: close');
+    assertError(await ask(t, server.port, `${room}{}`), 415, 'UNSUPPORTED_MEDIA_TYPE');
+  });
+});
+
+describe('an Upgrade', () => {
+  it('[ERR-1] that is not taken is answered, and ends the connection: what came with it may be lost', async (t) => {
+    const { port } = await startTestServer(t, noLimit);
+    for (const protocol of ['h2c', 'websocket', 'TLS/1.0', 'websocket, h2c', 'a/b; c="d"', ',']) {
+      const head = get('Connection: Upgrade', `Upgrade: ${protocol}`);
+      const answer = await ask(t, port, head + last);
+      assert.deepEqual([answer.status, answer.headers.get('connection')], [200, 'close'], protocol);
+    }
+  });
+
+  it('[ERR-5] [ERR-1] of rubbish is refused', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const rubbish = Object.fromEntries(['\x01', 'web\0socket', 'a\x7f'].map((it) => [it, get(`Upgrade: ${it}`)]));
+    await assertRefused(server, (bytes) => ask(t, server.port, bytes), rubbish);
+  });
+
+  it('[LIVE-1] [ERR-1] to a channel has no body, and is of HTTP/1.1', async (t) => {
+    const { api, port } = await startTestServer(t, noLimit);
+    const path = `/api/rooms/${await api.room()}/live`;
+    const odd = {
+      'a body': `${lines(`GET ${path} HTTP/1.1`, 'Host: x', 'Content-Length: 5', ...upgrade())}hello`,
+      chunks: `${lines(`GET ${path} HTTP/1.1`, 'Host: x', 'Transfer-Encoding: chunked', ...upgrade())}0\r\n\r\n`,
+      'HTTP/1.0': lines(`GET ${path} HTTP/1.0`, 'Host: x', ...upgrade()),
+    };
+    for (const [name, bytes] of Object.entries(odd)) {
+      assertError(await ask(t, port, bytes), 400, 'VALIDATION_FAILED', name);
+    }
+  });
+
+  it('[LIVE-1] [ERR-1] to a channel that is none gets the one shape of errors', async (t) => {
+    const { api, port } = await startTestServer(t, noLimit);
+    const path = `/api/rooms/${await api.room()}/live`;
+    for (const protocol of ['', ',', 'a,,b', 'a b', 'a, a', '"']) {
+      const head = lines(`GET ${path} HTTP/1.1`, 'Host: x', ...upgrade(), `Sec-WebSocket-Protocol: ${protocol}`);
+      assertError(await ask(t, port, head), 400, 'VALIDATION_FAILED', protocol);
+    }
+  });
+
+  it('[LIVE-1] [ERR-1] to a channel is a GET, and HEAD of it is answered without a body', async (t) => {
+    const { api, port } = await startTestServer(t, noLimit);
+    const wire = await openWire(t, port);
+    await wire.send(lines(`HEAD /api/rooms/${await api.room()}/live HTTP/1.1`, 'Host: x', ...upgrade()));
+    await wire.closed();
+    assert.match(wire.pending(), /^HTTP\/1\.1 400 .*X-Request-Id: .*\r\n\r\n$/s);
+  });
+});
+
+describe('an Expect', () => {
+  it('[ERR-1] of something else leaves the body where it belongs', async (t) => {
+    const { port } = await startTestServer(t, noLimit);
+    for (const expected of ['miracles', '200-ok', '', 'x'.repeat(5000)]) {
+      const length = ['Content-Type: application/json', 'Content-Length: 2'];
+      const head = lines('POST /api/rooms HTTP/1.1', 'Host: x', ...length, `Expect: ${expected}`);
+      const answers = await exchange(t, port, `${head}{}${last}`);
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [201, 200],
+        expected,
+      );
+    }
+  });
+
+  it('[ERR-1] in HTTP/1.0 is not answered with what HTTP/1.0 does not have', async (t) => {
+    const { port } = await startTestServer(t, noLimit);
+    const length = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'];
+    const answer = await ask(t, port, `${lines('POST /api/rooms HTTP/1.0', 'Host: x', ...length)}{}`);
+    assert.equal(answer.status, 201);
+  });
+});
+
+describe('rubbish behind a good request', () => {
+  it('[ERR-5] is refused and ends the connection, and the request was either served or not', async (t) => {
+    const server = await startTestServer(t, noLimit);
+    const good = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 0');
+    for (const rubbish of ['\0\0', 'garbage\r\n\r\n', '{}', 'HTTP/1.1 200 OK\r\n\r\n', '\x16\x03\x01']) {
+      const wire = await openWire(t, server.port);
+      await wire.send(Buffer.from(good + rubbish, 'latin1'));
+      await wire.closed();
+      assert.match(wire.pending(), /"code":"VALIDATION_FAILED"/);
+      assert.ok(wire.pending().split('HTTP/1.1 ').length <= 3, 'two answers at the most');
+    }
+    assert.ok((await roomsIn(server)) <= 5);
+    assert.ok(!server.logged().includes('"level":"error"'), server.logged());
+  });
+});
+
+function upgrade(): string[] {
+  const key = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==';
+  return ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', key];
+}
+
+type Ask = (bytes: string) => ReturnType<typeof ask>;
+
+/** Each alone, and with a good request behind it, which is not served any more. */
+async function assertRefused(server: TestServer, ask: Ask, heads: Record<string, string>): Promise<void> {
+  for (const [name, bytes] of Object.entries(heads)) {
+    for (const answer of [await ask(bytes), await ask(bytes + smuggled)]) {
+      assertError(answer, 400, 'VALIDATION_FAILED', name);
+      assert.equal(answer.headers.get('connection'), 'close', name);
+    }
+  }
+  assert.equal(await roomsIn(server), 0);
+  assert.equal((await server.api.get('/api/health')).status, 200);
+  assert.ok(!server.logged().includes('"level":"error"'), server.logged());
+}

@@ -1,0 +1,146 @@
+/** Two thousand slow clients: nobody else waits for them, and in the end they are gone. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
+import { openSockets, peakMemory } from '../support/process-figures.ts';
+import { requestHead } from '../support/wire.ts';
+import { openConnection } from './connection.ts';
+import { onlyInLongForm } from './long-form.ts';
+import { openSlowCrowd, type SlowCrowd } from './slow-crowd.ts';
+
+const crowdSize = 2000;
+const patience = { timeout: 600_000 };
+const inLongForm = { ...patience, ...onlyInLongForm };
+const patienceMs = 30_000;
+
+describe('two thousand slow clients', patience, () => {
+  it('[RUN-7] whose headers never end keep nobody waiting, and are gone when they leave', async (t) => {
+    const met = await meet(t, slowHeads);
+    await assertServesOthers(t, met, whileAllAreThere(met));
+    met.crowd.leave();
+    await met.assertGone();
+  });
+
+  it('[RUN-7] [UP-6] whose bodies never end keep nobody waiting, and leave nothing', async (t) => {
+    const met = await meet(t, slowBodies);
+    await assertServesOthers(t, met, whileAllAreThere(met));
+    met.crowd.leave();
+    await met.assertGone();
+  });
+
+  it('[RUN-7] [ERR-5] whose headers never end are told so and cut off', inLongForm, async (t) => {
+    const met = await meet(t, slowHeads);
+    await assertServesOthers(t, met, untilAllAreGone(met));
+    assert.deepEqual(met.crowd.answers(), Array(crowdSize).fill('HTTP/1.1 400 Bad Request'));
+    await met.assertGone();
+  });
+
+  it('[RUN-7] [UP-6] whose bodies never end are cut off too', inLongForm, async (t) => {
+    const met = await meet(t, slowBodies);
+    await assertServesOthers(t, met, untilAllAreGone(met));
+    await met.assertGone();
+  });
+});
+
+type Beginnings = (room: string) => string[];
+
+const slowHeads: Beginnings = () => ['GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-Slow: '];
+
+/** Bodies that say how long they will be and never get there: two texts, and two files that are written down as they come. */
+const slowBodies: Beginnings = (room) => {
+  const post = (path: string, type: string, begun: string) =>
+    `POST /api/rooms/${room}${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n` +
+    `X-File-Name: a.txt\r\nContent-Length: 10000\r\n\r\n${begun}`;
+  const part = '--xyzzy\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nbegun';
+  return [
+    post('/content', 'application/json', '{"content":"'),
+    post('/upload', 'text/plain', 'begun'),
+    post('/content', 'application/json', '{"content":"'),
+    post('/upload', 'multipart/form-data; boundary=xyzzy', part),
+  ];
+};
+
+interface Met {
+  server: ServerProcess;
+  /** Before they came, 99 of 100 requests took so many milliseconds: that of a busy machine is its own. */
+  usual: number;
+  crowd: SlowCrowd;
+  assertGone: () => Promise<void>;
+}
+
+/** A server, the crowd at its door, and what must be true when the crowd is gone. */
+async function meet(t: TestContext, beginnings: Beginnings): Promise<Met> {
+  const folder = await dataFolder(t);
+  const server = await startProcess(t, folder, { POPROOM_FREE_LIMIT: '0' });
+  const kinds = beginnings(await server.api.room());
+  const usual = p99(await timesOf(t, server, { isOver: (requests) => requests === 500, everyMs: 0 }));
+  const before = await openSockets(server.pid);
+  const crowd = await openSlowCrowd(t, { port: server.port, size: crowdSize, beginnings: kinds });
+  const uploads = (crowdSize * kinds.filter((kind) => kind.includes('/upload ')).length) / kinds.length;
+  await eventually('all are under way', async () => (await unfinishedBlobs(folder)).length === uploads, patienceMs);
+  const assertGone = async () => {
+    await eventually('the connections are gone', async () => (await openSockets(server.pid)) <= before, patienceMs);
+    await eventually('no bytes are left', async () => (await storedBlobs(folder)).length === 0, patienceMs);
+    t.diagnostic(`at its peak the server held ${Math.round(await peakMemory(server.pid))} MiB`);
+  };
+  return { server, usual, crowd, assertGone };
+}
+
+/** On a busy machine, the first may have been cut off before all requests were made. */
+const whileAllAreThere = ({ crowd }: Met): Visit => ({
+  isOver: (requests) => requests === 2000 || crowd.closed() > 0,
+  everyMs: 0,
+});
+const untilAllAreGone = ({ crowd }: Met): Visit => ({ isOver: () => crowd.closed() === crowdSize, everyMs: 20 });
+
+interface Visit {
+  isOver: (requests: number) => boolean;
+  /** A pause between requests, where it goes on for minutes. */
+  everyMs: number;
+}
+
+/** A client that asks for this and that gets 99 of 100 answers within 100 ms of when it would get them otherwise. */
+async function assertServesOthers(t: TestContext, { server, usual }: Met, visit: Visit): Promise<void> {
+  const took = await timesOf(t, server, visit);
+  const slowest = Math.max(...took).toFixed(1);
+  t.diagnostic(
+    `${took.length} answers: p99 ${p99(took).toFixed(1)} ms, ${usual.toFixed(1)} ms before; slowest ${slowest} ms`,
+  );
+  assert.ok(took.length >= 500, 'there were enough to tell');
+  assert.ok(p99(took) < usual + 100, `the 99th percentile is ${p99(took)} ms, and was ${usual} ms without them`);
+}
+
+function p99(took: readonly number[]): number {
+  return took.toSorted((a, b) => a - b)[Math.ceil(took.length * 0.99) - 1] ?? 0;
+}
+
+async function timesOf(t: TestContext, { api, port }: ServerProcess, { isOver, everyMs }: Visit): Promise<number[]> {
+  const asked = requestsTo(await api.room());
+  const connection = openConnection(t, port);
+  const took: number[] = [];
+  while (!isOver(took.length)) {
+    const since = performance.now();
+    const { status } = await connection.ask(Buffer.from(asked[took.length % asked.length] as string));
+    took.push(performance.now() - since);
+    assert.equal(status, 200);
+    // Now and then on a new connection: the crowd must not stand in the door either.
+    if (took.length % 10 === 0) connection.close();
+    if (everyMs > 0) await pause(everyMs);
+  }
+  connection.close();
+  return took;
+}
+
+function requestsTo(room: string): string[] {
+  const body = '{"content":"hello"}';
+  const json = { 'Content-Type': 'application/json', 'Content-Length': body.length };
+  return [
+    requestHead('GET', '/api/health'),
+    requestHead('GET', `/api/rooms/${room}`),
+    requestHead('POST', `/api/rooms/${room}/content`, json) + body,
+    requestHead('GET', `/api/rooms/${room}/content`),
+  ];
+}
