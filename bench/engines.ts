@@ -1,10 +1,11 @@
-/** `npm run bench:engines`: reading on the embedded and on the distributed engine, in one run on one machine. */
+/** `npm run bench:engines`: reading on the embedded and on the distributed engine, and on two nodes of it; on one machine. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedis } from '../test/support/redis.ts';
 import { compare, type Figures } from './load.ts';
 import { firstAnswer, serverCore, startOn, stop } from './processes.ts';
+import { compareTwoNodes } from './two-nodes.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const poproom = [process.execPath, join(root, 'bin/poproom.js'), 'serve'];
@@ -12,43 +13,52 @@ const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
 const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'everysec']);
 
 const common = { POPROOM_HOST: '127.0.0.1', POPROOM_FREE_LIMIT: '1000000000' };
+const onRedis = (name: string) => ({
+  POPROOM_DATA_DIR: join(folder, name),
+  POPROOM_STORE: redis.url,
+  POPROOM_SECRET: 'a secret of the benchmark',
+});
 const engines = [
   { name: 'SQLite', port: 18_080, settings: { POPROOM_DATA_DIR: join(folder, 'embedded') } },
-  {
-    name: 'Redis',
-    port: 18_082,
-    settings: {
-      POPROOM_DATA_DIR: join(folder, 'node'),
-      POPROOM_STORE: redis.url,
-      POPROOM_SECRET: 'a secret of the benchmark',
-    },
-  },
+  { name: 'Redis', port: 18_082, settings: onRedis('node') },
 ];
 
-const servers = engines.map(({ name, port, settings }) => ({
-  name,
-  port,
-  process: startOn(serverCore, poproom, { ...common, ...settings, PORT: String(port) }),
-}));
 try {
-  await Promise.all(servers.map(({ port }) => firstAnswer(port, '/api/health')));
-  const targets = await Promise.all(
-    servers.map(async (server) => {
-      const rooms = await Promise.all(Array.from({ length: 64 }, () => makeRoom(server.port)));
-      return { ...server, paths: rooms.map((room) => `/api/rooms/${room}/content`) };
-    }),
-  );
-  const [embedded, distributed] = compare(targets) as [Figures, Figures];
+  await compareEngines();
+  const settings = [18_083, 18_084].map((port) => ({ ...common, ...onRedis(`node-${port}`), PORT: String(port) }));
+  await compareTwoNodes({ command: poproom, settings, redis, makeRoom });
+} finally {
+  await redis.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function compareEngines(): Promise<void> {
+  const servers = engines.map(({ name, port, settings }) => ({
+    name,
+    port,
+    process: startOn(serverCore, poproom, { ...common, ...settings, PORT: String(port) }),
+  }));
+  try {
+    await Promise.all(servers.map(({ port }) => firstAnswer(port, '/api/health')));
+    const targets = await Promise.all(
+      servers.map(async (server) => {
+        const rooms = await Promise.all(Array.from({ length: 64 }, () => makeRoom(server.port)));
+        return { ...server, paths: rooms.map((room) => `/api/rooms/${room}/content`) };
+      }),
+    );
+    print(...(compare(targets) as [Figures, Figures]));
+  } finally {
+    await Promise.all(servers.map(({ process }) => stop(process)));
+  }
+}
+
+function print(embedded: Figures, distributed: Figures): void {
   const show = ({ perSecond, cpuMicros }: Figures) => `${perSecond.toFixed(0)}/s, ${cpuMicros.toFixed(0)} µs CPU`;
   const ratio = (distributed.perSecond / embedded.perSecond).toFixed(2);
   console.log('| | SQLite | Redis | ratio | wanted |\n|---|---|---|---|---|');
   console.log(
     `| reading the text, one node, 64 connections | ${show(embedded)} | ${show(distributed)} | ${ratio} | ≥ 0.40 |`,
   );
-} finally {
-  await Promise.all(servers.map(({ process }) => stop(process)));
-  await redis.stop();
-  rmSync(folder, { recursive: true, force: true });
 }
 
 async function makeRoom(port: number): Promise<string> {

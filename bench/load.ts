@@ -20,12 +20,24 @@ export interface Figures {
   cpuMicros: number;
 }
 
-const rounds = 5;
 const seconds = 3;
 const connections = 64;
 
-/** In turns, so that a busy moment of the machine hits both. */
+export interface Rounds {
+  name: string;
+  perSecond: number[];
+  /** Microseconds a request. */
+  cpu: number[];
+}
+
 export function compare(targets: Target[]): Figures[] {
+  return compareRounds(targets, 5).map(({ name, perSecond, cpu }) => {
+    return { name, perSecond: median(perSecond), cpuMicros: median(cpu) };
+  });
+}
+
+/** In turns, so that a busy moment of the machine hits all of them. */
+export function compareRounds(targets: Target[], rounds: number): Rounds[] {
   const runs = targets.map((target) => ({
     target,
     script: scriptFor(target),
@@ -34,18 +46,14 @@ export function compare(targets: Target[]): Figures[] {
   }));
   for (const { target, script } of runs) load(target, script, 1);
   for (let round = 0; round < rounds; round++) {
-    for (const run of runs) {
-      const before = cpuOf(run.target.process);
-      const { requests, perSecond } = load(run.target, run.script, seconds);
-      run.perSecond.push(perSecond);
-      run.cpu.push((cpuOf(run.target.process) - before) / requests);
+    for (const { target, script, ...figures } of runs) {
+      const before = cpuOf(target.process);
+      const { requests, perSecond } = load(target, script, seconds);
+      figures.perSecond.push(perSecond);
+      figures.cpu.push((cpuOf(target.process) - before) / requests);
     }
   }
-  return runs.map(({ target, perSecond, cpu }) => ({
-    name: target.name,
-    perSecond: median(perSecond),
-    cpuMicros: median(cpu),
-  }));
+  return runs.map(({ target: { name }, perSecond, cpu }) => ({ name, perSecond, cpu }));
 }
 
 function load({ port }: Target, script: string, duration: number): { requests: number; perSecond: number } {

@@ -51,3 +51,11 @@ export function firstAnswer(port: number, path: string): Promise<string> {
 }
 
 export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+export function quantile(values: readonly number[], at: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * at)] ?? Number.NaN;
+}
+
+export function rssOf({ pid }: ChildProcess): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}

@@ -42,7 +42,10 @@ async function openDistributed(config: Config): Promise<Rooms> {
     import('./bus/redis.ts'),
   ]);
   const store = createRedisStore(redis, target.prefix, rulesOf(config));
-  const bus = await openRedisBus(redis, target);
+  const bus = await openRedisBus(redis, target.prefix).catch(async (error) => {
+    await store.close();
+    throw error;
+  });
   const close = async () => {
     bus.close();
     await store.close();

@@ -1,14 +1,20 @@
-/** What Node itself can do: takes the body, answers the same bytes, and nothing else. */
+/**
+ * What Node itself can do: takes the body, answers the response that it is given, and nothing else.
+ * `http.ts PORT RESPONSE`, the response as JSON with `headers` and `body`.
+ */
 const { createServer } = process.getBuiltinModule('node:http');
-
-const answer = Buffer.from(JSON.stringify({ content: 'x'.repeat(100), timestamp: new Date(0).toISOString() }));
+const [, , port, given] = process.argv;
+const { headers, body } = JSON.parse(given ?? '{"headers":{},"body":""}') as {
+  headers: Record<string, string>;
+  body: string;
+};
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': answer.length });
-    response.end(answer);
+    response.writeHead(200, headers);
+    response.end(body);
   });
 });
-server.listen(Number(process.argv[2]), '127.0.0.1');
+server.listen(Number(port), '127.0.0.1');

@@ -22,8 +22,14 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
   async function publish(draft: string, blob: string): Promise<void> {
     const made = await mkdir(shardOf(blob), { recursive: true, mode: 0o700 });
     await rename(draft, pathOf(blob));
-    await syncFolder(shardOf(blob));
-    if (made) await syncFolder(folder);
+    try {
+      await syncFolder(shardOf(blob));
+      if (made) await syncFolder(folder);
+    } catch (error) {
+      // It has its final name and is refused nevertheless; nobody else would remove it.
+      await rm(pathOf(blob), { force: true });
+      throw error;
+    }
   }
 
   return {

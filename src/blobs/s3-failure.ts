@@ -19,6 +19,9 @@ export function isPassing(error: unknown): boolean {
   return broken || clockSkewCorrected || status === 429 || (status >= 500 && !isFull(error as S3Error));
 }
 
+/** Whether the store said something, if only no. */
+export const isReply = (error: unknown): boolean => (error as S3Error).$metadata?.httpStatusCode !== undefined;
+
 export function s3Failure(error: unknown): PoproomError {
   const cause = withoutSecrets(error as S3Error);
   if (isFull(error as S3Error)) return storageFull(cause);

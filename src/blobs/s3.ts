@@ -7,7 +7,8 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { BlobStore } from '../core/ports.ts';
 import { checkedName, isBlobName } from './blob-name.ts';
 import { type Draft, openDrafts } from './drafts.ts';
-import { isPassing, noneIfNoSuchKey, s3Failure } from './s3-failure.ts';
+import { isPassing, isReply, noneIfNoSuchKey, s3Failure } from './s3-failure.ts';
+import { type Sending, watchSending } from './s3-watch.ts';
 import { inTurns } from './turns.ts';
 
 export interface S3Options {
@@ -30,11 +31,13 @@ export interface Patience {
   answer: number;
   /** Until a file has been sent and answered. Our own clients, who wait for it in silence, are cut off after 60 s. */
   upload: number;
+  /** While nothing of a file moves, until the store is asked for a sign of life, and as long again until it gives one. */
+  quiet: number;
   /** A reader who pauses makes this connection idle too, and may do so for 60 s. */
   idle: number;
 }
 
-const usual: Patience = { connect: 1500, answer: 10_000, upload: 45_000, idle: 70_000 };
+const usual: Patience = { connect: 1500, answer: 10_000, upload: 45_000, quiet: 2000, idle: 70_000 };
 
 /** A sweep may remove hundreds; each would open a connection of its own. */
 const removalsAtOnce = 50;
@@ -67,9 +70,15 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
     await removal(() => ask(() => client.send(command, brief).catch(noneIfNoSuchKey)));
   }
 
+  const isAlive = oneAtATime(async () => {
+    const question = client.send(new s3.HeadBucketCommand({ Bucket }), { requestTimeout: patience.quiet });
+    return question.then(() => true, isReply);
+  });
+  const watch = { isAlive, quietMs: patience.quiet };
+
   async function publish({ path, size }: Draft, blob: string, signal: AbortSignal): Promise<void> {
     try {
-      await ask(() => reading(path, signal, (bytes, until) => send(keyOf(blob), bytes, size, until)));
+      await ask(() => reading(path, signal, watch, (bytes, until) => send(keyOf(blob), bytes, size, until)));
     } catch (error) {
       // The last byte may have arrived just before. Where this fails too, the walk over strays finds it.
       if (signal.aborted) await remove(blob).catch(() => undefined);
@@ -175,18 +184,36 @@ async function ask<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Many files may wait for the same answer. */
+function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+}
+
 /** Reads a file. A read that fails ends the request, and the end of the request ends the reading. */
 async function reading(
   path: string,
   signal: AbortSignal,
+  watch: Pick<Sending, 'isAlive' | 'quietMs'>,
   use: (bytes: Readable, until: AbortSignal) => Promise<unknown>,
 ): Promise<void> {
   const over = new AbortController();
+  const giveUp = (why: Error) => over.abort(why);
   const bytes = createReadStream(path);
-  bytes.once('error', (error) => over.abort(error));
+  bytes.once('error', giveUp);
+  const stopWatching = watchSending({ ...watch, moved: () => bytes.bytesRead, giveUp });
   try {
     await use(bytes, AbortSignal.any([signal, over.signal]));
+  } catch (error) {
+    // The library only says that it was told to stop.
+    throw over.signal.reason ?? error;
   } finally {
+    stopWatching();
     bytes.destroy();
     // A store that refuses before it has read everything leaves a request that would never end.
     over.abort();

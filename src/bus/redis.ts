@@ -6,10 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventBus, Subscription } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
-import { openClient } from '../redis/client.ts';
-import { connectSoon, isAnswer, type Redis, unavailable } from '../redis/connection.ts';
+import { isAnswer, type Redis, unavailable } from '../redis/connection.ts';
 import { createDeadlines } from '../redis/deadlines.ts';
-import type { RedisTarget } from '../redis/redis-url.ts';
 import { createLocalBus } from './local.ts';
 
 export interface RedisBus extends EventBus {
@@ -20,36 +18,38 @@ export interface RedisBus extends EventBus {
 const atOnce = 500;
 const spacingMs = 25;
 
-export async function openRedisBus(redis: Redis, target: RedisTarget): Promise<RedisBus> {
-  const { client, sendCommand } = await openClient(target);
-  await connectSoon(client);
+export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisBus> {
   const here = createLocalBus();
   const node = randomBytes(6).toString('base64url');
-  const channelOf = (code: RoomCode) => `${target.prefix}:changes:${code}`;
+  const changes = `${prefix}:changes:`;
+  const channelOf = (code: RoomCode) => changes + code;
   /** On which a node says that it does not know what became of its commands. */
-  const unsure = `${target.prefix}:unsure`;
+  const unsure = `${prefix}:unsure`;
   /** The rooms that anyone here listens to: one subscription each. */
   const rooms = new Map<RoomCode, { listeners: number; ready: Promise<void> }>();
   /** Those of them that have yet to be told to look for themselves. */
   let behind = new Set<RoomCode>();
 
-  function hear(code: RoomCode, message: string): void {
+  function heard(message: string, channel: string): void {
     const [from, seq] = message.split(' ');
-    if (from !== node) here.publish(code, Number(seq));
+    if (from === node) return;
+    if (channel === unsure) catchUp();
+    else here.publish(channel.slice(changes.length) as RoomCode, Number(seq));
   }
 
-  const deadlines = createDeadlines({ probe: () => sendCommand('', ['PING']), isAnswer, recovered: catchUp });
+  const subscriber = await redis.listen({ heard, returned: catchUp });
+  const deadlines = createDeadlines({ probe: subscriber.ping, isAnswer, recovered: catchUp });
 
-  async function listen(code: RoomCode): Promise<void> {
+  async function listen(channel: string): Promise<void> {
     try {
-      await deadlines.within(() => client.subscribe(channelOf(code), (message) => hear(code, message)));
+      await deadlines.within(() => subscriber.subscribe(channel));
     } catch (error) {
       throw unavailable(error);
     }
   }
 
   function join(code: RoomCode): Promise<void> {
-    const room = rooms.get(code) ?? { listeners: 0, ready: listen(code) };
+    const room = rooms.get(code) ?? { listeners: 0, ready: listen(channelOf(code)) };
     room.listeners += 1;
     rooms.set(code, room);
     // Whoever waits for it is told; whoever does not must not end the process.
@@ -61,7 +61,7 @@ export async function openRedisBus(redis: Redis, target: RedisTarget): Promise<R
     const room = rooms.get(code);
     if (!room || --room.listeners > 0) return;
     rooms.delete(code);
-    client.unsubscribe(channelOf(code)).catch(() => undefined);
+    subscriber.unsubscribe(channelOf(code)).catch(() => undefined);
   }
 
   /** What was published while nobody here could hear it has been missed: everyone looks for themselves. */
@@ -81,14 +81,14 @@ export async function openRedisBus(redis: Redis, target: RedisTarget): Promise<R
     }
   }
 
-  client.on('ready', catchUp);
   redis.onRecovery(() => {
     catchUp();
     // A command of ours may have been done after all, and then nobody has been told.
     redis.send('', ['PUBLISH', unsure, node]).catch(() => undefined);
   });
-  await client.subscribe(unsure, (from) => {
-    if (from !== node) catchUp();
+  await listen(unsure).catch((error) => {
+    subscriber.close();
+    throw error;
   });
 
   return {
@@ -114,7 +114,7 @@ export async function openRedisBus(redis: Redis, target: RedisTarget): Promise<R
 
     close() {
       void deadlines.finish();
-      client.destroy();
+      subscriber.close();
     },
   };
 }

@@ -15,20 +15,23 @@ export interface Caller {
 }
 
 export async function admit(parts: Parts, caller: Caller): Promise<Room> {
-  return (await visit(parts, arrive(parts, caller))).room;
+  const visit = arrive(parts, caller, false);
+  const admission = await parts.rooms.admit(visit);
+  return admission.outcome === 'admitted' ? admission.room : turnAway(parts, visit, admission);
 }
 
 /** Through the door and straight to the text, in one step of the store. */
 export async function admitToRead(parts: Parts, caller: Caller): Promise<Content> {
-  const { content } = await visit(parts, { ...arrive(parts, caller), reads: true });
-  if (!content) throw roomNotFound();
-  return content;
+  const visit = arrive(parts, caller, true);
+  const admission = await parts.rooms.admit(visit);
+  if (admission.outcome !== 'admitted') return turnAway(parts, visit, admission);
+  if (!admission.content) throw roomNotFound();
+  return admission.content;
 }
 
-async function visit(parts: Parts, visit: Visit): Promise<Extract<Admission, { outcome: 'admitted' }>> {
-  const admission = await parts.rooms.admit(visit);
-  if (admission.outcome === 'admitted') return admission;
-  if (admission.outcome === 'pin-incorrect') await tellMembers(parts, visit);
+async function turnAway(parts: Parts, visit: Visit, admission: Refusal): Promise<never> {
+  // The try is counted; that a full disk keeps the members from hearing of it is nothing to whoever guesses.
+  if (admission.outcome === 'pin-incorrect') await tellMembers(parts, visit).catch(() => undefined);
   throw refusal(admission, visit.now);
 }
 
@@ -38,7 +41,7 @@ async function tellMembers({ rooms, bus }: Parts, { code, now }: Visit): Promise
   if (noted) bus.publish(code, noted.seq);
 }
 
-function arrive({ clock, secret }: Parts, caller: Caller): Visit {
+function arrive({ clock, secret }: Parts, caller: Caller, reads: boolean): Visit {
   const code = parseRoomCode(caller.roomId);
   const pin = caller.pin === undefined ? undefined : parsePin(caller.pin);
   return {
@@ -46,6 +49,7 @@ function arrive({ clock, secret }: Parts, caller: Caller): Visit {
     client: caller.client,
     pinMac: code && pin && macPin(secret, code, pin),
     deviceId: caller.deviceId === undefined ? undefined : checkDeviceId(caller.deviceId),
+    reads,
     now: clock(),
   };
 }

@@ -8,7 +8,7 @@ import { filesPerRoom, largestFile } from './limits.ts';
 import type { Parts } from './parts.ts';
 import type { ByteRange, Room, StoredFile } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
-import { emptyTrash } from './sweep.ts';
+import { trashOf } from './trash.ts';
 
 export interface Upload {
   name: string;
@@ -72,7 +72,7 @@ export function createFiles(parts: Parts) {
       if (removed === 'gone') throw roomNotFound();
       if (removed === 'no-file') throw fileNotFound();
       bus.publish(code, removed.seq);
-      await emptyTrash(rooms, blobs);
+      await trashOf(parts).emptySoon();
     },
 
     /** No door here: the address is the right to read. */

@@ -133,6 +133,7 @@ export interface Channel {
   device: Device;
 }
 
+/** A room that was met past its time is over for good, on the embedded engine: no clock that is set back revives it. */
 export interface RoomStore {
   /** Makes the room and returns its code, or undefined when the drawn code is taken. */
   createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
@@ -164,6 +165,11 @@ export interface RoomStore {
   expireRooms(now: number, limit: number): Promise<RoomCode[]>;
   /** Blobs that no file names any more. */
   listTrash(limit: number): Promise<string[]>;
+  /** Those of these blobs that are the caller's to remove, and for a while no other node's; in the trash or not. */
+  claimTrash(blobs: readonly string[], now: number): Promise<readonly string[]>;
+  /** Gives up the claim to what could not be removed. */
+  releaseTrash(blobs: readonly string[]): Promise<void>;
+  /** Forgets what has been removed. */
   clearTrash(blobs: readonly string[]): Promise<void>;
   /** Which of these blobs belong to a file or wait in the trash. */
   knownBlobs(blobs: readonly string[]): Promise<Set<string>>;

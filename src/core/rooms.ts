@@ -6,7 +6,7 @@ import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
 import type { ClientId, Content, Room } from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
-import { emptyTrash } from './sweep.ts';
+import { trashOf } from './trash.ts';
 
 export interface RoomRules {
   /** Seconds. */
@@ -28,7 +28,7 @@ export type Written = { outcome: 'written'; seq: number; content: Content } | { 
 export type Rooms = ReturnType<typeof createRooms>;
 
 export function createRooms(parts: Parts, rules: RoomRules) {
-  const { rooms, blobs, bus, clock, secret } = parts;
+  const { rooms, bus, clock, secret } = parts;
   return {
     async create({ client, pin, expiresIn = rules.lifetime }: NewRoom) {
       checkLifetime(expiresIn, rules.longestLifetime);
@@ -59,7 +59,7 @@ export function createRooms(parts: Parts, rules: RoomRules) {
       const seq = await rooms.deleteRoom(code, clock());
       if (seq === undefined) throw roomNotFound();
       bus.publish(code, seq);
-      await emptyTrash(rooms, blobs);
+      await trashOf(parts).emptySoon();
       return code;
     },
 

@@ -1,16 +1,21 @@
 /** Makes what is over disappear: expired rooms, their bytes, and what broken uploads left behind. */
+import { watchClock } from './clock-trust.ts';
 import type { Parts } from './parts.ts';
-import type { BlobStore, RoomStore } from './ports.ts';
+import type { Clock } from './ports.ts';
+import { trashOf } from './trash.ts';
 
 const portion = 500;
 const strayAgeMs = 3600_000;
+/** Sweeps come so often that none leaves a room this long past its time: nobody swept, or the clock is ahead. */
+const overdueMs = 3600_000;
 
 export interface SweepReport {
   rooms: number;
   blobs: number;
 }
 
-export async function sweepRooms({ rooms, blobs, bus, clock }: Parts): Promise<SweepReport> {
+export async function sweepRooms(parts: Parts): Promise<SweepReport> {
+  const { rooms, bus, clock } = parts;
   const now = clock();
   let ended = 0;
   for (;;) {
@@ -19,36 +24,7 @@ export async function sweepRooms({ rooms, blobs, bus, clock }: Parts): Promise<S
     ended += codes.length;
     if (codes.length < portion) break;
   }
-  return { rooms: ended, blobs: await clearAllTrash(rooms, blobs) };
-}
-
-/** A file store that hangs must not make a request hang that is done with it. */
-const trashPatienceMs = 1000;
-
-/** What was just removed goes now; where that fails the next sweep tries again, so the request need not fail for it. */
-export async function emptyTrash(rooms: RoomStore, blobs: BlobStore): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, trashPatienceMs);
-  await Promise.race([clearAllTrash(rooms, blobs).catch(() => undefined), late]);
-  clearTimeout(timer);
-}
-
-/** Removes the bytes first and forgets them after, so that a crash in between repeats the work and loses none of it. */
-async function clearAllTrash(rooms: RoomStore, blobs: BlobStore): Promise<number> {
-  let removed = 0;
-  for (;;) {
-    const trash = await rooms.listTrash(portion);
-    const gone = await removeEach(blobs, trash);
-    if (gone.length > 0) await rooms.clearTrash(gone);
-    removed += gone.length;
-    if (gone.length < portion) return removed;
-  }
-}
-
-/** One that cannot be removed must not keep the others; it is tried again with the next sweep. */
-async function removeEach(blobs: BlobStore, trash: readonly string[]): Promise<string[]> {
-  const tried = await Promise.allSettled(trash.map((blob) => blobs.remove(blob)));
-  return trash.filter((_, i) => tried[i]?.status === 'fulfilled');
+  return { rooms: ended, blobs: await trashOf(parts).empty() };
 }
 
 /** Bytes that no row names: a crash fell between an upload's last byte and its row. Young ones may be in the making. */
@@ -56,8 +32,8 @@ export async function removeStrays({ rooms, blobs, clock }: Parts): Promise<numb
   let removed = 0;
   for await (const candidates of blobs.strays(clock() - strayAgeMs)) {
     const known = await rooms.knownBlobs(candidates);
-    for (const blob of candidates) {
-      if (known.has(blob)) continue;
+    const strays = candidates.filter((blob) => !known.has(blob));
+    for (const blob of await rooms.claimTrash(strays, clock())) {
       await blobs.remove(blob);
       removed += 1;
     }
@@ -65,37 +41,67 @@ export async function removeStrays({ rooms, blobs, clock }: Parts): Promise<numb
   return removed;
 }
 
+/** Whether there are rooms that should have been swept long ago. */
+async function hasOverdueRooms({ rooms, clock }: Parts): Promise<boolean> {
+  return (await rooms.countRooms(0)) > (await rooms.countRooms(clock() - overdueMs));
+}
+
 export interface Sweeper {
   start(): void;
-  /** When the last whole sweep ended; for the readiness check. */
+  /** When the last whole sweep ended, by the clock as it goes now; for the readiness check. */
   lastSweptAt(): number;
   stop(): Promise<void>;
 }
 
 export interface SweepWatch {
   everyMs: number;
+  /** Goes on whatever the wall clock is set to. */
+  monotonic: Clock;
   done: (result: SweepReport & { strays: number }) => void;
   failed: (error: unknown) => void;
+  /** Until the clock has been steady for a while, nothing is deleted. */
+  doubted: (why: ClockDoubt) => void;
 }
 
+export type ClockDoubt = { leaptSeconds: number } | { overdue: true };
+
 /** Sweeps when started and then regularly, never two at a time; strays, which need a walk over all files, once an hour. */
-export function createSweeper(parts: Parts, { everyMs, done, failed }: SweepWatch): Sweeper {
+export function createSweeper(parts: Parts, { everyMs, monotonic, done, failed, doubted }: SweepWatch): Sweeper {
   const { clock } = parts;
-  let lastSweptAt = clock();
-  let straysDueAt = 0;
+  const trust = watchClock(clock, monotonic);
+  let lastSweptAt = monotonic();
+  let straysDueAt = Number.NEGATIVE_INFINITY;
+  let isFirst = true;
   let running = Promise.resolve();
   let idle = true;
   let timer: NodeJS.Timeout | undefined;
 
+  /** At the first look there is nothing to compare with, but a clock that is ahead leaves rooms that look forgotten. */
+  async function lookAtClock(): Promise<void> {
+    const leapt = trust.look();
+    if (leapt !== undefined) doubted({ leaptSeconds: Math.round(leapt / 1000) });
+    if (isFirst && (await hasOverdueRooms(parts))) {
+      trust.doubt();
+      doubted({ overdue: true });
+    }
+    isFirst = false;
+  }
+
   async function sweep(): Promise<void> {
-    const now = clock();
+    await lookAtClock();
+    if (trust.isSteady()) await sweepAll();
+    // What is in the trash was ended before, and not by this clock alone.
+    else await trashOf(parts).empty();
+    lastSweptAt = monotonic();
+  }
+
+  async function sweepAll(): Promise<void> {
     const swept = await sweepRooms(parts);
     let strays = 0;
-    if (now >= straysDueAt) {
+    if (monotonic() >= straysDueAt) {
       strays = await removeStrays(parts);
-      straysDueAt = now + strayAgeMs;
+      straysDueAt = monotonic() + strayAgeMs;
     }
-    lastSweptAt = clock();
     if (swept.rooms + swept.blobs + strays > 0) done({ ...swept, strays });
   }
 
@@ -114,7 +120,7 @@ export function createSweeper(parts: Parts, { everyMs, done, failed }: SweepWatc
       tick();
       timer = setInterval(tick, everyMs);
     },
-    lastSweptAt: () => lastSweptAt,
+    lastSweptAt: () => clock() - (monotonic() - lastSweptAt),
     async stop() {
       clearInterval(timer);
       await running;

@@ -5,10 +5,12 @@
  */
 import { ErrorReply } from '@redis/client';
 import { PoproomError } from '../core/errors.ts';
-import { type Call, type Client, openClient } from './client.ts';
+import { type Call, openClient } from './client.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { RedisTarget } from './redis-url.ts';
 import type { Script } from './script.ts';
+import { soon } from './soon.ts';
+import { type Hearing, openSubscriber, type Subscriber } from './subscriber.ts';
 
 export interface Redis {
   run(script: Script, keys: readonly string[], args?: readonly (string | number)[]): Promise<unknown>;
@@ -17,16 +19,22 @@ export interface Redis {
   ping(): Promise<void>;
   /** Told when it answers again after a command had no answer. */
   onRecovery(listener: () => void): void;
+  /** A connection of its own on which what is published is heard. Rejects when it cannot be had. */
+  listen(hearing: Hearing): Promise<Subscriber>;
   close(): Promise<void>;
 }
 
 /** Rejects when nothing answers at the start; later interruptions are waited out. */
 export async function connectRedis(target: RedisTarget): Promise<Redis> {
-  const { client, sendCommand } = await openClient(target);
-  await connectSoon(client);
+  const opened = await openClient(target);
+  const { client, sendCommand } = opened;
+  await soon(() => client.connect(), opened.trouble).catch((error) => {
+    client.destroy();
+    throw error;
+  });
   const recovered = new Set<() => void>();
   const deadlines = createDeadlines({
-    probe: () => sendCommand('', ['PING']),
+    probe: opened.ping,
     isAnswer,
     recovered: () => {
       for (const listener of recovered) listener();
@@ -50,31 +58,15 @@ export async function connectRedis(target: RedisTarget): Promise<Redis> {
     run: (script, keys, args = []) => evaluate(script, { keys: [...keys], arguments: args.map(asText) }),
     send,
     async ping() {
-      await send('', ['PING']);
+      await deadlines.within(opened.ping).catch(refuse);
     },
     onRecovery: (listener) => void recovered.add(listener),
+    listen: (hearing) => openSubscriber(opened, target, hearing),
     async close() {
       await deadlines.finish();
       client.destroy();
     },
   };
-}
-
-const connectWithinMs = 5_000;
-
-export async function connectSoon(client: Client): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no connection')), connectWithinMs);
-  });
-  try {
-    await Promise.race([client.connect(), tooLate]);
-  } catch (cause) {
-    client.destroy();
-    throw new PoproomError('UNAVAILABLE', 'Redis, which POPROOM_STORE names, does not answer.', { cause });
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const asText = (value: string | number): string => (typeof value === 'string' ? value : String(value));

@@ -1,51 +1,83 @@
 /** Where Redis is, as POPROOM_STORE says it. */
 
-export interface RedisTarget {
+export interface RedisTarget extends Login {
   mode: 'single' | 'sentinel' | 'cluster';
-  tls: boolean;
-  nodes: { host: string; port: number }[];
-  username: string | undefined;
-  password: string | undefined;
+  nodes: Address[];
   database: number | undefined;
-  /** The name under which Sentinel knows the server. */
-  sentinel: string | undefined;
+  /** The name under which Sentinel knows the server, and how the Sentinels themselves are spoken to. */
+  sentinel: ({ name: string } & Login) | undefined;
   /** What the names of all keys begin with. */
   prefix: string;
 }
 
+export interface Address {
+  host: string;
+  port: number;
+}
+
+export interface Login {
+  tls: boolean;
+  username: string | undefined;
+  password: string | undefined;
+}
+
+const knownOptions = ['cluster', 'sentinel', 'sentinelUser', 'sentinelPassword', 'sentinelTls', 'prefix'];
+
 /**
  * `redis://[user:password@]host[:port][,host[:port]…][/database][?cluster | ?sentinel=NAME][&prefix=NAME]`,
- * `rediss://` with TLS.
+ * `rediss://` with TLS. What is particular to the Sentinels: `sentinelUser=`, `sentinelPassword=`, `sentinelTls=`.
  * Throws a sentence for people that does not repeat the address, which may hold a password.
  */
 export function parseRedisUrl(text: string): RedisTarget {
-  const [, scheme, , login, hosts = '', database, query = ''] =
+  const [, scheme, , credentials, hosts = '', database, query = ''] =
     /^(rediss?):\/\/(([^@/]*)@)?([^/?]+)(?:\/(\d*))?(?:\?(.*))?$/.exec(text) ?? [];
   if (!scheme) throw new Error('must look like redis://host:6379');
-  const [username = '', password] = (login ?? '').split(/:(.*)/s).map(decodeURIComponent);
+  const [username = '', password] = (credentials ?? '').split(/:(.*)/s).map(decodeURIComponent);
+  const login = { tls: scheme === 'rediss', username: username || undefined, password: password || undefined };
   const options = new URLSearchParams(query);
-  const sentinel = options.get('sentinel') ?? undefined;
+  const sentinel = sentinelIn(options, login);
   const mode = sentinel ? 'sentinel' : options.has('cluster') ? 'cluster' : 'single';
-  for (const name of options.keys()) {
-    if (!['cluster', 'sentinel', 'prefix'].includes(name))
-      throw new Error(`has the option "${name}", which is not known`);
-  }
   const nodes = hosts.split(',').map((host) => nodeOf(host, mode === 'sentinel' ? 26_379 : 6_379));
   if (mode === 'single' && nodes.length > 1) throw new Error('names several servers: add ?cluster or ?sentinel=NAME');
   if (mode === 'cluster' && database) throw new Error('names a database, which a cluster does not have');
   return {
     mode,
-    tls: scheme === 'rediss',
+    ...login,
     nodes,
-    username: username || undefined,
-    password: password || undefined,
     database: database ? Number(database) : undefined,
     sentinel,
     prefix: options.get('prefix') ?? 'pop',
   };
 }
 
-function nodeOf(text: string, usualPort: number): { host: string; port: number } {
+/** The Sentinels are spoken to as the servers are, but for what is said otherwise. */
+function sentinelIn(options: URLSearchParams, servers: Login): RedisTarget['sentinel'] {
+  for (const option of options.keys()) {
+    if (!knownOptions.includes(option)) throw new Error(`has the option "${option}", which is not known`);
+  }
+  const name = options.get('sentinel');
+  if (!name) {
+    const lost = knownOptions.find((option) => option.startsWith('sentinel') && options.has(option));
+    if (lost) throw new Error(`has the option "${lost}", but no ?sentinel=NAME`);
+    return undefined;
+  }
+  return { name, tls: sentinelTls(options.get('sentinelTls'), servers), ...sentinelUser(options, servers) };
+}
+
+function sentinelTls(said: string | null, { tls }: Login): boolean {
+  if (said === null) return tls;
+  if (said !== 'true' && said !== 'false') throw new Error('must have true or false as "sentinelTls"');
+  return said === 'true';
+}
+
+/** A password of their own comes with a user of their own; an empty one means that they want none. */
+function sentinelUser(options: URLSearchParams, { username, password }: Login): Omit<Login, 'tls'> {
+  const [ownUser, ownPassword] = [options.get('sentinelUser'), options.get('sentinelPassword')];
+  if (ownUser === null && ownPassword === null) return { username, password };
+  return { username: ownUser || undefined, password: (ownPassword ?? password) || undefined };
+}
+
+function nodeOf(text: string, usualPort: number): Address {
   const [, host, port] = /^(\[[0-9a-f:.]+\]|[^:\s]+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
   if (!host) throw new Error('must look like redis://host:6379');
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port ?? usualPort) };

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { openS3Blobs, type Patience } from '../../src/blobs/s3.ts';
 import type { BlobStore } from '../../src/core/ports.ts';
@@ -46,7 +47,7 @@ describe('s3: a store that is away', { timeout: 30_000 }, () => {
 
   it('[RUN-2] is said to be where it lets us connect and then is silent', async (t) => {
     const endpoint = await startFaulty(t, (request) => request.resume());
-    const { blobs, assertNothingLeft } = await open(t, endpoint, { answer: 200, upload: 200 });
+    const { blobs, assertNothingLeft } = await open(t, endpoint, { answer: 200, quiet: 200 });
     for (const [what, question] of questions(blobs)) {
       assert.ok((await refusalMs(question)) < 1500, what);
     }
@@ -55,8 +56,57 @@ describe('s3: a store that is away', { timeout: 30_000 }, () => {
 
   it('[UP-6] is said to be where it takes no more of a file', async (t) => {
     const endpoint = await startFaulty(t, (request) => request.pause());
-    const { blobs, assertNothingLeft } = await open(t, endpoint, { upload: 300 });
+    const { blobs, assertNothingLeft } = await open(t, endpoint, { quiet: 200 });
     await assert.rejects(put(blobs, newName(), Buffer.alloc(10 * MiB)), unavailable);
+    await assertNothingLeft();
+  });
+
+  it('[UP-6] is said to be where it answers all but the file', async (t) => {
+    const endpoint = await startFaulty(t, answerHead);
+    const { blobs, assertNothingLeft } = await open(t, endpoint, { quiet: 100, upload: 1000 });
+    await assert.rejects(put(blobs, newName(), Buffer.alloc(MiB)), unavailable);
+    await assertNothingLeft();
+  });
+});
+
+describe('s3: a store that is slow', { timeout: 30_000 }, () => {
+  it('[NODE-13] gets a file of 10 MiB in its own time', async (t) => {
+    const { promise: received, resolve } = Promise.withResolvers<number>();
+    const endpoint = await startFaulty(t, async (request, response) => {
+      if (request.method === 'HEAD') return answerHead(request, response);
+      let bytes = 0;
+      for await (const chunk of request) {
+        bytes += chunk.length;
+        // Some ten times as long as it may be quiet, in all.
+        await pause((chunk.length / (10 * MiB)) * 3000);
+      }
+      resolve(bytes);
+      response.end();
+    });
+    const { blobs, assertNothingLeft } = await open(t, endpoint, { quiet: 300 });
+    assert.equal(await put(blobs, newName(), Buffer.alloc(10 * MiB)), 10 * MiB);
+    assert.equal(await received, 10 * MiB);
+    await assertNothingLeft();
+  });
+
+  it('[NODE-13] may take its time to answer, also when it does not say whether it has the bucket', async (t) => {
+    let [asked, answered] = [0, false];
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const endpoint = await startFaulty(t, async (request, response) => {
+      if (request.method === 'HEAD') {
+        asked += 1;
+        response.writeHead(403).end();
+        if (asked === 3) resolve();
+        return;
+      }
+      await request.resume().toArray();
+      await late;
+      answered = true;
+      response.end();
+    });
+    const { blobs, assertNothingLeft } = await open(t, endpoint, { quiet: 100 });
+    await put(blobs, newName(), Buffer.alloc(MiB));
+    assert.ok(answered);
     await assertNothingLeft();
   });
 });
@@ -252,6 +302,12 @@ async function refusalMs(question: Promise<unknown>): Promise<number> {
   const since = performance.now();
   await assert.rejects(question, unavailable);
   return performance.now() - since;
+}
+
+/** Has a bucket, and takes whatever it is sent without a word. */
+function answerHead(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  if (request.method === 'HEAD') response.end();
 }
 
 /** Sends the first bytes of a file, and then nothing more. */

@@ -1,5 +1,6 @@
 /** Events between nodes: the contract of event buses, and what several nodes add to it. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { openRedisBus } from '../../src/bus/redis.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
@@ -7,12 +8,12 @@ import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { busContract } from '../contract/bus.ts';
 import { eventually } from '../support/eventually.ts';
-import { type RedisServer, startRedis, startRedisCluster } from '../support/redis.ts';
+import { type RedisCluster, type RedisServer, startRedis, startRedisCluster } from '../support/redis.ts';
 
 async function openBus(url: string) {
   const target = parseRedisUrl(url);
   const redis = await connectRedis(target);
-  const bus = await openRedisBus(redis, target);
+  const bus = await openRedisBus(redis, target.prefix);
   return {
     bus,
     async dispose() {
@@ -61,15 +62,28 @@ describe('on one server', () => {
 });
 
 describe('on a cluster', () => {
-  let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+  let cluster: RedisCluster;
   before(async () => {
     cluster = await startRedisCluster();
   });
   after(() => cluster.stop());
   busContract('redis cluster', () => openBus(cluster.url));
+
+  it('[LIVE-8] makes everyone look anew when it had lost its ear, though all else went on', async (t) => {
+    const [one, other] = [await node(t, cluster), await node(t, cluster)];
+    const code = drawSymbols() as RoomCode;
+    const heard: number[] = [];
+    await one.subscribe(code, (seq) => heard.push(seq)).ready;
+    for (const { port } of cluster.servers) command(port, 'client', 'kill', 'type', 'pubsub');
+    await eventually('it was told to look anew', () => heard.includes(0));
+    other.publish(code, 9);
+    await eventually('what is said after that is heard', () => heard.includes(9));
+  });
 });
 
-async function node(t: TestContext, redis: RedisServer) {
+const command = (port: number, ...words: string[]) => execFileSync('redis-cli', ['-p', String(port), ...words]);
+
+async function node(t: TestContext, redis: Pick<RedisServer, 'url'>) {
   const { bus, dispose } = await openBus(redis.url);
   t.after(dispose);
   return bus;

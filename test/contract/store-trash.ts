@@ -52,6 +52,19 @@ export function trashTests(open: OpenStore): void {
       await rooms.clearTrash(rest);
       assert.deepEqual(await rooms.listTrash(100), []);
     });
+
+    it('is the claimant’s to remove, and again when the claim was given up', async (t) => {
+      const { rooms } = (await ownStore(t, open)).store;
+      const code = await makeRoom(rooms);
+      await addFiles(rooms, code, 3);
+      await rooms.deleteRoom(code, start);
+      const trash = await rooms.listTrash(100);
+      assert.deepEqual(await rooms.claimTrash(trash, start), trash);
+      await rooms.releaseTrash(trash);
+      await rooms.releaseTrash([]);
+      assert.deepEqual(await rooms.claimTrash(trash, start), trash);
+      assert.deepEqual(new Set(await rooms.listTrash(100)), new Set(trash), 'a claim removes nothing');
+    });
   });
 
   describe('known blobs', () => {

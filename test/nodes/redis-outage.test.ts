@@ -46,7 +46,7 @@ const outages: Outage[] = [
   { how: 'is restarted', begin: () => undefined, lastsMs: 0, end: (redis) => redis.restart() },
 ];
 
-describe('Redis goes away', { timeout: 90_000 }, () => {
+describe('Redis goes away', { timeout: 115_000 }, () => {
   for (const outage of outages) {
     it(`[NODE-9] [NODE-10] [NODE-11] [NODE-12] when it ${outage.how}`, async (t) => {
       const { redis, nodes } = await startAll(t);

@@ -5,11 +5,12 @@ import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installation, startNode, startTwo, withoutLimits } from '../support/nodes.ts';
 import { startRedis } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
 
 const nothingListens = 1;
+const uploadRefusedWithinMs = 8_000;
 
 describe('the S3 store goes away', { timeout: 60_000 }, () => {
   it('[NODE-13] leaves text, lists and deletions as they are, refuses uploads, and needs no restart', async (t) => {
@@ -55,5 +56,25 @@ describe('the S3 store goes away', { timeout: 60_000 }, () => {
     }
     await one.api.delete(`/api/rooms/${room}`);
     await eventually('the bytes of both rooms are gone', async () => (await s3.keys()).length === 0);
+  });
+
+  it('[NODE-13] says so within seconds when it takes the connection of an upload and is silent', async (t) => {
+    const redis = await startRedis();
+    const s3 = await startS3();
+    t.after(() => Promise.all([redis.stop(), s3.stop()]));
+    const line = await openLine(t, () => s3.port);
+    const settings = installation({ redis, s3: { ...s3, endpoint: line.url } }, withoutLimits);
+    const { api } = await startNode(t, settings);
+    const room = await api.room();
+    line.hold();
+    const since = performance.now();
+    const uploads = [Buffer.from('abc'), Buffer.alloc(10 * 1024 * 1024)].map((bytes) => api.upload(room, 'a', bytes));
+    for (const refused of await Promise.all(uploads)) assertError(refused, 503, 'UNAVAILABLE');
+    const took = performance.now() - since;
+    assert.ok(took < uploadRefusedWithinMs, `they were refused after ${took} ms`);
+    line.cut();
+    line.release();
+    assert.equal((await api.upload(room, 'a', 'abc')).status, 201);
+    t.diagnostic(`refused after ${Math.round(took)} ms`);
   });
 });

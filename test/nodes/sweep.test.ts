@@ -1,7 +1,9 @@
 /** Rooms past their time, on nodes that all sweep. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { bucketOf } from '../support/bucket.ts';
 import { joinRoom } from '../support/device.ts';
+import { embedded } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { installation, withoutLimits } from '../support/nodes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
@@ -9,19 +11,19 @@ import { startS3, type TestS3 } from '../support/s3.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const roomCount = 40;
+const fileCount = 24;
 const goneWithinMs = 60_000;
 
 describe('two nodes that sweep at once', { timeout: 90_000 }, () => {
   let redis: RedisServer;
   let s3: TestS3;
   before(async () => {
-    redis = await startRedis();
-    s3 = await startS3();
+    [redis, s3] = await Promise.all([startRedis(), startS3()]);
     Object.assign(process.env, s3.env);
   });
   after(() => Promise.all([redis.stop(), s3.stop()]));
 
-  it('[NODE-14] end each room once, and leave none of its bytes', async (t) => {
+  it('[NODE-14] end each room once, and remove each of its files once', async (t) => {
     const settings = installation({ redis, s3 }, withoutLimits);
     const [one, two] = [await startTestServer(t, settings), await startTestServer(t, settings)];
     for (let i = 0; i < roomCount; i++) {
@@ -39,11 +41,35 @@ describe('two nodes that sweep at once', { timeout: 90_000 }, () => {
     await eventually('the bytes are gone', async () => (await s3.keys()).length === 1, goneWithinMs);
     await eventually('both have counted', () => endedBy(one) + endedBy(two) >= roomCount);
     assert.equal(endedBy(one) + endedBy(two), roomCount, 'each room is ended once');
+    assert.equal(removalsUnder(settings), roomCount, 'each file is removed once');
     for (const { api } of [one, two]) assert.equal((await api.get(`/api/rooms/${stays}/files`)).json.files.length, 1);
     t.diagnostic(
       `${endedBy(one)} by one and ${endedBy(two)} by the other, in ${Math.round(performance.now() - since)} ms`,
     );
   });
+
+  it('[NODE-14] remove each file once, whichever of the requests of all nodes comes to it', async (t) => {
+    const settings = installation({ redis, s3 }, withoutLimits);
+    const nodes = [await startTestServer(t, settings), await startTestServer(t, settings)];
+    await removeAllAtOnce(nodes);
+    assert.equal(removalsUnder(settings), fileCount);
+  });
+
+  it('remove each file once on a single node too, with rooms in SQLite', async (t) => {
+    const settings = {
+      ...installation({ redis, s3 }, withoutLimits),
+      ...embedded,
+      POPROOM_FILES: `s3://${s3.bucket}/alone`,
+    };
+    await removeAllAtOnce([await startTestServer(t, settings)]);
+    assert.equal(removalsUnder(settings), fileCount);
+  });
+
+  /** Of the bytes of one installation. */
+  function removalsUnder({ POPROOM_FILES = '' }: Record<string, string>): number {
+    const prefix = POPROOM_FILES.replace('s3:/', '');
+    return s3.removals().filter((path) => path.startsWith(`${prefix}/`)).length;
+  }
 
   it('[NODE-14] tell the devices of all nodes that it is over', async (t) => {
     const settings = installation({ redis, s3 }, withoutLimits);
@@ -59,6 +85,20 @@ describe('two nodes that sweep at once', { timeout: 90_000 }, () => {
     for (const { api } of [one, two]) assert.equal((await api.get(`/api/rooms/${room}`)).code, 'ROOM_EXPIRED');
   });
 });
+
+/** As many requests as there are files, on all nodes in turn; waits until the bytes are gone. */
+async function removeAllAtOnce(nodes: readonly TestServer[]): Promise<void> {
+  const api = (n: number) => (nodes[n % nodes.length] as TestServer).api;
+  const room = await api(0).room();
+  await Promise.all(Array.from({ length: fileCount }, (_, n) => api(n).upload(room, 'a.txt', `bytes of ${n}`)));
+  const { files } = (await api(0).get(`/api/rooms/${room}/files`)).json;
+  const ids: string[] = files.map(({ fileId }: { fileId: string }) => fileId);
+  assert.equal(ids.length, fileCount);
+  const removals = await Promise.all(ids.map((id, n) => api(n).delete(`/api/rooms/${room}/files/${id}`)));
+  for (const { status } of removals) assert.equal(status, 200);
+  const [bucket] = await Promise.all(nodes.map(bucketOf));
+  await eventually('the bytes are gone', async () => (await bucket?.names())?.length === 0);
+}
 
 /** How many rooms it says that it has ended. */
 function endedBy({ logged }: TestServer): number {

@@ -52,6 +52,7 @@ async function assertFiles(api: Api, { code, files }: RoomMemory): Promise<void>
     if (file.state === 'there') assert.ok(found, 'an answered file is there');
     if (file.state === 'removed') assert.ok(!found, 'a file whose removal was answered is gone');
     if (found) await assertWhole(api, found, file.hash);
+    if (found) file.id = found.fileId;
     file.state = found ? 'there' : 'removed';
   }
 }

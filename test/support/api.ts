@@ -1,5 +1,6 @@
 /** Talks to a server as clients do, and holds every answer against the OpenAPI document. */
 import { checkConformance } from './conformance.ts';
+import { createSecrets } from './secrets.ts';
 
 export interface Answer {
   status: number;
@@ -22,9 +23,11 @@ export interface Sending {
   from?: string;
 }
 
-export function createApi(base: () => string) {
+/** `secrets` keeps account of what the server must not write down anywhere. */
+export function createApi(base: () => string, secrets = createSecrets()) {
   async function call(method: string, path: string, sending: Sending = {}): Promise<Answer> {
     const { json, body, pin, from, headers = {} } = sending;
+    secrets.note(path, sending);
     const init: RequestInit & { duplex: 'half' } = {
       method,
       redirect: 'manual',
@@ -40,6 +43,8 @@ export function createApi(base: () => string) {
     else if (body !== undefined) init.body = body;
     const response = await fetch(path.startsWith('http') ? path : base() + path, init);
     const answer = toAnswer(response.status, response.headers, await response.text());
+    secrets.noteAnswer(path, answer);
+    if (path === '/metrics') secrets.assertAbsentFrom(answer.text, 'the figures');
     await checkConformance(method, path, answer);
     return answer;
   }

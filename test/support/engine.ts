@@ -23,7 +23,7 @@ interface Addresses {
 export function distributed(stores: Addresses): Record<string, string> {
   const own = `test-${randomBytes(6).toString('hex')}`;
   return {
-    POPROOM_STORE: `${stores.redis}?prefix=${own}`,
+    POPROOM_STORE: `${stores.redis}${stores.redis?.includes('?') ? '&' : '?'}prefix=${own}`,
     POPROOM_FILES: `s3://${stores.bucket}/${own}`,
     POPROOM_S3_ENDPOINT: `${stores.s3}`,
     POPROOM_SECRET: 'a secret for the tests of several nodes',

@@ -9,10 +9,15 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createApi } from './api.ts';
 import { eventually } from './eventually.ts';
+import { createSecrets } from './secrets.ts';
 
 const command = fileURLToPath(new URL('../../bin/poproom.js', import.meta.url));
 const built = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const startsWithinMs = 30_000;
+
+/** What is run; tests of what was made of the command bring their own. */
+export type Program = readonly [path: string, ...args: string[]];
+export const builtCommand: Program = [process.execPath, command];
 
 const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0' };
 
@@ -53,14 +58,23 @@ export async function dataFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-export async function startProcess(t: TestContext, folder: string, env: Env = {}): Promise<ServerProcess> {
-  const { child, output, errors, exit } = launch(['serve'], { POPROOM_DATA_DIR: folder, ...env });
+export async function startProcess(
+  t: TestContext,
+  folder: string,
+  env: Env = {},
+  program = builtCommand,
+): Promise<ServerProcess> {
+  const { child, output, errors, exit } = launch(['serve'], { POPROOM_DATA_DIR: folder, ...env }, program);
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal);
     return exit;
   };
   endings.get(folder)?.push(() => end('SIGKILL'));
-  t.after(() => end('SIGKILL'));
+  const secrets = createSecrets();
+  t.after(async () => {
+    await end('SIGKILL');
+    secrets.assertAbsentFrom(output() + errors(), 'the log');
+  });
   let ended: Exit | undefined;
   void exit.then((how) => {
     ended = how;
@@ -78,7 +92,7 @@ export async function startProcess(t: TestContext, folder: string, env: Env = {}
     pid: child.pid as number,
     port,
     url,
-    api: createApi(() => url),
+    api: createApi(() => url, secrets),
     output,
     errors,
     exit,
@@ -88,19 +102,23 @@ export async function startProcess(t: TestContext, folder: string, env: Env = {}
 }
 
 /** Runs a command to its end. */
-export async function run(args: string[], env: Env = {}): Promise<Exit & { stdout: string; stderr: string }> {
-  const { output, errors, exit } = launch(args, env);
+export async function run(
+  args: string[],
+  env: Env = {},
+  program = builtCommand,
+): Promise<Exit & { stdout: string; stderr: string }> {
+  const { output, errors, exit } = launch(args, env, program);
   const ended = await exit;
   return { ...ended, stdout: output(), stderr: errors() };
 }
 
 /** Starts a command, to be ended by the test. */
-export function launch(args: string[], env: Env) {
+export function launch(args: string[], env: Env, [path, ...first] = builtCommand) {
   if (!existsSync(built)) throw new Error('The command is not built yet: run "npm run build" before these tests.');
   // Nothing of the tester's own settings gets in, and a stray ./data lands in no checkout.
   const { PATH = '' } = process.env;
   const options = { cwd: tmpdir(), env: { PATH, ...quietDefaults, ...env } };
-  const child = spawn(process.execPath, [command, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(path, [...first, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   return { child, output: collect(child, 'stdout'), errors: collect(child, 'stderr'), exit: exitOf(child) };
 }
 
@@ -116,7 +134,8 @@ function collect(child: ChildProcess, name: 'stdout' | 'stderr'): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-function portIn(output: string): number | undefined {
+/** The one that a server says it listens on. */
+export function portIn(output: string): number | undefined {
   const line = output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
   return line === undefined ? undefined : JSON.parse(line).port;
 }

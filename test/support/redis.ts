@@ -1,6 +1,6 @@
 /** A real Redis on a free port, for as long as a test file runs. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,8 @@ import { createClient } from '@redis/client';
 import { eventually } from './eventually.ts';
 
 export interface RedisServer {
+  /** Of the process that runs at the moment. */
+  readonly pid: number;
   readonly port: number;
   readonly url: string;
   /** `SIGSTOP`, `SIGCONT`, `SIGKILL` … */
@@ -17,10 +19,16 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
+/** `configuration`: the lines of a file, where there must be one. */
+export async function startRedis(
+  settings: readonly string[] = [],
+  configuration: readonly string[] = [],
+): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-redis-'));
   const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings];
+  const file = join(folder, 'redis.conf');
+  await writeFile(file, configuration.join('\n'));
+  const args = [file, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings];
   let child = launch(args);
   await answers(port);
 
@@ -33,6 +41,9 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   }
 
   return {
+    get pid() {
+      return child.pid as number;
+    },
     port,
     url: `redis://127.0.0.1:${port}`,
     signal: (name) => void child.kill(name),
@@ -48,26 +59,95 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   };
 }
 
+export interface RedisCluster {
+  readonly url: string;
+  readonly servers: readonly RedisServer[];
+  /** When all servers say that it is whole. */
+  whole(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Three servers that share the slots among them. */
-export async function startRedisCluster(): Promise<{ url: string; stop(): Promise<void> }> {
-  const servers = await Promise.all(
-    [1, 2, 3].map((n) => startRedis(['--cluster-enabled', 'yes', '--cluster-config-file', `nodes-${n}.conf`])),
-  );
+export async function startRedisCluster(settings: readonly string[] = []): Promise<RedisCluster> {
+  const own = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', ...settings];
+  const servers = await Promise.all([1, 2, 3].map(() => startRedis(own)));
   const hosts = servers.map(({ port }) => `127.0.0.1:${port}`);
   execFileSync('redis-cli', ['--cluster', 'create', ...hosts, '--cluster-yes'], { stdio: 'ignore' });
-  await eventually('the cluster has come together', () =>
-    servers.every(({ port }) => {
-      const state = execFileSync('redis-cli', ['-p', String(port), 'cluster', 'info']).toString();
-      return state.includes('cluster_state:ok') && state.includes('cluster_known_nodes:3');
-    }),
-  );
+  const isWhole = ({ port }: RedisServer) => {
+    const state = ask(port, 'cluster', 'info');
+    return state.includes('cluster_state:ok') && state.includes('cluster_known_nodes:3');
+  };
+  const whole = () => eventually('the cluster is whole', () => servers.every(isWhole)).then(() => undefined);
+  await whole();
   return {
     url: `redis://${hosts.join(',')}?cluster`,
+    servers,
+    whole,
     async stop() {
       await Promise.all(servers.map((server) => server.stop()));
     },
   };
 }
+
+export interface RedisWithSentinels {
+  readonly url: string;
+  readonly primary: RedisServer;
+  /** When the replica has all that the primary has. */
+  replicated(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A primary and its replica with one password, watched by three Sentinels that have another. */
+export async function startRedisWithSentinels(): Promise<RedisWithSentinels> {
+  const [password, ofSentinels] = ['of the servers', 'of the Sentinels'];
+  // It would wait for further replicas before it sends the first one anything.
+  const atOnce = ['--repl-diskless-sync-delay', '0'];
+  const login = ['--requirepass', password, '--masterauth', password, ...atOnce];
+  const primary = await startRedis(login);
+  const replica = await startRedis([...login, '--replicaof', '127.0.0.1', String(primary.port)]);
+  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(primary.port, password, ofSentinels)));
+  await eventually('the Sentinels know each other and the replica', () =>
+    sentinels.every(({ port }) => {
+      const state = ask(port, '--no-auth-warning', '-a', ofSentinels, 'sentinel', 'master', sentinelName);
+      return /num-slaves\n1\n/.test(state) && /num-other-sentinels\n2\n/.test(state) && /flags\nmaster\n/.test(state);
+    }),
+  );
+  const offsetOf = ({ port }: RedisServer) =>
+    /master_repl_offset:(\d+)/.exec(ask(port, '--no-auth-warning', '-a', password, 'info', 'replication'))?.[1];
+  const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const [forServers, forSentinels] = [password, ofSentinels].map(encodeURIComponent);
+  return {
+    url: `redis://:${forServers}@${hosts}?sentinel=${sentinelName}&sentinelPassword=${forSentinels}`,
+    primary,
+    async replicated() {
+      const offset = Number(offsetOf(primary));
+      await eventually('the replica has it', () => Number(offsetOf(replica)) >= offset);
+    },
+    async stop() {
+      await Promise.all(sentinels.map((sentinel) => sentinel.stop()));
+      await Promise.all([primary.stop(), replica.stop()]);
+    },
+  };
+}
+
+const sentinelName = 'poproom';
+
+/** It writes what it learns into its configuration. */
+const startSentinel = (primary: number, password: string, own: string) =>
+  startRedis(
+    ['--sentinel'],
+    [
+      `requirepass "${own}"`,
+      `sentinel sentinel-pass "${own}"`,
+      `sentinel monitor ${sentinelName} 127.0.0.1 ${primary} 2`,
+      `sentinel auth-pass ${sentinelName} "${password}"`,
+      `sentinel down-after-milliseconds ${sentinelName} 1000`,
+      `sentinel failover-timeout ${sentinelName} 5000`,
+    ],
+  );
+
+const ask = (port: number, ...command: string[]) =>
+  execFileSync('redis-cli', ['-p', String(port), ...command], { encoding: 'utf8' });
 
 function launch(args: readonly string[]): ChildProcess {
   const child = spawn('redis-server', args, { stdio: 'ignore' });
@@ -84,8 +164,9 @@ async function answers(port: number): Promise<void> {
       await client.ping();
       client.destroy();
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      // To ask for a password is an answer too.
+      return (error as Error).message.startsWith('NOAUTH');
     }
   });
 }

@@ -2,7 +2,7 @@
 import crypto, { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -21,6 +21,8 @@ export interface TestS3 {
   env: Record<string, string>;
   /** The keys of all objects in the bucket. */
   keys(): Promise<string[]>;
+  /** Which objects it has removed: each as often as it was asked to, whether or not it was there. */
+  removals(): string[];
   /** Where the bytes of an object are; the time of the file is the time of the object. */
   pathOf(key: string): string;
   stop(): Promise<void>;
@@ -39,6 +41,12 @@ export async function startS3(): Promise<TestS3> {
   });
   mend(s3rver.store, folder);
   const { port } = await s3rver.run();
+  const removals: string[] = [];
+  s3rver.httpServer.on('request', ({ method, url = '' }: IncomingMessage, response: ServerResponse) => {
+    if (method !== 'DELETE') return;
+    // Where many are removed at once, s3rver refuses some, which are then asked for again.
+    response.once('finish', () => response.statusCode === 204 && removals.push(url.split('?', 1)[0] ?? ''));
+  });
   return {
     port,
     endpoint: `http://127.0.0.1:${port}`,
@@ -46,6 +54,7 @@ export async function startS3(): Promise<TestS3> {
     bucket,
     env: { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' },
     keys: () => keysIn(join(folder, bucket)),
+    removals: () => removals,
     pathOf: (key) => s3rver.store.getResourcePath(bucket, key, 'object'),
     async stop() {
       const closed = s3rver.close();

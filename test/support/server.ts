@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Log } from '../../src/core/ports.ts';
+import type { PageSource } from '../../src/http/page-source.ts';
 import { type Running, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';
 import { engineUnderTest } from './engine.ts';
+import { createSecrets } from './secrets.ts';
 
 export interface TestServer {
   readonly url: string;
@@ -17,12 +19,21 @@ export interface TestServer {
   readonly settings: Readonly<Record<string, string>>;
   /** What the server logged so far, as text. */
   readonly logged: () => string;
-  /** The one way of time in the server. */
-  readonly clock: { now: number; advance(ms: number): void };
+  readonly clock: TestClock;
   readonly api: ReturnType<typeof createApi>;
   /** A clean stop, unless it is stopped, and a new start on the same folder, with settings added. */
   restart(env?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** The one way of time in the server. */
+export interface TestClock {
+  /** What the wall clock shows; set it, and it leaps there. */
+  now: number;
+  /** What has passed, however the wall clock was set. */
+  passed: number;
+  /** Time passes. */
+  advance(ms: number): void;
 }
 
 const quietDefaults = {
@@ -35,20 +46,25 @@ const quietDefaults = {
 export async function startTestServer(
   t: TestContext,
   env: Record<string, string> = {},
-  surroundings: { heartbeatMs?: number; pageFolder?: URL } = {},
+  surroundings: { heartbeatMs?: number; page?: PageSource } = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
-  const clock = {
+  const clock: TestClock = {
     // Never ahead of the file system's own time: by such a clock, the bytes of an upload under way would look old.
     now: Date.UTC(2026, 0, 15, 9, 30),
-    advance(ms: number) {
+    passed: 0,
+    advance(ms) {
       this.now += ms;
+      this.passed += ms;
     },
   };
+  const clocks = { clock: () => clock.now, monotonic: () => clock.passed };
+  const secrets = createSecrets();
   const lines: string[] = [];
   const log = collect(lines);
   let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...engineUnderTest(), ...env };
-  let running: Running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...surroundings });
+  const start = () => startServer(readConfig(settings), log, { ...clocks, ...surroundings });
+  let running: Running = await start();
   let isStopped = false;
   const url = () => `http://127.0.0.1:${running.port}`;
 
@@ -65,12 +81,12 @@ export async function startTestServer(
     },
     clock,
     logged: () => lines.join('\n'),
-    api: createApi(url),
+    api: createApi(url, secrets),
     async restart(more = {}) {
       if (!isStopped) await running.stop();
       isStopped = false;
       settings = { ...settings, ...more };
-      running = await startServer(readConfig(settings), log, { clock: () => clock.now, ...surroundings });
+      running = await start();
     },
     async stop() {
       isStopped = true;
@@ -80,6 +96,7 @@ export async function startTestServer(
   t.after(async () => {
     await running.stop().catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
+    secrets.assertAbsentFrom(lines.join('\n'), 'the log');
   });
   return server;
 }

@@ -21,6 +21,8 @@ export function createKeys(prefix: string) {
     rooms: `${prefix}:{rooms}`,
     /** Those past their time that a node is about to end. */
     ending: `${prefix}:{rooms}:ending`,
+    /** Blobs in the trash that a node is about to remove, or just removed. */
+    claims: `${prefix}:{rooms}:claims`,
     apiKeys: ['by-id', 'by-hash', 'by-name'].map((what) => `${prefix}:{keys}:${what}`),
     misses: (client: string) => `${prefix}:misses:{${client}}`,
     spending: (client: string) => `${prefix}:spending:{${client}}`,

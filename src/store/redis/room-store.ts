@@ -9,7 +9,7 @@ import * as scripts from './scripts.ts';
 
 /** How long Redis keeps a room that no sweep has met: a net under the sweep, which forgets nothing. */
 export const netMs = 7 * 86_400_000;
-/** For a node to end the rooms that it took on. */
+/** For a node to end the rooms, and remove the blobs, that it took on. */
 const leaseMs = 60_000;
 
 export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): RoomStore {
@@ -196,6 +196,15 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     async listTrash(limit) {
       const found = await inAllShards(({ trash }) => redis.send(trash, ['SRANDMEMBER', trash, String(limit)]));
       return (found as string[][]).flat().slice(0, limit);
+    },
+
+    async claimTrash(blobs, now) {
+      if (blobs.length === 0) return [];
+      return (await redis.run(scripts.claimTrash, [keys.claims], [now, now + leaseMs, leaseMs, ...blobs])) as string[];
+    },
+
+    async releaseTrash(blobs) {
+      if (blobs.length > 0) await redis.send(keys.claims, ['ZREM', keys.claims, ...blobs]);
     },
 
     async clearTrash(gone) {

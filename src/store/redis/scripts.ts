@@ -180,6 +180,20 @@ for _, member in ipairs(taken) do redis.call('ZADD', KEYS[2], ARGV[3], member) e
 return taken
 `);
 
+/**
+ * Hands out blobs to be removed, each to one node. A claim outlives the removal: another node may have listed the blob
+ * before. KEYS: claims. ARGV: now, end of the lease, its length, the blobs.
+ */
+export const claimTrash = script(`
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+local own = {}
+for i = 4, #ARGV do
+  if redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[i]) == 1 then own[#own + 1] = ARGV[i] end
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return own
+`);
+
 /** Leaves of a room past its time only that it was there. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs. */
 export const expireRoom = script(`${isLive}${dropFiles}
 if isLive(KEYS[1], ARGV[1]) then return 0 end

@@ -21,11 +21,10 @@ export function createDeviceList({ deviceSeenMs, devicesPerRoom }: GuardRules) {
   }
 
   function dropGone(code: RoomCode, { seen, channels }: Present, now: number): void {
-    for (const [id, seenAt] of seen) {
-      if (seenAt > now - deviceSeenMs) break;
-      seen.delete(id);
-    }
-    for (const [id, { renewedAt }] of channels) if (renewedAt <= now - deviceSeenMs) channels.delete(id);
+    // What was noted by a clock that was ahead, and has been set back, would otherwise stay until that time comes.
+    const isGone = (notedAt: number) => notedAt <= now - deviceSeenMs || notedAt > now + deviceSeenMs;
+    for (const [id, seenAt] of seen) if (isGone(seenAt)) seen.delete(id);
+    for (const [id, { renewedAt }] of channels) if (isGone(renewedAt)) channels.delete(id);
     if (seen.size + channels.size === 0) rooms.delete(code);
   }
 

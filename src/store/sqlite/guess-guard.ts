@@ -46,6 +46,20 @@ export function createGuessGuard(rules: GuardRules) {
     return guards.get(code, now) ?? guards.start(code, fresh);
   }
 
+  const lockMs = ({ wrong }: Tries) =>
+    Math.min(rules.firstLockMs * 2 ** (wrong - rules.triesBeforeLock), rules.longestLockMs);
+
+  /** After a clock that was ahead is set back, no window and no lock lasts for longer than a whole one from now. */
+  function shorten(guard: RoomGuard, { code, client, now }: { code: RoomCode; client: ClientId; now: number }): void {
+    const tries = guard.clients[client];
+    const isAhead = guard.windowEndsAt > now + rules.windowMs || (tries && tries.lockedUntil > now + lockMs(tries));
+    if (!isAhead) return;
+    guard.windowEndsAt = Math.min(guard.windowEndsAt, now + rules.windowMs);
+    if (tries) tries.lockedUntil = Math.min(tries.lockedUntil, now + lockMs(tries));
+    if (tries) tries.forgetAt = Math.min(tries.forgetAt, now + rules.windowMs + lockMs(tries));
+    guards.changed(code);
+  }
+
   function lockedUntil(guard: RoomGuard, client: ClientId, now: number): number | undefined {
     const own = guard.clients[client]?.lockedUntil ?? 0;
     if (own > now) return own;
@@ -65,8 +79,7 @@ export function createGuessGuard(rules: GuardRules) {
 
   /** The fifth wrong PIN locks for the first time; each further one locks for twice as long. */
   function lock(tries: Tries, now: number): void {
-    const locks = tries.wrong - rules.triesBeforeLock;
-    if (locks >= 0) tries.lockedUntil = now + Math.min(rules.firstLockMs * 2 ** locks, rules.longestLockMs);
+    if (tries.wrong >= rules.triesBeforeLock) tries.lockedUntil = now + lockMs(tries);
     tries.forgetAt = Math.max(now, tries.lockedUntil) + rules.windowMs;
   }
 
@@ -77,8 +90,16 @@ export function createGuessGuard(rules: GuardRules) {
     guards.changed(code);
   }
 
+  function missesOf(client: ClientId, now: number): Misses | undefined {
+    const missed = misses.get(client, now);
+    if (!missed || missed.resetAt <= now + rules.windowMs) return missed;
+    missed.resetAt = now + rules.windowMs;
+    misses.changed(client);
+    return missed;
+  }
+
   function miss(client: ClientId, now: number): void {
-    const missed = misses.get(client, now) ?? misses.start(client, { count: 0, resetAt: now + rules.windowMs });
+    const missed = missesOf(client, now) ?? misses.start(client, { count: 0, resetAt: now + rules.windowMs });
     missed.count += 1;
     misses.changed(client);
   }
@@ -89,7 +110,7 @@ export function createGuessGuard(rules: GuardRules) {
 
     /** When a client that missed too often may look for rooms again; undefined if it may now. */
     missedOutUntil(client: ClientId, now: number): number | undefined {
-      const missed = misses.get(client, now);
+      const missed = missesOf(client, now);
       const tooMany = missed && rules.missesPerClient > 0 && missed.count >= rules.missesPerClient;
       return tooMany ? missed.resetAt : undefined;
     },
@@ -97,6 +118,7 @@ export function createGuessGuard(rules: GuardRules) {
     /** Counts the try as wrong, then looks: there is no moment in which one more could slip past. */
     tryPin(room: Room, client: ClientId, isRight: () => boolean, now: number): PinTrial {
       const guard = guardOf(room, now);
+      shorten(guard, { code: room.code, client, now });
       const until = lockedUntil(guard, client, now);
       if (until !== undefined) return { outcome: 'locked', until };
       const known = guard.clients[client] !== undefined;

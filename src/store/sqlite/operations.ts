@@ -114,18 +114,14 @@ export function createOperations(db: DatabaseSync) {
     },
 
     expireRooms(now: number, limit: number, rememberMs: number): RoomCode[] {
-      const ended = sql('SELECT code, expires_at FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(
-        now,
-        limit,
-      );
-      for (const { code, expires_at: expiredAt } of ended) {
-        sql('DELETE FROM rooms WHERE code = ?').run(code as string);
-        sql('INSERT OR REPLACE INTO expired_rooms VALUES (?, ?)').run(code as string, expiredAt as number);
-      }
+      const ended = sql('SELECT code FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(now, limit);
+      for (const { code } of ended) expireRoom(code as RoomCode, now);
       sql('DELETE FROM expired_rooms WHERE expired_at <= ?').run(now - rememberMs);
       sql('DELETE FROM counters WHERE expires_at <= ?').run(now);
       return ended.map(({ code }) => code as RoomCode);
     },
+
+    expireRoom,
 
     clearTrash(blobs: readonly string[]): void {
       for (const blob of blobs) sql('DELETE FROM trash WHERE blob = ?').run(blob);
@@ -158,6 +154,12 @@ export function createOperations(db: DatabaseSync) {
     restoreRoom: (record: RoomRecord) => restoreRoom(sql, record),
     restoreKey: (key: KeyRecord) => restoreKey(sql, key),
   };
+
+  /** Ends a room, if its time is up, and remembers that it was. */
+  function expireRoom(code: RoomCode, now: number): void {
+    const ended = sql('DELETE FROM rooms WHERE code = ? AND expires_at <= ? RETURNING expires_at').get(code, now);
+    if (ended) sql('INSERT OR REPLACE INTO expired_rooms VALUES (?, ?)').run(code, ended.expires_at as number);
+  }
 
   /** All rooms less those past their time that no sweep has met yet. */
   function liveRooms(now: number): number {

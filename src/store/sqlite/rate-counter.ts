@@ -12,10 +12,20 @@ const mostClients = 500_000;
 
 export function createRateCounter(): RateCounter & { ledger: Ledger<Spending> } {
   const ledger = new Ledger<Spending>('rate', mostClients, ({ resetAt }) => resetAt);
+
+  /** After a clock that was ahead is set back, nobody waits for longer than a whole window. */
+  function current(client: ClientId, { windowMs }: Quota, now: number): Spending | undefined {
+    const spending = ledger.get(client, now);
+    if (!spending || spending.resetAt <= now + windowMs) return spending;
+    spending.resetAt = now + windowMs;
+    ledger.changed(client);
+    return spending;
+  }
+
   return {
     ledger,
     async take(client: ClientId, quota: Quota, now: number) {
-      const spending = ledger.get(client, now) ?? ledger.start(client, { used: 0, resetAt: now + quota.windowMs });
+      const spending = current(client, quota, now) ?? ledger.start(client, { used: 0, resetAt: now + quota.windowMs });
       const granted = spending.used < quota.limit;
       if (granted) {
         spending.used += 1;
@@ -24,7 +34,7 @@ export function createRateCounter(): RateCounter & { ledger: Ledger<Spending> } 
       return allowance(spending, quota, granted);
     },
     async peek(client: ClientId, quota: Quota, now: number) {
-      const spending = ledger.get(client, now) ?? { used: 0, resetAt: now + quota.windowMs };
+      const spending = current(client, quota, now) ?? { used: 0, resetAt: now + quota.windowMs };
       return allowance(spending, quota, true);
     },
   };

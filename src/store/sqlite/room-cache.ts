@@ -13,50 +13,65 @@ export interface CachedRoom {
   content: Content | undefined;
 }
 
-const mostRooms = 10_000;
-const mostTextUnits = 16 * 1024 * 1024;
+/** Of each of two generations. */
+const mostRooms = 5_000;
+const mostTextUnits = 8 * 1024 * 1024;
 /** Longer texts would push out many rooms each, and reading them is not what costs when they are sent. */
 const longestText = 256 * 1024;
 
+interface Generation {
+  rooms: Map<RoomCode, CachedRoom>;
+  textUnits: number;
+}
+
+/** What is used stays with the young; when these are full they become the old, and what was old is forgotten. */
 export class RoomCache {
-  /** Longest unused first. */
-  readonly #rooms = new Map<RoomCode, CachedRoom>();
-  #textUnits = 0;
+  #young = emptyGeneration();
+  #old = emptyGeneration();
 
   get(code: RoomCode): CachedRoom | undefined {
-    const cached = this.#rooms.get(code);
-    if (!cached) return undefined;
-    this.#rooms.delete(code);
-    this.#rooms.set(code, cached);
-    return cached;
+    return this.#young.rooms.get(code) ?? this.#rejuvenated(code);
   }
 
   put(code: RoomCode, cached: CachedRoom): CachedRoom {
     this.drop(code);
-    this.#rooms.set(code, cached);
-    if (this.#rooms.size > mostRooms) this.#dropOldest();
+    this.#add(code, cached);
     return cached;
   }
 
   /** Remembers the text of a room that is here. A write that is told of after a newer one was read comes too late. */
   putContent(code: RoomCode, content: Content): void {
-    const cached = this.#rooms.get(code);
+    const cached = this.get(code);
     if (!cached || (cached.content && cached.content.version >= content.version)) return;
-    this.#textUnits -= cached.content?.content.length ?? 0;
-    cached.content = content.content.length > longestText ? undefined : content;
-    this.#textUnits += cached.content?.content.length ?? 0;
-    while (this.#textUnits > mostTextUnits && this.#rooms.size > 0) this.#dropOldest();
+    const kept = content.content.length > longestText ? undefined : content;
+    this.put(code, { ...cached, content: kept });
   }
 
   drop(code: RoomCode): void {
-    const cached = this.#rooms.get(code);
-    if (!cached) return;
-    this.#textUnits -= cached.content?.content.length ?? 0;
-    this.#rooms.delete(code);
+    for (const generation of [this.#young, this.#old]) {
+      const cached = generation.rooms.get(code);
+      if (!cached) continue;
+      generation.rooms.delete(code);
+      generation.textUnits -= unitsOf(cached);
+    }
   }
 
-  #dropOldest(): void {
-    const oldest = this.#rooms.keys().next();
-    if (!oldest.done) this.drop(oldest.value);
+  #rejuvenated(code: RoomCode): CachedRoom | undefined {
+    const cached = this.#old.rooms.get(code);
+    return cached && this.put(code, cached);
+  }
+
+  #add(code: RoomCode, cached: CachedRoom): void {
+    const isFull = this.#young.rooms.size >= mostRooms || this.#young.textUnits + unitsOf(cached) > mostTextUnits;
+    if (isFull) {
+      this.#old = this.#young;
+      this.#young = emptyGeneration();
+    }
+    this.#young.rooms.set(code, cached);
+    this.#young.textUnits += unitsOf(cached);
   }
 }
+
+const emptyGeneration = (): Generation => ({ rooms: new Map(), textUnits: 0 });
+
+const unitsOf = ({ content }: CachedRoom) => content?.content.length ?? 0;

@@ -6,6 +6,8 @@ import type {
   Content,
   ContentWrite,
   GuardRules,
+  Room,
+  RoomState,
   RoomStore,
   StoredFile,
   Visit,
@@ -69,6 +71,20 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     return rows.map(fileOf);
   }
 
+  /** From the database alone, in one transaction: a seq with a text or a file of another age would be a lie. */
+  function stateOf(code: RoomCode, now: number): RoomState | 'expired' | 'gone' {
+    db.exec('BEGIN');
+    try {
+      const row = roomByCode.get(code);
+      if (!row) return expiredByCode.get(code, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
+      const { seq, pin_attempts: pinAttempts } = row as { seq: number; pin_attempts: number };
+      const content = contentByCode.get(code, now) as unknown as Content | undefined;
+      return content ? { room: roomOf(row), seq, content, files: filesOf(code, now), pinAttempts } : 'expired';
+    } finally {
+      db.exec('COMMIT');
+    }
+  }
+
   /** Waits for a change; whatever came of it, the room is read anew afterwards. */
   async function changing<T>(code: RoomCode, change: Promise<T>): Promise<T> {
     try {
@@ -90,11 +106,12 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     }
   }
 
-  function admit({ code, client, pinMac, deviceId, reads, now }: Visit): Admission {
+  function admit({ code, client, pinMac, deviceId, reads, now }: Visit): Admission | Promise<Admission> {
     const until = guard.missedOutUntil(client, now);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
     const found = code && (reads ? findToRead(code) : find(code));
-    if (!found || found.room.expiresAt <= now) return absent(code, found?.room.expiresAt, client, now);
+    if (!found) return absent(code, undefined, client, now);
+    if (found.room.expiresAt <= now) return over(found.room, client, now);
 
     const { room, pinMac: roomMac } = found;
     if (roomMac) {
@@ -105,6 +122,18 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     }
     if (deviceId) devices.seen(room.code, deviceId, now);
     return found.content ? { outcome: 'admitted', room, content: found.content } : { outcome: 'admitted', room };
+  }
+
+  /** Counted before anything is waited for, so that many at once are counted too. */
+  async function over({ code, expiresAt }: Room, client: string, now: number): Promise<Admission> {
+    const admission = absent(code, expiresAt, client, now);
+    await endForGood(code, now);
+    return admission;
+  }
+
+  /** Met past its time, a room must stay gone when the clock is set back. Where this fails, the next sweep does it. */
+  async function endForGood(code: RoomCode, now: number): Promise<void> {
+    await changing(code, writer.run('expireRoom', code, now)).catch(() => undefined);
   }
 
   function absent(code: RoomCode | undefined, expiredAt: number | undefined, client: string, now: number): Admission {
@@ -132,18 +161,10 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       return seq;
     },
 
-    /** From the database alone, in one transaction: a seq with a text or a file of another age would be a lie. */
     async readState(code, now) {
-      db.exec('BEGIN');
-      try {
-        const row = roomByCode.get(code);
-        if (!row) return expiredByCode.get(code, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
-        const { seq, pin_attempts: pinAttempts } = row as { seq: number; pin_attempts: number };
-        const content = contentByCode.get(code, now) as unknown as Content | undefined;
-        return content ? { room: roomOf(row), seq, content, files: filesOf(code, now), pinAttempts } : 'expired';
-      } finally {
-        db.exec('COMMIT');
-      }
+      const state = stateOf(code, now);
+      if (state === 'expired') await endForGood(code, now);
+      return state;
     },
 
     notePinAttempt: (code, now) => changing(code, writer.run('notePinAttempt', code, now)),
@@ -173,11 +194,10 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     },
 
     async findFile(fileId, now) {
-      const row = sql('SELECT files.* FROM files JOIN rooms USING (code) WHERE id = ? AND expires_at > ?').get(
-        fileId,
-        now,
-      );
-      return row && fileOf(row);
+      const row = sql('SELECT files.*, expires_at FROM files JOIN rooms USING (code) WHERE id = ?').get(fileId);
+      if (!row || (row.expires_at as number) > now) return row && fileOf(row);
+      await endForGood(row.code as RoomCode, now);
+      return undefined;
     },
 
     removeFile: (code, fileId, now) => changing(code, writer.run('removeFile', code, fileId, now)),
@@ -196,6 +216,9 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
         .map(({ blob }) => String(blob));
     },
 
+    // There is one node, and it empties its trash once at a time.
+    claimTrash: async (blobs) => blobs,
+    releaseTrash: async () => undefined,
     clearTrash: (blobs) => writer.run('clearTrash', blobs),
 
     async knownBlobs(blobs) {

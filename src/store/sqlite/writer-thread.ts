@@ -1,18 +1,25 @@
 /** The thread that owns writing: one transaction for all the operations of a batch, so that they share one fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect } from './connection.ts';
+import { grows, watchDisk } from './disk-reserve.ts';
 import { createOperations } from './operations.ts';
-import type { Batch, Outcome } from './writer.ts';
+import { type Batch, type Outcome, sqliteFull } from './writer.ts';
 
 const db = connect(workerData as string);
 const operations = createOperations(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
+const hasRoomFor = watchDisk(db, workerData as string);
 if (!parentPort) throw new Error('This module runs as a thread of the SQLite store.');
 const port = parentPort;
 
 port.on('message', (batch: Batch | 'close') => {
   if (batch === 'close') close();
-  else port.postMessage(commit(batch));
+  else port.postMessage(hasRoomFor(batch) ? commit(batch) : batch.map(aloneIfSmall));
 });
+
+function aloneIfSmall(operation: Batch[number]): Outcome {
+  if (!grows(operation)) return alone(operation);
+  return { error: { message: 'the rest of the disk is kept for making room', errcode: sqliteFull } };
+}
 
 function commit(batch: Batch): Outcome[] {
   let begun = false;

@@ -17,13 +17,10 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** Beside this module, as source or as built. */
-const threadModule = new URL(`./writer-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
-
 const largestBatch = 256;
 /** More than a disk that works ever has waiting; past it, refusing is kinder than making everyone wait. */
 const longestQueue = 10_000;
-const sqliteFull = 13;
+export const sqliteFull = 13;
 
 export interface Writer {
   run<N extends Name>(name: N, ...args: Parameters<Operations[N]>): Promise<ReturnType<Operations[N]>>;
@@ -38,8 +35,7 @@ export function createWriter(path: string): Writer {
 
   /** Started with the first write: a server that only answers reads, or its first health check, does not wait for it. */
   function start(): Worker {
-    const { Worker } = process.getBuiltinModule('node:worker_threads');
-    const worker = new Worker(threadModule, { workerData: path });
+    const worker = startThread(path);
     worker.on('message', settle);
     worker.on('error', (error) => fail(unavailable(error)));
     worker.on('exit', () => {
@@ -96,6 +92,15 @@ export function createWriter(path: string): Writer {
       });
     },
   };
+}
+
+/** Its code is beside this module, as source or as built; in an executable it is a part of that. */
+function startThread(workerData: string): Worker {
+  const { Worker } = process.getBuiltinModule('node:worker_threads');
+  const { isSea, getAsset } = process.getBuiltinModule('node:sea');
+  if (isSea()) return new Worker(getAsset('writer-thread.cjs', 'utf8'), { eval: true, workerData });
+  const name = `./writer-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
+  return new Worker(new URL(name, import.meta.url), { workerData });
 }
 
 function unavailable(cause?: unknown): PoproomError {

@@ -1,0 +1,91 @@
+/** Another revision against this one, in turns within one run: which is faster, beyond noise? */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compareRounds, type Target } from './load.ts';
+import { median } from './processes.ts';
+import { contentPaths, targetOf, textBody } from './rows/requests.ts';
+import { timeToStart } from './rows/start.ts';
+import { ownRoot, startPoproom } from './servers.ts';
+
+const rounds = 15;
+
+/** The names are those of rows; others than these have nothing to compare. */
+export async function compareWith(revision: string, names: readonly string[]): Promise<void> {
+  const other = checkOut(revision);
+  try {
+    console.log(
+      `\n| work | ${revision} | this | this / ${revision} | 95 % between | verdict |\n|---|---|---|---|---|---|`,
+    );
+    if (names.includes('read')) await compareLoad('reading, CPU a request', other, undefined);
+    if (names.includes('write')) await compareLoad('writing, CPU a request', other, textBody);
+    if (names.includes('start')) await compareStarts(other);
+  } finally {
+    execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: ownRoot });
+    rmSync(other, { recursive: true, force: true });
+  }
+}
+
+/** With the libraries of this checkout, where both want the same. */
+function checkOut(revision: string): string {
+  const folder = join(mkdtempSync(join(tmpdir(), 'poproom-against-')), 'poproom');
+  execFileSync('git', ['worktree', 'add', '--detach', folder, revision], { cwd: ownRoot, stdio: 'ignore' });
+  const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8');
+  if (lock(folder) === lock(ownRoot)) symlinkSync(join(ownRoot, 'node_modules'), join(folder, 'node_modules'));
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'ignore' });
+  execFileSync(process.execPath, [join(folder, 'scripts/build.ts')], { cwd: folder, stdio: 'ignore' });
+  if (!existsSync(join(folder, 'dist/main.js'))) throw new Error(`${revision} does not build as this one does.`);
+  return folder;
+}
+
+async function compareLoad(work: string, other: string, body: string | undefined): Promise<void> {
+  const servers = [await startPoproom({ root: other, port: 18_080 }), await startPoproom({ port: 18_081 })];
+  try {
+    const targets: Target[] = [];
+    for (const server of servers) targets.push(targetOf('', server, await contentPaths(server, 64), body));
+    const [theirs, own] = compareRounds(targets, rounds);
+    tell(work, theirs?.cpu ?? [], own?.cpu ?? [], 'µs');
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+async function compareStarts(other: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
+  const [theirs, own] = [[] as number[], [] as number[]];
+  for (let round = 0; round < rounds + 2; round++) {
+    theirs.push(await timeToStart(join(folder, 'other'), other));
+    own.push(await timeToStart(join(folder, 'own')));
+  }
+  rmSync(folder, { recursive: true, force: true });
+  tell('start', theirs.slice(2), own.slice(2), 'ms');
+}
+
+/** Less is better in all of them. */
+function tell(work: string, theirs: number[], own: number[], unit: string): void {
+  const ratios = own.map((value, round) => value / (theirs[round] ?? Number.NaN)).toSorted((a, b) => a - b);
+  const [least, most] = range(ratios);
+  const verdict = most < 1 ? '**faster**' : least > 1 ? '**slower**' : 'no difference beyond noise';
+  const show = (values: number[]) => `${median(values).toFixed(1)} ${unit}`;
+  const between = `${least.toFixed(3)} and ${most.toFixed(3)}`;
+  console.log(`| ${work} | ${show(theirs)} | ${show(own)} | ${median(ratios).toFixed(3)} | ${between} | ${verdict} |`);
+}
+
+/** The median lies between these with 95 %, whatever the distribution: by the binomial of its order. */
+function range(sorted: readonly number[]): [number, number] {
+  const n = sorted.length;
+  let tail = 0;
+  let k = 0;
+  for (; k < n / 2; k++) {
+    tail += binomial(n, k) / 2 ** n;
+    if (tail > 0.025) break;
+  }
+  return [sorted[Math.max(0, k - 1)] ?? Number.NaN, sorted[Math.min(n - 1, n - k)] ?? Number.NaN];
+}
+
+function binomial(n: number, k: number): number {
+  let result = 1;
+  for (let i = 1; i <= k; i++) result *= (n - k + i) / i;
+  return result;
+}

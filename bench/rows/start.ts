@@ -1,0 +1,71 @@
+/** From the start of the process to the first healthy answer, and the memory of a server at rest. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { firstAnswer, median, rssOf, runOn, serverCore, startOn, stop } from '../processes.ts';
+import { ownRoot, type Server, startBare, startPoproom } from '../servers.ts';
+import { atMost, type Row } from '../table.ts';
+
+const rounds = 20;
+const port = 18_080;
+
+/** The caches of Node and of the disk are warm, as after any first start. */
+export async function compareStart(): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
+  try {
+    const empty = join(folder, 'empty.js');
+    writeFileSync(empty, '');
+    const taken = { empty: [] as number[], poproom: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      taken.empty.push(timed(() => runOn(serverCore, [process.execPath, empty])));
+      taken.poproom.push(await timeToStart(folder));
+    }
+    const [theirs, own] = [median(taken.empty), median(taken.poproom.slice(2))];
+    const [against, poproom] = [`an empty Node program: ${theirs.toFixed(0)} ms`, `${own.toFixed(0)} ms`];
+    return [{ work: 'start to the first healthy answer', against, poproom, ...atMost(own / theirs, 2.5) }];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function timed(work: () => void): number {
+  const startedAt = performance.now();
+  work();
+  return performance.now() - startedAt;
+}
+
+export async function timeToStart(folder: string, root = ownRoot): Promise<number> {
+  const command = [process.execPath, join(root, 'bin/poproom.js'), 'serve'];
+  const env = { PORT: String(port), POPROOM_HOST: '127.0.0.1', POPROOM_DATA_DIR: join(folder, 'data') };
+  const startedAt = performance.now();
+  const server = startOn(serverCore, command, env);
+  const status = await firstAnswer(port, '/api/health');
+  const took = performance.now() - startedAt;
+  if (!status.includes('200')) throw new Error(`The first answer was: ${status}`);
+  await firstAnswer(port, '/readyz');
+  await stop(server);
+  return took;
+}
+
+/** After a thousand requests, and five seconds to settle. */
+export async function compareRest(): Promise<Row[]> {
+  const [theirs, own] = [[] as number[], [] as number[]];
+  for (let round = 0; round < 5; round++) {
+    theirs.push(await memoryAtRest(await startBare('fastify.ts', 18_081)));
+    own.push(await memoryAtRest(await startPoproom({ port })));
+  }
+  const show = (all: number[]) => `${(median(all) / 2 ** 20).toFixed(0)} MiB`;
+  const ratio = atMost(median(own) / median(theirs), 1.5);
+  return [{ work: 'memory at rest', against: `bare Fastify: ${show(theirs)}`, poproom: show(own), ...ratio }];
+}
+
+async function memoryAtRest(server: Server): Promise<number> {
+  try {
+    for (let i = 0; i < 1000; i++) await (await fetch(`${server.url}/api/health`)).text();
+    await pause(5000);
+    return rssOf(server.process);
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,41 @@
+/** Stores that are filled past the server, since making a million rooms by requests would take an hour. */
+import { DatabaseSync } from 'node:sqlite';
+import { createClient } from '@redis/client';
+import { drawSymbols, type RoomCode } from '../src/core/room-code.ts';
+import { createKeys } from '../src/store/redis/keys.ts';
+
+const text = 'x'.repeat(100);
+const dayMs = 86_400_000;
+
+export const drawCodes = (count: number): RoomCode[] =>
+  Array.from({ length: count }, () => drawSymbols().slice(0, 10) as RoomCode);
+
+export function fillSqlite(file: string, codes: readonly RoomCode[], expiresAt = Date.now() + dayMs): void {
+  const db = new DatabaseSync(file);
+  const now = Date.now();
+  const insert = db.prepare(
+    'INSERT INTO rooms (code, created_at, expires_at, written_at, content) VALUES (?, ?, ?, ?, ?)',
+  );
+  db.exec('BEGIN');
+  for (const code of codes) insert.run(code, now, expiresAt, now, text);
+  db.exec('COMMIT');
+  db.close();
+}
+
+export async function fillRedis(url: string, codes: readonly RoomCode[]): Promise<void> {
+  const client = createClient({ url });
+  await client.connect();
+  const keys = createKeys('pop');
+  const now = Date.now();
+  const times = { createdAt: now, expiresAt: now + dayMs, writtenAt: now };
+  const room = { ...times, pinMac: '', seq: 1, version: 1, content: text, fileCount: 0, fileBytes: 0, pinAttempts: 0 };
+  for (let at = 0; at < codes.length; at += 2_000) {
+    const portion = codes.slice(at, at + 2_000);
+    await Promise.all(portion.map((code) => client.hSet(keys.ofRoom(code).room, room)));
+    await client.zAdd(
+      keys.rooms,
+      portion.map((value) => ({ value, score: now + dayMs })),
+    );
+  }
+  client.destroy();
+}

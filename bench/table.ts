@@ -1,0 +1,27 @@
+/** The one table that a benchmark prints. */
+export interface Row {
+  work: string;
+  /** What it is compared with, and what that reached. */
+  against: string;
+  poproom: string;
+  /** As it is shown. */
+  ratio: string;
+  wanted: string;
+  reached: boolean;
+}
+
+export const heading = '| work | against | Poproom | ratio | to reach | |\n|---|---|---|---|---|---|';
+
+export function line({ work, against, poproom, ratio, wanted, reached }: Row): string {
+  return `| ${work} | ${against} | ${poproom} | ${ratio} | ${wanted} | ${reached ? '✓' : '✗'} |`;
+}
+
+/** Where more is better. */
+export function atLeast(ratio: number, wanted: number): Pick<Row, 'ratio' | 'wanted' | 'reached'> {
+  return { ratio: ratio.toFixed(2), wanted: `≥ ${wanted.toFixed(2)}`, reached: ratio >= wanted };
+}
+
+/** Where less is better. */
+export function atMost(ratio: number, wanted: number): Pick<Row, 'ratio' | 'wanted' | 'reached'> {
+  return { ratio: `${ratio.toFixed(2)} ×`, wanted: `≤ ${wanted} ×`, reached: ratio <= wanted };
+}

@@ -1,0 +1,78 @@
+/** A cluster goes away and comes back, whole or in part: what holds for one server holds for it too. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { type Device, joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
+import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import type { ServerProcess } from '../support/process.ts';
+import { type RedisCluster, startRedisCluster } from '../support/redis.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+
+const trueWithinMs = 5_000;
+/** So many that some lie on each server; one client may have 20 channels. */
+const roomCount = 18;
+
+describe('a cluster goes away', { timeout: 90_000 }, () => {
+  let redis: RedisCluster;
+  let s3: TestS3;
+  before(async () => {
+    [redis, s3] = await Promise.all([startRedisCluster(['--appendonly', 'yes', '--appendfsync', 'always']), startS3()]);
+  });
+  after(() => Promise.all([redis.stop(), s3.stop()]));
+
+  for (const [what, count] of [
+    ['all of it', 3],
+    ['one of its servers', 1],
+  ] as const) {
+    it(`[NODE-11] [NODE-12] devices know what is written as soon as ${what} is back`, async (t) => {
+      const { nodes, rooms } = await startAll(t);
+      const lost = redis.servers.slice(0, count);
+      for (const server of lost) server.signal('SIGKILL');
+      await eventually('it is noticed', async () => (await nodes[0].api.get('/readyz')).status === 503);
+      await Promise.all(lost.map((server) => server.restart()));
+      await redis.whole();
+      t.diagnostic(`told after ${Math.round(await msUntilTold(rooms))} ms`);
+    });
+  }
+
+  async function startAll(t: TestContext) {
+    const nodes = await startTwo(t, installation({ redis, s3 }, withoutLimits));
+    return { nodes, rooms: await Promise.all(Array.from({ length: roomCount }, () => watchedRoom(t, nodes))) };
+  }
+});
+
+type WatchedRoom = Awaited<ReturnType<typeof watchedRoom>>;
+
+/** Writes to each of them. */
+async function msUntilTold(rooms: readonly WatchedRoom[]): Promise<number> {
+  const since = performance.now();
+  await Promise.all(rooms.map(({ write }) => eventually('writes are taken', write, trueWithinMs)));
+  await Promise.all(rooms.map(({ isTold }) => eventually('devices are told', isTold, trueWithinMs)));
+  const ms = performance.now() - since;
+  assert.ok(ms < trueWithinMs, `the devices have the true state after ${ms} ms`);
+  return ms;
+}
+
+/** A room with a device on the node that is not written to. */
+async function watchedRoom(t: TestContext, [one, two]: readonly [ServerProcess, ServerProcess]) {
+  const code = await one.api.room();
+  const device = await joinRoom(t, two.url, code);
+  await device.next('snapshot');
+  const content = `the first in ${code} after it`;
+  return {
+    async write() {
+      const answer = await one.api.post(`/api/rooms/${code}/content`, { json: { content } });
+      return answer.status === 200 || isAway(answer);
+    },
+    isTold: () => textsIn(device).includes(content),
+  };
+}
+
+const textsIn = ({ told }: Device) => told.flatMap((message) => (message.type === 'content' ? [message.content] : []));
+
+function isAway(answer: Answer): false {
+  assertError(answer, 503, 'UNAVAILABLE');
+  return false;
+}

@@ -1,0 +1,77 @@
+/** The primary of Redis is lost, and Sentinel puts its replica in its place: the nodes go on with that one. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
+import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { startRedisWithSentinels } from '../support/redis.ts';
+import { startS3 } from '../support/s3.ts';
+
+/** Twice what is promised: much runs beside this. */
+const answersWithinMs = 4_000;
+/** A second until it is missed, the vote, the change; all of it on a machine that does other things too. */
+const failsOverWithinMs = 30_000;
+const toldWithinMs = 5_000;
+
+describe('a failover by Sentinel', { timeout: 90_000 }, () => {
+  it('[NODE-16] leaves what was replicated, needs no restart, and devices hear what is written after it', async (t) => {
+    const { redis, nodes } = await startAll(t);
+    const [one, two] = nodes;
+    const [room, untouched] = [await one.api.room(), await two.api.room({ pin: '0427' })];
+    const devices = await Promise.all(nodes.map(({ url }) => joinRoom(t, url, room)));
+    await Promise.all(devices.map((device) => device.next('snapshot')));
+    const write = (content: string) => one.api.post(`/api/rooms/${room}/content`, { json: { content } });
+    await one.api.post(`/api/rooms/${untouched}/content`, { pin: '0427', json: { content: 'kept' } });
+    assert.equal((await write('before')).status, 200);
+    await redis.replicated();
+
+    redis.primary.signal('SIGKILL');
+    const killedAt = performance.now();
+    let slowest = 0;
+    for (const { api } of nodes) {
+      const timed = async () => {
+        const since = performance.now();
+        const answer = await api.get(`/api/rooms/${room}`);
+        slowest = Math.max(slowest, performance.now() - since);
+        return answer.status === 200 || isAway(answer);
+      };
+      await eventually('it serves again', timed, failsOverWithinMs);
+    }
+    const servesAfter = performance.now() - killedAt;
+    assert.ok(slowest < answersWithinMs, `the slowest answer took ${slowest} ms`);
+
+    const written = await eventually('writes are taken', async () => {
+      const answer = await write('after');
+      return answer.status === 200 && answer;
+    });
+    const writtenAt = performance.now();
+    assert.equal(written.headers.get('etag'), '"2"', 'it was written once, upon what was there');
+    await Promise.all(devices.map((device) => device.next('content', ({ content }) => content === 'after')));
+    const toldAfter = performance.now() - writtenAt;
+    assert.ok(toldAfter < toldWithinMs, `the devices were told after ${toldAfter} ms`);
+    for (const { api } of nodes) {
+      assert.equal((await api.get(`/api/rooms/${untouched}/content`, { pin: '0427' })).json.content, 'kept');
+    }
+    const [device, other] = devices as [(typeof devices)[0], (typeof devices)[0]];
+    device.say({ type: 'content', content: 'from a device', baseVersion: 2 });
+    await other.next('content', ({ content }) => content === 'from a device');
+    t.diagnostic(
+      `serves after ${Math.round(servesAfter)} ms, slowest answer ${Math.round(slowest)} ms, ` +
+        `devices told after ${Math.round(toldAfter)} ms`,
+    );
+  });
+});
+
+async function startAll(t: TestContext) {
+  const [redis, s3] = await Promise.all([startRedisWithSentinels(), startS3()]);
+  t.after(() => Promise.all([redis.stop(), s3.stop()]));
+  return { redis, nodes: await startTwo(t, installation({ redis, s3 }, withoutLimits)) };
+}
+
+/** The one refusal that a failover allows. */
+function isAway(answer: Answer): false {
+  assertError(answer, 503, 'UNAVAILABLE');
+  return false;
+}

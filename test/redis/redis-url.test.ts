@@ -1,0 +1,63 @@
+/** The addresses that POPROOM_STORE takes for Redis. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseRedisUrl } from '../../src/redis/redis-url.ts';
+
+describe('an address of Redis', () => {
+  it('names a server, with everything that can be said of it', () => {
+    const { mode, tls, nodes, username, password, database, prefix } = parseRedisUrl(
+      'rediss://me:a%40b@[::1]:7000/3?prefix=x',
+    );
+    assert.deepEqual(
+      { mode, tls, nodes, username, password, database, prefix },
+      {
+        mode: 'single',
+        tls: true,
+        nodes: [{ host: '::1', port: 7000 }],
+        username: 'me',
+        password: 'a@b',
+        database: 3,
+        prefix: 'x',
+      },
+    );
+  });
+
+  it('has the usual ports, which are others for Sentinels', () => {
+    assert.deepEqual(parseRedisUrl('redis://a,b:7000?cluster').nodes, [
+      { host: 'a', port: 6379 },
+      { host: 'b', port: 7000 },
+    ]);
+    assert.deepEqual(parseRedisUrl('redis://a?sentinel=s').nodes, [{ host: 'a', port: 26_379 }]);
+  });
+
+  const [open, secured] = ['redis://me:secret@a?sentinel=s', 'rediss://me:secret@a?sentinel=s'];
+  const logins: [how: string, text: string, login: object][] = [
+    ['as the servers', open, { tls: false, username: 'me', password: 'secret' }],
+    ['with TLS as the servers', secured, { tls: true, username: 'me', password: 'secret' }],
+    ['without TLS', `${secured}&sentinelTls=false`, { tls: false, username: 'me', password: 'secret' }],
+    [
+      'with a password of their own',
+      `${open}&sentinelPassword=a%26b`,
+      { tls: false, username: undefined, password: 'a&b' },
+    ],
+    ['with a user of their own', `${open}&sentinelUser=you`, { tls: false, username: 'you', password: 'secret' }],
+    ['without a password', `${open}&sentinelPassword=`, { tls: false, username: undefined, password: undefined }],
+  ];
+  for (const [how, text, login] of logins) {
+    it(`[NODE-17] has the Sentinels asked ${how}`, () => {
+      assert.deepEqual(parseRedisUrl(text).sentinel, { name: 's', ...login });
+    });
+  }
+
+  const wrong: [text: string, why: RegExp][] = [
+    ['redis://', /must look like/],
+    ['redis://a,b', /several servers/],
+    ['redis://a/1?cluster', /a cluster does not have/],
+    ['redis://a?color=red', /"color", which is not known/],
+    ['redis://a?sentinelPassword=x', /"sentinelPassword", but no \?sentinel=NAME/],
+    ['redis://a?sentinel=s&sentinelTls=maybe', /true or false/],
+  ];
+  for (const [text, why] of wrong) {
+    it(`says what is wrong with ${text}`, () => assert.throws(() => parseRedisUrl(text), why));
+  }
+});

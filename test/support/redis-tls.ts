@@ -1,0 +1,47 @@
+/** Redis and a Sentinel that speak TLS, with a certificate that was made for the occasion. */
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, startRedis } from './redis.ts';
+
+export interface RedisOverTls {
+  /** Of the server itself. */
+  readonly url: string;
+  readonly sentinelUrl: string;
+  /** The certificate that vouches for both. */
+  readonly authority: string;
+  stop(): Promise<void>;
+}
+
+export async function startRedisOverTls(): Promise<RedisOverTls> {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-tls-'));
+  const [key, authority] = makeCertificate(folder);
+  const tls = ['--tls-key-file', key, '--tls-cert-file', authority, '--tls-ca-cert-file', authority];
+  const common = [...tls, '--tls-auth-clients', 'no', '--tls-replication', 'yes'];
+  const [ofServer, ofSentinel] = [await freePort(), await freePort()];
+  const server = await startRedis([...common, '--tls-port', String(ofServer)]);
+  const monitor = `sentinel monitor poproom 127.0.0.1 ${ofServer} 1`;
+  const sentinel = await startRedis(['--sentinel', ...common, '--tls-port', String(ofSentinel)], [monitor]);
+  return {
+    url: `rediss://127.0.0.1:${ofServer}`,
+    sentinelUrl: `rediss://127.0.0.1:${ofSentinel}?sentinel=poproom`,
+    authority,
+    async stop() {
+      await Promise.all([sentinel.stop(), server.stop()]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function makeCertificate(folder: string): [key: string, certificate: string] {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const names = ['-subj', '/CN=Redis of a test', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  try {
+    execFileSync('openssl', ['req', ...kind, ...names, '-keyout', key, '-out', certificate], { stdio: 'pipe' });
+  } catch (cause) {
+    throw new Error('The test of TLS needs openssl: on Debian, "sudo apt-get install openssl".', { cause });
+  }
+  return [key, certificate];
+}
