@@ -4,7 +4,11 @@ import { commands, roomCommands, serverCommands } from './commands.ts';
 import { UsageError } from './usage-error.ts';
 
 // Who reads the output may stop reading: that is no failure, and nothing is left to say.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(0);
+  console.error(`poproom: the output could not be written (${message})`);
+  process.exit(1);
+});
 
 try {
   await run(process.argv.slice(2));

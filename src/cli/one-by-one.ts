@@ -1,5 +1,7 @@
 /** Files, one after the other. */
+
 import type { Input } from './command.ts';
+import { inJson } from './output.ts';
 import { printable } from './printable.ts';
 
 export interface Handled {
@@ -27,7 +29,7 @@ export async function oneByOne<T extends { name: string }>(
     throw error;
   } finally {
     if (input.isSet('json') && (done.length > 0 || items.length === 0)) {
-      console.log(JSON.stringify(done.map(({ value }) => value)));
+      console.log(inJson(done.map(({ value }) => value)));
     }
   }
 }

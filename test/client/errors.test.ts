@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
+import { loseStore } from '../support/lose-store.ts';
 import { startTestServer } from '../support/server.ts';
 import { startPortal } from './portal.ts';
 
@@ -54,6 +55,16 @@ describe('an error of the SDK', () => {
       const url = `http://127.0.0.1:${await startPortal(t, status)}`;
       assert.equal((await failure(createClient({ url }).createRoom())).code, code, `for ${status}`);
     }
+  });
+});
+
+describe('the health of a server', () => {
+  it('[SDK-1] is told, and no error, also where it is not well', async (t) => {
+    const server = await startTestServer(t);
+    const client = createClient({ url: server.url });
+    assert.equal((await client.health()).status, 'healthy');
+    await loseStore(server);
+    assert.equal((await client.health()).status, 'degraded');
   });
 });
 

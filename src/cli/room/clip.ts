@@ -6,7 +6,7 @@ import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { createNewest } from '../newest.ts';
-import { remark } from '../output.ts';
+import { inJson, remark } from '../output.ts';
 import { inRoom } from '../visit.ts';
 import { followText, remarkEnd } from './follow-text.ts';
 import { createMirror, type Step } from './mirror.ts';
@@ -56,7 +56,7 @@ async function keepSame(input: Input, { room, clipboard, signal }: Ends): Promis
 }
 
 function tell(input: Input, step: Step): void {
-  if (input.isSet('json')) console.log(JSON.stringify(step));
+  if (input.isSet('json')) console.log(inJson(step));
   else if (step.problem !== undefined) console.error(step.problem);
   else remark(step.to === 'room' ? 'Clipboard → room' : 'Room → clipboard');
 }

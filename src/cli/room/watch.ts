@@ -1,10 +1,12 @@
 /** `poproom watch`: prints the text of a room whenever it changes, or runs a command on it. */
+
 import { type Ended as End, PoproomError, type Room, type RoomText } from '../../client/index.ts';
 import { takesOnlyCode } from '../arguments.ts';
 import type { Input } from '../command.ts';
 import { Ended } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { createNewest } from '../newest.ts';
+import { inJson } from '../output.ts';
 import { printableText } from '../printable.ts';
 import { UsageError } from '../usage-error.ts';
 import { inRoom } from '../visit.ts';
@@ -66,13 +68,13 @@ async function waitForChange(input: Input, room: Room, signal: AbortSignal): Pro
 }
 
 function runCommand(input: Input, room: Room, text: RoomText, signal: AbortSignal): Promise<number> {
-  const given = input.isSet('json') ? `${JSON.stringify(text)}\n` : text.content;
+  const given = input.isSet('json') ? `${inJson(text)}\n` : text.content;
   const env = { POPROOM_CODE: room.code, POPROOM_VERSION: String(text.version) };
   return runOn(given, { command: input.value('exec') ?? '', env, signal });
 }
 
 function printText(input: Input, text: RoomText): void {
-  process.stdout.write(input.isSet('json') ? `${JSON.stringify(text)}\n` : onOwnLines(text));
+  process.stdout.write(input.isSet('json') ? `${inJson(text)}\n` : onOwnLines(text));
 }
 
 function onOwnLines({ content }: RoomText): string {
