@@ -2,6 +2,7 @@
 // A file of its own, because Node's cache of compiled code must be switched on before the code is loaded.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
+import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const near = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -16,7 +17,7 @@ if (Number.parseInt(process.versions.node, 10) >= oldestNode) {
   const { spawn } = await import('node:child_process');
   const child = spawn(ownNode, process.argv.slice(1), { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code) => process.exit(code ?? 1));
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 } else {
   console.error(`poproom needs Node ${oldestNode} or newer; this is ${process.version}.`);
   process.exitCode = 1;

@@ -1,6 +1,7 @@
 /** The composition root: puts the parts together on the engine that the settings name, starts and stops them. */
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { createFiles } from './core/files.ts';
@@ -17,6 +18,7 @@ import { createHandlers } from './http/handlers.ts';
 import { createHttpServer } from './http/listen.ts';
 import { createMetrics } from './http/metrics.ts';
 import type { PageLimits } from './http/page-html.ts';
+import { type PageSource, pageInExecutable, pageInFolder } from './http/page-source.ts';
 import { prepareBodies } from './http/prepare-bodies.ts';
 import { createProbes } from './http/probes.ts';
 import { createRequestIds } from './http/request-id.ts';
@@ -40,19 +42,22 @@ const settleInMs = 300;
 /** The passing of time, for tests to hasten, and the page that was built, for tests to bring another. */
 export interface Surroundings {
   clock: Clock;
+  /** Milliseconds since some moment, whatever the clock is set to meanwhile. */
+  monotonic: Clock;
   heartbeatMs: number;
-  pageFolder: URL;
+  page: PageSource;
 }
 
 const real: Surroundings = {
   clock: Date.now,
+  monotonic: () => performance.now(),
   heartbeatMs: 25_000,
-  // The same from src/ and from dist/.
-  pageFolder: new URL('../dist/web/', import.meta.url),
+  // The folder is the same from src/ and from dist/.
+  page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
 };
 
 export async function startServer(config: Config, log: Log, given: Partial<Surroundings> = {}): Promise<Running> {
-  const { clock, heartbeatMs, pageFolder } = { ...real, ...given };
+  const { clock, monotonic, heartbeatMs, page } = { ...real, ...given };
   const { store, bus, blobs, secret, close: closeEngine } = await openEngine(config, clock);
   const parts: Parts = { rooms: store.rooms, blobs, bus, clock, secret };
   const rooms = createRooms(parts, {
@@ -71,12 +76,15 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   });
   const sweeper = createSweeper(parts, {
     everyMs: sweepEveryMs,
+    monotonic,
     done: (swept) => log.info(swept, 'swept'),
     failed: (err) => log.error({ err }, 'sweep failed'),
+    doubted: (why) =>
+      log.warn(why, 'the clock leapt or is ahead: until it has been steady for 10 minutes nothing is deleted'),
   });
   let stopping = false;
   const isStopping = () => stopping;
-  const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, pageFolder, isStopping });
+  const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, page, isStopping });
 
   // Node's own list of connections forgets those that became WebSockets.
   const sockets = new Set<Socket>();
@@ -125,12 +133,12 @@ interface HttpParts {
   rooms: Rooms;
   live: LiveChannel;
   sweeper: Sweeper;
-  pageFolder: URL;
+  page: PageSource;
   isStopping: () => boolean;
 }
 
 async function openHttp(given: HttpParts): Promise<Server> {
-  const { config, log, store, parts, rooms, live, sweeper, pageFolder, isStopping } = given;
+  const { config, log, store, parts, rooms, live, sweeper, page, isStopping } = given;
   const { blobs, clock } = parts;
   const metrics = config.metrics
     ? await createMetrics({ rooms: () => store.rooms.countRooms(clock()), channels: live.size })
@@ -151,7 +159,7 @@ async function openHttp(given: HttpParts): Promise<Server> {
     live,
     links: config,
     page: {
-      folder: pageFolder,
+      source: page,
       limits: pageLimits(config),
       address: () => config.publicUrl ?? lanUrl(config.host, server),
     },

@@ -21,7 +21,7 @@ export type LiveEvent =
 export type Ended = 'deleted' | 'expired' | 'left';
 
 export interface LiveOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /**

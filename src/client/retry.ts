@@ -27,16 +27,16 @@ export function waitingTime({ retryAfter }: PoproomError, failures: number): num
 
 export interface RetryOptions {
   /** How often at most a request is sent, the first time included; 5 when not said. */
-  attempts?: number;
+  attempts?: number | undefined;
   /** Fails at once where the server asks for more patience than this; 60 when not said. */
-  maxSeconds?: number;
+  maxSeconds?: number | undefined;
 }
 
 const refusedForNow: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'UNAVAILABLE']);
 
 /** Tries again what the server refuses for a while (429, 503), when it says that it may be tried again. */
 export function createPersistence(options: RetryOptions | undefined) {
-  const { attempts, maxSeconds } = { attempts: options ? 5 : 1, maxSeconds: 60, ...options };
+  const { attempts = options ? 5 : 1, maxSeconds = 60 } = options ?? {};
 
   return async function persist<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (let failures = 1; ; failures++) {

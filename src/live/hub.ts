@@ -83,13 +83,21 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     const now = performance.now();
     for (const feed of feeds.values()) {
       if (feed.sessions.size === 0) continue;
-      if (feed.view.room.expiresAt <= parts.clock()) feed.end({ type: 'closed', reason: 'expired' });
+      if (feed.view.room.expiresAt <= parts.clock()) expire(feed);
       for (const session of feed.sessions) session.tick(now);
       if (now >= feed.renewAt) {
         feed.renewAt = now + renewMs;
         renew(feed).catch((err) => log.warn({ err }, 'a room could not be read anew'));
       }
     }
+  }
+
+  /** Whoever reads a room past its time ends it: told that it is over, a device must not find it back with the clock. */
+  function expire(feed: RoomFeed): void {
+    feed.end({ type: 'closed', reason: 'expired' });
+    parts.rooms
+      .readState(feed.code, parts.clock())
+      .catch((err) => log.warn({ err }, 'a room past its time could not be ended yet'));
   }
 
   /** What the bus may have lost, and the devices of this node for the other nodes. */

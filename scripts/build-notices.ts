@@ -1,0 +1,21 @@
+/** What the licences of everything inside the executable ask to be told: those of the libraries, and of Node. */
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** `written` is what Vite wrote of the libraries of the command, and of those of the page. */
+export async function noticesFor(written: string[]): Promise<string> {
+  const libraries = await Promise.all(written.map((path) => readFile(path, 'utf8')));
+  return [...libraries, `## Node.js - ${process.versions.node}`, await nodeLicense()].map(trimmed).join('\n\n');
+}
+
+const trimmed = (text: string) => text.trim();
+
+/** Node's archives have it above the folder of the program, or beside it; its npm package has none. */
+async function nodeLicense(): Promise<string> {
+  const folder = dirname(process.execPath);
+  for (const place of [join(folder, '../LICENSE'), join(folder, 'LICENSE')]) {
+    const text = await readFile(place, 'utf8').catch(() => '');
+    if (text.startsWith('Node.js is licensed')) return text;
+  }
+  return `Its licence is that of https://github.com/nodejs/node/blob/${process.version}/LICENSE.`;
+}

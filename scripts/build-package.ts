@@ -1,0 +1,14 @@
+/** `prepack`: builds all of the package anew, whatever stood in dist/. The types of the SDK are written by tsc after it. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildClient } from './build-client.ts';
+import { buildPage } from './build-page.ts';
+import { buildServer } from './build-server.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const former = ['client', 'protocol', 'web'];
+
+await Promise.all(former.map((folder) => rm(join(root, 'dist', folder), { recursive: true, force: true })));
+await Promise.all([buildServer(root), buildClient(root)]);
+await buildPage(root);

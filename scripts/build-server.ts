@@ -1,0 +1,22 @@
+/** Builds the command and the writer's thread into dist/, for a Node that finds the libraries in node_modules. */
+import { globSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'rolldown';
+
+export async function buildServer(root: string): Promise<void> {
+  const former = globSync('dist/*.js', { cwd: root });
+  const { output } = await build({
+    cwd: root,
+    input: { main: 'src/cli/main.ts', 'writer-thread': 'src/store/sqlite/writer-thread.ts' },
+    platform: 'node',
+    // Libraries stay in node_modules, with their licences and their updates.
+    external: /^[^./]/,
+    output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    logLevel: 'warn',
+  });
+  // Not before: a build that fails leaves what was there.
+  const built = new Set(output.map(({ fileName }) => join('dist', fileName)));
+  const stale = former.filter((file) => !built.has(file));
+  await Promise.all(stale.map((file) => rm(join(root, file), { force: true })));
+}

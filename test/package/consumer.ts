@@ -1,0 +1,122 @@
+/**
+ * A program that uses all of the SDK. It is compiled and run as one of somebody else, who has installed the package:
+ * there, it imports `poproom/client`.
+ */
+import {
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  type Confirmation,
+  type CreatedRoom,
+  type CreateRoomRequest,
+  createClient,
+  type Ended,
+  type FileEntry,
+  type FileUploaded,
+  type HealthReport,
+  type LiveEvent,
+  type LiveOptions,
+  type LiveRoom,
+  PoproomError,
+  type PoproomErrorCode,
+  parseRoomCode,
+  type RateLimit,
+  type RetryOptions,
+  type Room,
+  type RoomCode,
+  type RoomDevice,
+  type RoomInfo,
+  type RoomText,
+  type Snapshot,
+  type UploadOptions,
+  type UploadSource,
+  type WriteAnswer,
+  type WriteOptions,
+} from '../../src/client/index.ts';
+
+/** What it saw, in words. */
+export async function useEverything(url: string): Promise<string[]> {
+  const retry: RetryOptions = { attempts: 2, maxSeconds: 5 };
+  const options: ClientOptions = { url, deviceId: 'consumer', deviceName: 'A program', retry };
+  const client: Client = createClient(options);
+  const call: CallOptions = { signal: AbortSignal.timeout(20_000) };
+  const { status }: HealthReport = await client.health(call);
+  const limit: RateLimit | undefined = client.rateLimit;
+  const request: CreateRoomRequest = { pin: '0427', expiresIn: 600 };
+  const made: CreatedRoom = await client.createRoom(request, call);
+  const code: RoomCode | undefined = parseRoomCode(made.code.toLowerCase());
+  const room: Room = client.room(made.code, { pin: '0427' });
+  const { hasPin }: RoomInfo = await room.info(call);
+  return [
+    status,
+    `limit ${limit !== undefined && limit.remaining < limit.limit && limit.resetAt > new Date()}`,
+    `code ${code === room.code && room.link === `${client.url}/r/${room.code}`}`,
+    `pin ${hasPin && made.hasPin && Date.parse(made.expiresAt) > Date.now()}`,
+    await useText(room),
+    await useFiles(room, call),
+    await useLive(room),
+    await useUp(made, call),
+  ];
+}
+
+async function useText(room: Room): Promise<string> {
+  const first: RoomText = await room.write('one');
+  const stale: WriteOptions = { baseVersion: first.version - 1 };
+  const refused: PoproomErrorCode | 'written' = await room.write('two', stale).then(() => 'written', codeOf);
+  return `text ${(await room.read()).content} ${refused}`;
+}
+
+async function useFiles(room: Room, call: CallOptions): Promise<string> {
+  let sent = 0;
+  const onProgress = (bytes: number) => {
+    sent = bytes;
+  };
+  const options: UploadOptions = { ...call, name: 'note.txt', type: 'text/plain', onProgress };
+  const bytes = new TextEncoder().encode('bytes');
+  const sources: UploadSource[] = [new Blob(['blob!']), bytes, bytes.buffer, new Blob(['strea']).stream()];
+  const uploaded: FileUploaded[] = [];
+  for (const source of sources) uploaded.push(await room.upload(source, options));
+  const files: FileEntry[] = await room.files(call);
+  const texts = await Promise.all(files.map(async (file) => (await room.download(file, call)).text()));
+  const [gone] = files;
+  const removed: Confirmation | undefined = gone && (await room.removeFile(gone.fileId, call));
+  return `files ${uploaded.length} ${texts.sort().join(' ')} ${sent} ${removed?.success}`;
+}
+
+async function useLive(room: Room): Promise<string> {
+  const leave = new AbortController();
+  const options: LiveOptions = { signal: leave.signal };
+  const live: LiveRoom = room.live(options);
+  const seen: string[] = [];
+  const events = live[Symbol.asyncIterator]();
+  let next = await events.next();
+  while (!next.done) {
+    const event: LiveEvent = next.value;
+    seen.push(event.type);
+    if (event.type === 'snapshot') seen.push(await greet(live, event));
+    if (event.type === 'snapshot') await room.write('four');
+    if (event.type === 'content' && event.content === 'four') leave.abort();
+    next = await events.next();
+  }
+  const ended: Ended = next.value;
+  live.wake();
+  live.interrupt();
+  live.rename('Gone');
+  return `live ${seen.filter((what) => what !== 'devices').join(' ')} ${ended}`;
+}
+
+async function greet(live: LiveRoom, snapshot: Snapshot): Promise<string> {
+  const answer: WriteAnswer = await live.write('three', snapshot.content.version);
+  const own: RoomDevice | undefined = snapshot.devices.find(({ deviceName }) => deviceName === 'A program');
+  return `${answer.type} by ${own?.deviceName}`;
+}
+
+async function useUp(room: CreatedRoom, call: CallOptions): Promise<string> {
+  const { success }: Confirmation = await room.delete(call);
+  return `deleted ${success} ${await room.read().then(() => 'still there', codeOf)}`;
+}
+
+function codeOf(error: unknown): PoproomErrorCode {
+  if (!(error instanceof PoproomError)) throw error;
+  return error.code;
+}
