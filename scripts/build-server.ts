@@ -3,6 +3,7 @@ import { globSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'rolldown';
+import { lateBuiltins } from './late-builtins.ts';
 
 export async function buildServer(root: string): Promise<void> {
   const former = globSync('dist/*.js', { cwd: root });
@@ -13,6 +14,7 @@ export async function buildServer(root: string): Promise<void> {
     // Libraries stay in node_modules, with their licences and their updates.
     external: /^[^./]/,
     output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    plugins: [lateBuiltins],
     logLevel: 'warn',
   });
   // Not before: a build that fails leaves what was there.

@@ -25,6 +25,11 @@ provide(
   'Tests of the distributed engine need redis-server: on Debian, "sudo apt-get install redis-server".',
 );
 provide('haproxy', hasHaproxy(), haproxyMissing);
+provide(
+  'strace',
+  isCommand('strace'),
+  'Tests of a failing disk need strace: on Debian, "sudo apt-get install strace".',
+);
 run([process.execPath, 'scripts/build.ts']);
 run([process.execPath, 'scripts/check-rules.ts']);
 if (!distributed) await test(named.length > 0 ? named : globSync('test/**/*.test.ts').sort());

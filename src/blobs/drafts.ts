@@ -1,6 +1,6 @@
 /** Uploads that are not whole yet: files of a folder to which nothing refers, and of which a failure leaves none. */
-import { mkdirSync } from 'node:fs';
-import { access, constants, type FileHandle, open, rm, statfs } from 'node:fs/promises';
+import { access, constants, mkdirSync } from 'node:fs';
+import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
@@ -78,9 +78,11 @@ export function openDrafts({ folder, minFree }: DraftsOptions): Drafts {
       if (bavail * bsize - promised - bytes < minFree) throw storageFull();
     },
 
-    async ping() {
-      await access(folder, constants.W_OK);
-    },
+    // Not by node:fs/promises: the first health check would wait for that to be loaded.
+    ping: () =>
+      new Promise((resolve, reject) => {
+        access(folder, constants.W_OK, (error) => (error ? reject(error) : resolve()));
+      }),
   };
 }
 

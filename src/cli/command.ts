@@ -37,6 +37,8 @@ export interface Input {
 /** Of all commands. */
 export const help: Option = { short: 'h', does: 'show this help' };
 
+type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
 export function readInput(command: Command, args: string[]): Input {
   if (saysPin(args)) throw new UsageError(pinIsAsked);
   const { values, positionals } = parse(command, args);
@@ -50,7 +52,9 @@ export function readInput(command: Command, args: string[]): Input {
   };
 }
 
-function parse({ name, options }: Command, args: string[]) {
+function parse({ name, options }: Command, args: string[]): { values: Values; positionals: string[] } {
+  // The server starts a little sooner without the parser.
+  if (args.length === 0) return { values: {}, positionals: [] };
   const known = Object.entries({ ...options, help }).map(([option, { value, short }]) => {
     return [option, { type: value ? ('string' as const) : ('boolean' as const), ...(short && { short }) }] as const;
   });

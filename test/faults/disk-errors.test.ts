@@ -1,0 +1,115 @@
+/** A disk that fails: what it did not take is never answered as if it had, and the service goes on when it is well. */
+import assert from 'node:assert/strict';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { assertRemembered, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { storedBlobs } from '../support/data-folder.ts';
+import { embedded } from '../support/engine.ts';
+import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
+import { startTestServer } from '../support/server.ts';
+import { type Failure, mend, onFailingDisk } from './failing-disk.ts';
+import { assertSound } from './sound-database.ts';
+
+const env = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
+const atOnce = 20;
+
+describe('a disk that fails', () => {
+  for (const call of ['pwrite64', 'fsync'] as const) {
+    it(`[FAULT-3] [TEXT-6] to ${call} the log of the database has no write answered, and all reads`, async (t) => {
+      const { folder, room } = await furnishedFolder(t);
+      const failure: Failure = { call, error: 'EIO', at: [join(folder, 'poproom.db-wal')] };
+      const server = await startProcess(t, folder, env, onFailingDisk(failure));
+      const refused = await Promise.all(Array.from({ length: atOnce }, (_, n) => write(server, room, `late ${n}`)));
+      refused.push(await server.api.post('/api/rooms'), await server.api.delete(`/api/rooms/${room.code}`));
+      for (const answer of refused) assertUnavailable(answer);
+      await assertRemembered(server.api, room);
+
+      await mend(server.pid);
+      assert.equal((await write(server, room, 'well again')).status, 200);
+      await server.end('SIGKILL');
+      await assertRemembered((await startProcess(t, folder, env)).api, room);
+      assertSound(folder);
+    });
+  }
+
+  it('[FAULT-3] to sync the database file keeps what is in its log', async (t) => {
+    const { folder, room } = await furnishedFolder(t);
+    const failure: Failure = { call: 'fsync', error: 'EIO', at: [join(folder, 'poproom.db')] };
+    const note = join(folder, 'injected');
+    const server = await startProcess(t, folder, env, onFailingDisk(failure, note));
+    // More than a thousand pages: SQLite would carry its log over into the file in between.
+    for (let n = 0; n < 5; n++) await write(server, room, `${n} `.repeat(500_000));
+    await server.end('SIGKILL');
+    assert.match(await readFile(note, 'utf8'), /INJECTED/);
+    await assertRemembered((await startProcess(t, folder, env)).api, room);
+    assertSound(folder);
+  });
+
+  it('[FAULT-3] [UP-7] to sync a file refuses it, and keeps nothing of it', async (t) => {
+    const { folder, room } = await furnishedFolder(t);
+    const note = join(folder, 'injected');
+    const server = await startProcess(t, folder, env, onFailingDisk({ call: 'fsync', error: 'EIO' }, note));
+    assertError(await server.api.upload(room.code, 'late.txt', 'late'), 500, 'INTERNAL');
+    assert.match(await readFile(note, 'utf8'), /unfinished.*INJECTED/, 'the file itself was to be synced');
+    await assertOnlyFirstFile(server, folder, room);
+  });
+
+  it('[FAULT-3] [UP-7] to sync the folder of a file refuses it, and keeps nothing of it', async (t) => {
+    const { folder, room } = await furnishedFolder(t);
+    const shards = Array.from({ length: 256 }, (_, n) => join(folder, 'files', n.toString(16).padStart(2, '0')));
+    for (const shard of shards) await mkdir(shard, { recursive: true });
+    const server = await startProcess(t, folder, env, onFailingDisk({ call: 'fsync', error: 'EIO', at: shards }));
+    assertError(await server.api.upload(room.code, 'late.txt', 'late'), 500, 'INTERNAL');
+    await assertOnlyFirstFile(server, folder, room);
+  });
+
+  it('[FAULT-3] [UP-4] with no room left says so also when that is told late', async (t) => {
+    const { folder, room } = await furnishedFolder(t);
+    const server = await startProcess(t, folder, env, onFailingDisk({ call: 'fsync', error: 'ENOSPC' }));
+    assertError(await server.api.upload(room.code, 'late.txt', 'late'), 507, 'STORAGE_FULL');
+    await assertOnlyFirstFile(server, folder, room);
+  });
+});
+
+/** A folder in which a server, that had nothing to fear, has left a room with a text and a file. */
+async function furnishedFolder(t: TestContext): Promise<{ folder: string; room: RoomMemory }> {
+  const former = await startTestServer(t, embedded);
+  former.clock.now = Date.now();
+  const room = rememberRoom(await former.api.room());
+  assert.equal((await write(former, room, 'before')).status, 200);
+  assert.equal((await former.api.upload(room.code, 'before.txt', 'before')).status, 201);
+  room.files.set('before.txt', { hash: hashOf(Buffer.from('before')), state: 'there' });
+  await former.stop();
+  const folder = await dataFolder(t);
+  await cp(former.folder, folder, { recursive: true });
+  return { folder, room };
+}
+
+async function write(
+  { api }: Pick<ServerProcess, 'api'>,
+  { code, sent, answered }: RoomMemory,
+  content: string,
+): Promise<Answer> {
+  sent.add(content);
+  const answer = await api.post(`/api/rooms/${code}/content`, { json: { content } });
+  if (answer.status === 200) answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
+  return answer;
+}
+
+function assertUnavailable(answer: Answer): void {
+  assertError(answer, 503, 'UNAVAILABLE');
+  assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+}
+
+/** Nothing of the refused one is there, and when the disk is well again it is taken. */
+async function assertOnlyFirstFile(server: ServerProcess, folder: string, room: RoomMemory): Promise<void> {
+  assert.equal((await storedBlobs(folder)).length, 1);
+  await assertRemembered(server.api, room);
+  await mend(server.pid);
+  assert.equal((await server.api.upload(room.code, 'late.txt', 'late')).status, 201);
+  room.files.set('late.txt', { hash: hashOf(Buffer.from('late')), state: 'there' });
+  await assertRemembered(server.api, room);
+}

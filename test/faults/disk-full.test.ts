@@ -1,0 +1,127 @@
+/** A disk with no room left: what needs room is refused, the rest works, and all of it when there is room again. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { assertRemembered, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { storedBlobs } from '../support/data-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { type ServerProcess, startProcess } from '../support/process.ts';
+import { openWire, requestHead } from '../support/wire.ts';
+import { type SmallDisk, smallDisk } from './small-disk.ts';
+
+const env = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '64KiB' };
+const withoutReserve = { ...env, POPROOM_MIN_FREE_DISK: '0' };
+
+describe('a full disk', () => {
+  it('[FAULT-2] [UP-4] refuses texts, rooms and files, and takes them when there is room again', async (t) => {
+    const { server, disk, room } = await furnished(t, env);
+    const locked = await server.api.room({ pin: '0427' });
+    await disk.fill();
+    await refuses(() => write(server, room, 'x'.repeat(100_000)));
+    await refuses(() => write(server, room, 'short'));
+    await refuses(() => server.api.post('/api/rooms'));
+    await assertWrongPinIsTold(server, locked);
+    assertError(await server.api.upload(room.code, 'late.txt', 'late'), 507, 'STORAGE_FULL');
+    assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of a refused file stays');
+    assert.equal((await server.api.get('/readyz')).json.checks.disk, 'failing');
+    await assertReads(server, room);
+
+    await disk.free();
+    assert.equal((await server.api.get('/readyz')).status, 200);
+    assert.equal((await write(server, room, 'there is room')).status, 200);
+    assert.equal((await server.api.post('/api/rooms')).status, 201);
+    assert.equal((await upload(server, room, 'in time.txt')).status, 201);
+    await assertReads(server, room);
+  });
+
+  it('[FAULT-2] that is full of texts gets better by itself when rooms end', async (t) => {
+    const { server, disk } = await furnished(t, withoutReserve);
+    await disk.fill(72);
+    const rooms: string[] = [];
+    const text = { json: { content: 'x'.repeat(1_000_000) } };
+    await refuses(async () => {
+      rooms.push(await server.api.room());
+      return server.api.post(`/api/rooms/${rooms.at(-1)}/content`, text);
+    });
+    for (const room of rooms) assert.equal((await server.api.delete(`/api/rooms/${room}`)).status, 200);
+    const room = await server.api.room();
+    assert.equal((await server.api.post(`/api/rooms/${room}/content`, text)).status, 200);
+  });
+
+  it('[FAULT-2] [UP-6] refuses a file in the middle of it, and keeps nothing of it', async (t) => {
+    const { server, disk, room } = await furnished(t, withoutReserve);
+    const [bytes, half] = [1024 * 1024, 'x'.repeat(512 * 1024)];
+    const wire = await openWire(t, server.port);
+    const head = { 'Content-Type': 'text/plain', 'X-File-Name': 'half.txt', 'Content-Length': bytes };
+    await wire.send(requestHead('POST', `/api/rooms/${room.code}/upload`, head) + half);
+    await eventually('half of it is written', async () => (await storedBlobs(disk.view)).length === 2);
+    await disk.fill();
+    await wire.send(half);
+    const { status, text } = await wire.answer();
+    assert.deepEqual([status, JSON.parse(text).error.code], [507, 'STORAGE_FULL']);
+    assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of it stays');
+    await assertReads(server, room);
+  });
+
+  it('[FAULT-2] [LIFE-6] keeps nobody from stopping the server, nor from killing and starting it', async (t) => {
+    const { server, disk, room } = await furnished(t, withoutReserve);
+    await disk.fill();
+    await refuses(() => write(server, room, 'x'.repeat(100_000)));
+    await server.end('SIGKILL');
+    const next = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    await assertReads(next, room);
+    await refuses(() => write(next, room, 'x'.repeat(100_000)));
+    const { signal } = await next.end('SIGTERM');
+    assert.equal(signal, null, 'it ends by itself');
+
+    await disk.free();
+    const last = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    await assertReads(last, room);
+    assert.equal((await write(last, room, 'there is room')).status, 200);
+  });
+});
+
+/** A room with a text and a file, on a small disk. */
+async function furnished(t: TestContext, settings: Record<string, string>) {
+  const disk: SmallDisk = await smallDisk(t, 96);
+  const server = await startProcess(t, disk.folder, settings, disk.program);
+  const room = rememberRoom(await server.api.room());
+  assert.equal((await write(server, room, 'before')).status, 200);
+  assert.equal((await upload(server, room, 'before.txt')).status, 201);
+  return { disk, server, room };
+}
+
+async function write({ api }: ServerProcess, { code, sent, answered }: RoomMemory, content: string): Promise<Answer> {
+  sent.add(content);
+  const answer = await api.post(`/api/rooms/${code}/content`, { json: { content } });
+  if (answer.status === 200) answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
+  return answer;
+}
+
+async function upload({ api }: ServerProcess, { code, files }: RoomMemory, name: string): Promise<Answer> {
+  files.set(name, { hash: hashOf(Buffer.from(name)), state: 'sent' });
+  const answer = await api.upload(code, name, name);
+  if (answer.status === 201) files.set(name, { hash: hashOf(Buffer.from(name)), state: 'there' });
+  return answer;
+}
+
+/** The log of the database may have some room of its own; once that is used up, nothing is taken any more. */
+async function refuses(act: () => Promise<Answer>): Promise<void> {
+  for (let tries = 0; tries < 2000; tries++) {
+    const answer = await act();
+    if (answer.status >= 300) return void assertError(answer, 507, 'STORAGE_FULL');
+  }
+  assert.fail('it was never refused');
+}
+
+/** Its members cannot be told, but whoever guesses is. */
+async function assertWrongPinIsTold({ api }: ServerProcess, room: string): Promise<void> {
+  assertError(await api.get(`/api/rooms/${room}`, { pin: '9999' }), 403, 'PIN_INCORRECT');
+}
+
+async function assertReads({ api }: ServerProcess, room: RoomMemory): Promise<void> {
+  await assertRemembered(api, room);
+  assert.equal((await api.get('/livez')).status, 200);
+  assert.equal((await api.get('/api/health')).json.status, 'healthy');
+}

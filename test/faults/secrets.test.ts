@@ -1,0 +1,73 @@
+/** What people share is in no line of a log and in none of the figures. Every server of the tests is held to it. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { connect } from '../support/device.ts';
+import { dataFolder, startProcess } from '../support/process.ts';
+import { createSecrets } from '../support/secrets.ts';
+
+const shared = {
+  pin: '8642',
+  wrongPin: '7531',
+  content: 'a text that nobody writes down',
+  name: 'a name that nobody writes down.txt',
+  key: `pop_${'K'.repeat(32)}`,
+};
+
+describe('the log and the figures', () => {
+  it('[RUN-3] [RUN-5] hold nothing that went over any of the channels', async (t) => {
+    const env = { POPROOM_METRICS: 'true', POPROOM_LOG_LEVEL: 'debug' };
+    const server = await startProcess(t, await dataFolder(t), env);
+    const { api, url } = server;
+    const { pin, wrongPin, content, name, key } = shared;
+    const room = await api.room({ pin });
+    const at = `/api/rooms/${room}`;
+    await api.get(at, { pin: wrongPin });
+    await api.post(`${at}/content`, { json: { content }, pin });
+    await api.post(`${at}/content`, { body: content, pin, headers: { 'content-type': 'application/json' } });
+    await api.get(`${at}/content`, { pin, headers: { authorization: `Bearer ${key}` } });
+    const { fileUrl } = (await api.upload(room, name, content, { pin })).json;
+    await api.get(new URL(fileUrl).pathname);
+    await api.get(`/${name}?${content}`);
+
+    const device = await connect(t, url, room);
+    device.say({ type: 'join', pin, deviceName: name });
+    await device.next('snapshot');
+    device.say({ type: 'content', content: `${content}, from inside`, baseVersion: 1 });
+    await device.next('written');
+    device.say(content);
+    await device.next('error');
+    await device.leave();
+    const events = await fetch(`${url}${at}/events?pin=${wrongPin}`);
+    await events.body?.cancel();
+
+    const figures = (await api.get('/metrics')).text;
+    await server.end('SIGTERM');
+    const never = [content, name, key, room, new URL(fileUrl).pathname.split('/')[2] ?? ''];
+    for (const secret of never) assert.ok(!`${figures}${server.output()}${server.errors()}`.includes(secret), secret);
+    for (const digits of [pin, wrongPin]) assert.ok(!server.output().includes(`"${digits}"`));
+  });
+
+  it('[RUN-5] [PIN-5] are searched in every test for what was sent in it', () => {
+    const secrets = createSecrets();
+    const { pin, content, name, key } = shared;
+    const headers = { 'x-file-name': encodeURIComponent(name), 'x-api-key': key };
+    secrets.note('/api/rooms/ABCDEF/upload', { json: { content }, pin, headers });
+    const line = (fields: object) => JSON.stringify({ time: 1794738642000, requestId: 'a8642', ms: 8642, ...fields });
+    const harmless = [
+      line({ port: 8642, msg: 'listening' }),
+      line({ err: { stack: 'Error: no\n    at f (/a.ts:8642:1)' } }),
+    ];
+    secrets.assertAbsentFrom(harmless.join('\n'), 'the log');
+    const leaks = [
+      { msg: `tried ${pin}` },
+      { pin },
+      { pin: Number(pin) },
+      { err: { message: `no ${name}` } },
+      { route: `/x?key=${key}` },
+      { body: { content } },
+    ];
+    for (const leak of leaks) {
+      assert.throws(() => secrets.assertAbsentFrom(line(leak), 'the log'), / is in the log/, JSON.stringify(leak));
+    }
+  });
+});

@@ -1,0 +1,144 @@
+/** Eight clients that write whatever can be written until the server is gone, and know what they were answered. */
+import assert from 'node:assert/strict';
+import { assertRemembered, type FileMemory, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
+import type { Answer, createApi } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { filePart, form, formType } from '../support/form.ts';
+import type { Chance } from '../support/seeded-random.ts';
+
+type Api = ReturnType<typeof createApi>;
+
+interface WrittenRoom extends RoomMemory {
+  deletion: 'none' | 'sent' | 'answered';
+}
+
+export interface Writers {
+  /** `enough` is told when so many writes were answered, `gone` when the last client has found the server gone. */
+  start(api: Api, answers: number): { enough: Promise<void>; gone: Promise<unknown> };
+  /** Fails unless the server has all that was answered. */
+  assertRemembered(api: Api): Promise<void>;
+  /** How many writes were answered so far. */
+  answers(): number;
+  filesThere(): number;
+}
+
+const mostRooms = 6;
+const mostFiles = 5;
+
+export function createWriters(chance: Chance): Writers {
+  let rooms: WrittenRoom[] = [];
+  let answered = 0;
+  let texts = 0;
+  let names = 0;
+
+  const isThere = ({ state }: FileMemory) => state === 'there';
+  const filesThereIn = ({ files }: RoomMemory) => [...files.values()].filter(isThere);
+
+  async function comeAndGo(api: Api): Promise<void> {
+    const [oldest] = rooms;
+    if (oldest && rooms.length >= mostRooms) return removeRoom(api, oldest);
+    const { status, json } = await api.post('/api/rooms');
+    assert.equal(status, 201);
+    rooms.push({ ...rememberRoom(json.roomId), deletion: 'none' });
+  }
+
+  async function removeRoom(api: Api, room: WrittenRoom): Promise<void> {
+    room.deletion = 'sent';
+    assert.equal((await api.delete(`/api/rooms/${room.code}`)).status, 200);
+    room.deletion = 'answered';
+    rooms = rooms.filter((other) => other !== room);
+  }
+
+  async function write(api: Api): Promise<void> {
+    const room = chance.pick(rooms);
+    texts += 1;
+    const content = `text ${texts} ${'x'.repeat(chance.number(2000))}`;
+    room.sent.add(content);
+    const answer = await api.post(`/api/rooms/${room.code}/content`, { json: { content } });
+    if (wasTaken(answer, 200, room)) room.answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
+  }
+
+  async function upload(api: Api): Promise<void> {
+    const room = chance.pick(rooms);
+    if (filesThereIn(room).length >= mostFiles) return removeFile(api, room);
+    names += 1;
+    const name = `file ${names}`;
+    const bytes = Buffer.alloc(chance.number(chance.number(4) === 0 ? 512 * 1024 : 32 * 1024), `${name} `);
+    const file: FileMemory = { hash: hashOf(bytes), state: 'sent' };
+    room.files.set(name, file);
+    const answer = await send(api, room, name, bytes);
+    if (!wasTaken(answer, 201, room)) return;
+    file.id = new URL(answer.json.fileUrl).pathname.split('/')[2] ?? '';
+    file.state = 'there';
+  }
+
+  function send(api: Api, { code }: RoomMemory, name: string, bytes: Buffer): Promise<Answer> {
+    if (chance.number(2) === 0) return api.upload(code, name, bytes);
+    const body = form(filePart(bytes, name));
+    return api.post(`/api/rooms/${code}/upload`, { body, headers: { 'content-type': formType } });
+  }
+
+  async function removeFile(api: Api, room = chance.pick(rooms)): Promise<void> {
+    const file = filesThereIn(room)[0];
+    if (!file) return write(api);
+    file.state = 'removing';
+    const { code } = room;
+    if (wasTaken(await api.delete(`/api/rooms/${code}/files/${file.id}`), 200, room)) file.state = 'removed';
+  }
+
+  /** Only a room that is being deleted may refuse. */
+  function wasTaken(answer: Answer, success: number, { deletion }: WrittenRoom): boolean {
+    if (answer.status === success) return true;
+    assert.notEqual(deletion, 'none', answer.text);
+    assertError(answer, 404, 'ROOM_NOT_FOUND');
+    return false;
+  }
+
+  async function assertRoom(api: Api, room: WrittenRoom): Promise<void> {
+    const { status } = await api.get(`/api/rooms/${room.code}`);
+    if (room.deletion === 'sent' && status === 404) {
+      rooms = rooms.filter((other) => other !== room);
+      return;
+    }
+    room.deletion = 'none';
+    await assertRemembered(api, room);
+  }
+
+  return {
+    start(api, answers) {
+      const { promise: enough, resolve } = Promise.withResolvers<void>();
+      const until = answered + answers;
+      const going = (act: (api: Api) => Promise<void>) =>
+        untilGone(async () => {
+          await act(api);
+          answered += 1;
+          if (answered >= until) resolve();
+        });
+      const writing = async () => {
+        await comeAndGo(api);
+        const others = [write, write, write, write, upload, upload, removeFile];
+        await Promise.all([...others.map((act) => going((api) => act(api))), going(comeAndGo)]);
+      };
+      return { enough, gone: writing() };
+    },
+
+    async assertRemembered(api) {
+      await Promise.all([...rooms].map((room) => assertRoom(api, room)));
+    },
+
+    answers: () => answered,
+    filesThere: () => rooms.reduce((sum, room) => sum + filesThereIn(room).length, 0),
+  };
+}
+
+/** Once the server is gone requests fail without an answer; an answer that is not as it should be fails the test. */
+async function untilGone(act: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      await act();
+    } catch (error) {
+      if (/^(fetch failed|terminated)$/.test((error as Error).message)) return;
+      throw error;
+    }
+  }
+}
