@@ -21,6 +21,7 @@ export interface Figures {
 }
 
 const seconds = 3;
+const warmUpSeconds = 8;
 const connections = 64;
 
 export interface Rounds {
@@ -44,7 +45,8 @@ export function compareRounds(targets: Target[], rounds: number): Rounds[] {
     perSecond: [] as number[],
     cpu: [] as number[],
   }));
-  for (const { target, script } of runs) load(target, script, 1);
+  // Until the compiler of Node has made its mind up, which takes it longer the more there is.
+  for (const { target, script } of runs) load(target, script, warmUpSeconds);
   for (let round = 0; round < rounds; round++) {
     for (const { target, script, ...figures } of runs) {
       const before = cpuOf(target.process);

@@ -16,14 +16,16 @@ export interface Caller {
 
 export async function admit(parts: Parts, caller: Caller): Promise<Room> {
   const visit = arrive(parts, caller, false);
-  const admission = await parts.rooms.admit(visit);
+  const admitting = parts.rooms.admit(visit);
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   return admission.outcome === 'admitted' ? admission.room : turnAway(parts, visit, admission);
 }
 
 /** Through the door and straight to the text, in one step of the store. */
 export async function admitToRead(parts: Parts, caller: Caller): Promise<Content> {
   const visit = arrive(parts, caller, true);
-  const admission = await parts.rooms.admit(visit);
+  const admitting = parts.rooms.admit(visit);
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   if (admission.outcome !== 'admitted') return turnAway(parts, visit, admission);
   if (!admission.content) throw roomNotFound();
   return admission.content;

@@ -138,7 +138,7 @@ export interface RoomStore {
   /** Makes the room and returns its code, or undefined when the drawn code is taken. */
   createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
   /** Counts, checks and, where the visit names a device, attaches it: the one way into a room. */
-  admit(visit: Visit): Promise<Admission>;
+  admit(visit: Visit): Soon<Admission>;
   /** Removes the room and moves its bytes to the trash; returns the seq of this change, undefined if it was gone. */
   deleteRoom(code: RoomCode, now: number): Promise<number | undefined>;
   /** Everything that a device in the room may see, as of one moment. */
@@ -190,10 +190,13 @@ export interface Allowance {
   resetAt: number;
 }
 
+/** What an engine in this process knows at once, and one elsewhere has to ask for: every request waits for it. */
+export type Soon<T> = T | Promise<T>;
+
 export interface RateCounter {
   /** Grants exactly `limit` requests a window, however many ask at once. */
-  take(client: ClientId, quota: Quota, now: number): Promise<Allowance>;
-  peek(client: ClientId, quota: Quota, now: number): Promise<Allowance>;
+  take(client: ClientId, quota: Quota, now: number): Soon<Allowance>;
+  peek(client: ClientId, quota: Quota, now: number): Soon<Allowance>;
 }
 
 export interface ApiKey {

@@ -12,6 +12,7 @@ import type { Reply } from './reply.ts';
 import { pathOf, queryOf, type Request } from './request.ts';
 import { createRouter, type Match } from './router.ts';
 import { send } from './send.ts';
+import { silenceSeconds } from './silence.ts';
 
 export interface AppParts {
   gate: Gate;
@@ -66,7 +67,8 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
 
     let reply: Reply;
     try {
-      const pass = await gate.pass(raw, entryOf(found, method, path));
+      const passing = gate.pass(raw, entryOf(found, method, path));
+      const pass = passing instanceof Promise ? await passing : passing;
       Object.assign(common, pass.headers);
       if (flaw) throw flaw;
       const params = found.kind === 'found' ? found.params : {};
@@ -98,7 +100,13 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
     });
 }
 
-const fixedHeaders = { ...corsHeaders, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+const fixedHeaders = {
+  ...corsHeaders,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  // So that a client does not use a connection again that is about to be closed.
+  'Keep-Alive': `timeout=${silenceSeconds}`,
+};
 
 /** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
 function entryOf(found: Found, method: string, path: string): Entry {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { hashApiKey, looksLikeApiKey } from '../core/api-key.ts';
 import { PoproomError, secondsUntil } from '../core/errors.ts';
-import type { Allowance, ClientId, Clock, KeyStore, Quota, RateCounter, Tier } from '../core/ports.ts';
+import type { Allowance, ApiKey, ClientId, Clock, KeyStore, Quota, RateCounter, Soon, Tier } from '../core/ports.ts';
 import { clientAddress, clientOf } from './client-address.ts';
 import { header } from './request.ts';
 
@@ -31,7 +31,7 @@ export interface Pass {
 }
 
 export interface Gate {
-  pass(raw: IncomingMessage, entry: Entry): Promise<Pass>;
+  pass(raw: IncomingMessage, entry: Entry): Soon<Pass>;
   /** The rate headers of an address, for what is too malformed to be a request; none where they cannot be reached. */
   headersFor(address: string | undefined): Promise<Record<string, string>>;
 }
@@ -42,17 +42,30 @@ export function createGate(parts: GateParts): Gate {
   /** Of the key that a request shows; undefined when it does not hold. */
   const findKey = (text: string) => (looksLikeApiKey(text) ? keys.find(hashApiKey(text)) : undefined);
 
-  async function pass(raw: IncomingMessage, entry: Entry): Promise<Pass> {
+  function pass(raw: IncomingMessage, entry: Entry): Soon<Pass> {
     const text = keyOf(raw);
-    const key = text === undefined ? undefined : await findKey(text);
+    if (text === undefined) return count(raw, entry, undefined, refusalOf(text, entry));
+    const found = Promise.resolve(findKey(text));
+    return found.then((key) => count(raw, entry, key, key ? undefined : refusalOf(text, entry)));
+  }
+
+  function count(
+    raw: IncomingMessage,
+    entry: Entry,
+    key: Pick<ApiKey, 'id' | 'tier'> | undefined,
+    refusal: PoproomError | undefined,
+  ): Soon<Pass> {
     const client = key ? `key:${key.id}` : clientAddress(raw, trustedProxies);
-    const refusal = key ? undefined : refusalOf(text, entry);
     const quota = quotas[key?.tier ?? 'free'];
     if (quota.limit === 0) return { client, headers: {}, refusal };
     const now = clock();
-    const allowance = await (entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now));
-    const headers = rateHeaders(quota, allowance, now);
-    return { client, headers, refusal: allowance.granted ? refusal : overLimit(quota, allowance, now) };
+    const allow = (allowance: Allowance) => ({
+      client,
+      headers: rateHeaders(quota, allowance, now),
+      refusal: allowance.granted ? refusal : overLimit(quota, allowance, now),
+    });
+    const counted = entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now);
+    return counted instanceof Promise ? counted.then(allow) : allow(counted);
   }
 
   /** Of a request without a key that holds. */
@@ -67,23 +80,40 @@ export function createGate(parts: GateParts): Gate {
       if (entry.counted && !entry.alwaysOpen) return pass(raw, entry);
       // Health and the probes must be able to say that the store is down, and the page that it is there.
       const unknown = () => ({ client: clientAddress(raw, trustedProxies), headers: {}, refusal: undefined });
-      return pass(raw, entry).catch(unknown);
+      const passing = pass(raw, entry);
+      return passing instanceof Promise ? passing.catch(unknown) : passing;
     },
 
     async headersFor(address) {
       if (quotas.free.limit === 0) return {};
       const now = clock();
-      const allowance = await rates.peek(clientOf(address), quotas.free, now).catch(() => undefined);
-      return allowance ? rateHeaders(quotas.free, allowance, now) : {};
+      try {
+        return rateHeaders(quotas.free, await rates.peek(clientOf(address), quotas.free, now), now);
+      } catch {
+        return {};
+      }
     },
   };
 }
 
-function rateHeaders({ tier, limit, windowMs }: Quota, { remaining, resetAt }: Allowance, now: number) {
+/** What of the headers never changes, by quota. */
+const policies = new WeakMap<Quota, { policy: string; limit: string }>();
+
+function policyOf(quota: Quota): { policy: string; limit: string } {
+  const known = policies.get(quota);
+  if (known) return known;
+  const { tier, limit, windowMs } = quota;
+  const made = { policy: `"${tier}";q=${limit};w=${windowMs / 1000}`, limit: String(limit) };
+  policies.set(quota, made);
+  return made;
+}
+
+function rateHeaders(quota: Quota, { remaining, resetAt }: Allowance, now: number) {
+  const { policy, limit } = policyOf(quota);
   return {
-    'RateLimit-Policy': `"${tier}";q=${limit};w=${windowMs / 1000}`,
-    RateLimit: `"${tier}";r=${remaining};t=${secondsUntil(resetAt, now)}`,
-    'X-RateLimit-Limit': String(limit),
+    'RateLimit-Policy': policy,
+    RateLimit: `"${quota.tier}";r=${remaining};t=${secondsUntil(resetAt, now)}`,
+    'X-RateLimit-Limit': limit,
     'X-RateLimit-Remaining': String(remaining),
     'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)),
   };

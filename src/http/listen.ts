@@ -6,6 +6,7 @@ import type { App } from './app.ts';
 import { corsHeaders } from './cors.ts';
 import { errorReply } from './error-reply.ts';
 import { closeSoon, endWith } from './raw-response.ts';
+import { silenceSeconds } from './silence.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
 
 // Imported as a module, node:http would load its WebSocket client too, which takes longer than the rest of the start.
@@ -27,13 +28,13 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
     joinDuplicateHeaders: true,
     headersTimeout: 15_000,
     requestTimeout: 5 * 60_000,
-    keepAliveTimeout: 65_000,
+    // Left to the timeout below: two timers for each request cost more than the limits do.
+    keepAliveTimeout: 0,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
     shouldUpgradeCallback: isUpgrade,
   });
-  // A connection on which no byte moves either way: not even a heartbeat, nor a reader that takes its file.
-  server.timeout = 60_000;
+  server.timeout = silenceSeconds * 1000;
   const serve = (awaitsContinue: boolean) => (raw: IncomingMessage, response: ServerResponse) => {
     // It came in one piece with a request that ends the connection, and may be a part of that.
     if (newestOf(raw.socket)?.shouldKeepAlive === false) return;

@@ -20,7 +20,8 @@ export function createProbes({ store, blobs, clock, lastSweptAt, sweepEveryMs, i
     async health() {
       const healthy = Object.values(await run(stores)).every(isOk);
       const now = clock();
-      return { healthy, now, uptime: (now - startedAt) / 1000 };
+      // A clock that was set back does not make it younger than it is.
+      return { healthy, now, uptime: Math.max(0, now - startedAt) / 1000 };
     },
 
     async ready() {

@@ -249,7 +249,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
       '--to',
       `sqlite:${folder}`,
     ]);
-    assert.deepEqual([code, stdout], [1, '']);
+    assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^poproom: .*secret is not the secret of .*; move to a fresh folder\.\n$/);
   });
 });

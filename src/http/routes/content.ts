@@ -1,4 +1,5 @@
 /** The one text of a room. */
+import type { Content } from '../../core/ports.ts';
 import { writeContentRequest } from '../../protocol/schemas.ts';
 import type { WriteContentRequest } from '../../protocol/types.ts';
 import { largestContentBody, readJson } from '../body.ts';
@@ -25,13 +26,25 @@ export const writeContent =
 export const readContent =
   ({ rooms }: Service): Handler =>
   async (request) => {
-    const { content, version, writtenAt } = await rooms.readContent(callerOf(request));
-    const headers = { ETag: versionTag(version) };
+    const text = await rooms.readContent(callerOf(request));
+    const headers = { ETag: versionTag(text.version) };
     if (isNamedBy(request.raw.headers['if-none-match'], headers.ETag)) {
       return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
     }
-    return jsonText(200, textBody(content, writtenAt), headers);
+    return jsonText(200, knownBody(text), headers);
   };
+
+const bodies = new WeakMap<Content, string>();
+const longestKept = 4096;
+
+/** A store that keeps texts at hand hands out the same one again and again, and writing it as JSON takes its time. */
+function knownBody(text: Content): string {
+  const known = bodies.get(text);
+  if (known !== undefined) return known;
+  const body = textBody(text.content, text.writtenAt);
+  if (body.length <= longestKept) bodies.set(text, body);
+  return body;
+}
 
 /** Put together by hand: these are the answers that a server gives most, and an object would cost twice as much. */
 const textBody = (content: string, writtenAt: number) =>

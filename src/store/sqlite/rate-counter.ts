@@ -24,7 +24,7 @@ export function createRateCounter(): RateCounter & { ledger: Ledger<Spending> } 
 
   return {
     ledger,
-    async take(client: ClientId, quota: Quota, now: number) {
+    take(client: ClientId, quota: Quota, now: number) {
       const spending = current(client, quota, now) ?? ledger.start(client, { used: 0, resetAt: now + quota.windowMs });
       const granted = spending.used < quota.limit;
       if (granted) {
@@ -33,7 +33,7 @@ export function createRateCounter(): RateCounter & { ledger: Ledger<Spending> } 
       }
       return allowance(spending, quota, granted);
     },
-    async peek(client: ClientId, quota: Quota, now: number) {
+    peek(client: ClientId, quota: Quota, now: number) {
       const spending = current(client, quota, now) ?? { used: 0, resetAt: now + quota.windowMs };
       return allowance(spending, quota, true);
     },
