@@ -53,7 +53,8 @@ export function firstAnswer(port: number, path: string): Promise<string> {
 export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 export function quantile(values: readonly number[], at: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * at)] ?? Number.NaN;
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * at))] ?? Number.NaN;
 }
 
 export function rssOf({ pid }: ChildProcess): number {

@@ -3,9 +3,10 @@
  * `--only NAME,…` runs some of the rows; `--against REV` compares this checkout with another revision instead.
  */
 import { execFileSync } from 'node:child_process';
-import { cpus } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { clientCore } from './processes.ts';
 import { compareFiles } from './rows/files.ts';
 import { compareBroadcast, measureIdle } from './rows/live.ts';
 import { compareReading, compareWriting } from './rows/requests.ts';
@@ -32,6 +33,8 @@ const names = values.only?.split(',') ?? Object.keys(rows);
 const unknown = names.find((name) => !(name in rows));
 if (unknown) fail(`There is no row "${unknown}"; there are ${Object.keys(rows).join(', ')}.`);
 for (const program of ['wrk', 'taskset']) needs(program);
+// What asks from within this process must not take the servers' core.
+if (availableParallelism() > 1) execFileSync('taskset', ['-pc', String(clientCore), String(process.pid)]);
 
 execFileSync(process.execPath, [join(ownRoot, 'scripts/build.ts')], { cwd: ownRoot });
 console.log(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString()}`);

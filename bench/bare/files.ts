@@ -11,7 +11,7 @@ const server = createServer((request, response) => {
     const name = `${++count}`;
     const file = createWriteStream(join(folder, name), { flush: true });
     request.pipe(file).on('close', () => response.writeHead(201).end(JSON.stringify({ fileUrl: `/${name}` })));
-  } else if (request.url === '/') response.end('ready');
+  } else if (request.url === '/api/health') response.end('ready');
   else createReadStream(join(folder, request.url ?? '')).pipe(response);
 });
 server.listen(Number(port), '127.0.0.1');

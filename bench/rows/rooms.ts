@@ -12,7 +12,9 @@ import { drawCodes, fillRedis, fillSqlite } from '../stores.ts';
 import { atMost, type Row } from '../table.ts';
 
 const rounds = 5;
-const readsPerRound = 1_000;
+const readsPerRound = 2_000;
+/** Until the compiler of Node has made its mind up. */
+const warmUpReads = 20_000;
 const [few, many, swept] = [1_000, 1_000_000, 100_000];
 
 interface Filled {
@@ -33,11 +35,10 @@ export async function compareManyOnRedis(): Promise<Row[]> {
 async function compareMany(name: string, wanted: number, fill: (rooms: number, port: number) => Promise<Filled>) {
   const places = [await fill(few, 18_080), await fill(many, 18_081)];
   const taken: number[][] = places.map(() => []);
-  for (let round = 0; round <= rounds; round++) {
+  for (const { server, codes } of places) await readSome(server, codes, warmUpReads);
+  for (let round = 0; round < rounds; round++) {
     for (const [i, { server, codes }] of places.entries()) {
-      const times = await readSome(server, codes, readsPerRound);
-      // The first round warms up.
-      if (round > 0) taken[i]?.push(median(times));
+      taken[i]?.push(median(await readSome(server, codes, readsPerRound)));
     }
   }
   await Promise.all(places.map(({ stop }) => stop()));
@@ -97,7 +98,7 @@ export async function measureSweep(): Promise<Row[]> {
     const seconds = (performance.now() - startedAt) / 1000;
     const p99 = quantile(times, 0.99) / 1000;
     const work = `reads until a sweep of 100,000 expired rooms is over (${seconds.toFixed(0)} s), p99`;
-    const [poproom, wanted] = [`${p99.toFixed(1)} ms, slowest ${(Math.max(...times) / 1000).toFixed(0)} ms`, '< 50 ms'];
+    const [poproom, wanted] = [`${p99.toFixed(1)} ms, slowest ${(quantile(times, 1) / 1000).toFixed(0)} ms`, '< 50 ms'];
     return [{ work, against: '—', poproom, ratio: '—', wanted, reached: p99 < 50 }];
   } finally {
     await stop();

@@ -97,39 +97,85 @@ async function writeWhole(path: string, upload: Upload, finish: (draft: Draft) =
   }
 }
 
-async function copy({ bytes, maxBytes, signal }: Upload, handle: FileHandle): Promise<number> {
-  let size = 0;
-  for await (const chunk of chunksUntil(signal, bytes)) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      throw new PoproomError('FILE_TOO_LARGE', `A file may have at most ${maxBytes} bytes.`, {
-        details: { maximum: maxBytes },
-      });
+/** What is held of one upload while the disk is busy with what came before. */
+const mostHeld = 256 * 1024;
+
+/**
+ * Event by event, and all that came meanwhile in one write: an async iterator over the chunks would cost more than
+ * writing them. The stream is the caller's, and destroying it here would cut the connection before the refusal is sent.
+ */
+function copy({ bytes, maxBytes, signal }: Upload, handle: FileHandle): Promise<number> {
+  let [size, held] = [0, 0];
+  let waiting: Buffer[] = [];
+  let isWriting = false;
+  let state: 'reading' | 'read' | 'failed' = 'reading';
+
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      held += chunk.length;
+      if (size > maxBytes) return fail(tooLarge(maxBytes));
+      waiting.push(chunk);
+      if (held >= mostHeld) bytes.pause();
+      if (!isWriting) void writeOut();
+    };
+
+    async function writeOut(): Promise<void> {
+      isWriting = true;
+      try {
+        while (waiting.length > 0 && state !== 'failed') {
+          const batch = waiting;
+          waiting = [];
+          held = 0;
+          if (state === 'reading') bytes.resume();
+          await writeAll(handle, batch);
+          batch.forEach(release);
+        }
+        isWriting = false;
+        if (state === 'read') resolve(size);
+      } catch (error) {
+        fail(error);
+      }
     }
-    await handle.writeFile(chunk);
-  }
-  return size;
+
+    const end = () => {
+      leave('read');
+      if (!isWriting) resolve(size);
+    };
+    const fail = (error: unknown) => {
+      leave('failed');
+      reject(error);
+    };
+    const cutOff = () => fail(bytes.errored ?? new Error('The stream ended before its last byte.'));
+    const giveUp = () => fail(signal.reason);
+
+    function leave(now: 'read' | 'failed'): void {
+      state = now;
+      bytes.off('data', take).off('end', end).off('error', fail).off('close', cutOff).pause();
+      signal.removeEventListener('abort', giveUp);
+    }
+
+    if (signal.aborted) return giveUp();
+    if (bytes.destroyed) return cutOff();
+    signal.addEventListener('abort', giveUp, { once: true });
+    bytes.on('end', end).on('error', fail).on('close', cutOff).on('data', take);
+  });
 }
 
-/** The stream is the caller's: destroying it here would cut the connection before the refusal is sent. */
-async function* chunksUntil(signal: AbortSignal, bytes: Readable): AsyncGenerator<Buffer> {
-  const chunks = bytes.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  aborted.catch(() => undefined);
-  const giveUp = () => reject(signal.reason);
-  signal.addEventListener('abort', giveUp, { once: true });
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const next = await Promise.race([chunks.next(), aborted]);
-      signal.throwIfAborted();
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-    void chunks.return?.().then(undefined, () => undefined);
-  }
+/** A disk that is nearly full takes a part of it, and says only the next time that it is full. */
+async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
+  const { bytesWritten } = await handle.writev(chunks);
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  if (bytesWritten < length) await handle.writeFile(Buffer.concat(chunks).subarray(bytesWritten));
+}
+
+/** Gives memory back that is nobody else's: the collector would wait until there are 64 MiB of it. */
+function release({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
+function tooLarge(maximum: number): PoproomError {
+  return new PoproomError('FILE_TOO_LARGE', `A file may have at most ${maximum} bytes.`, { details: { maximum } });
 }
 
 function isDiskFull(error: unknown): boolean {

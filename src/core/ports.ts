@@ -262,7 +262,10 @@ export interface ByteRange {
 }
 
 export interface BlobStore {
-  /** Keeps the bytes durably under the name and returns how many they were; over `maxBytes` it refuses at once. */
+  /**
+   * Keeps the bytes durably under the name and returns how many they were; over `maxBytes` it refuses at once. The chunks
+   * of the stream become the store's own: whoever needs them afterwards keeps a copy.
+   */
   put(blob: string, bytes: Readable, maxBytes: number, signal: AbortSignal): Promise<number>;
   /** Undefined when there is no such blob. */
   open(blob: string, range: ByteRange | undefined): Promise<Readable | undefined>;

@@ -30,11 +30,12 @@ export function createEventStreams(hub: Hub) {
 }
 
 function wireOf(stream: PassThrough): Wire {
+  const send = (message: Outgoing) => void stream.write(eventOf(message));
   return {
     answersPings: false,
-    send: (message) => void stream.write(eventOf(message)),
+    send,
     backlog: () => stream.readableLength + stream.writableLength,
-    ping: () => undefined,
+    ping: (message) => message && send(message),
     close: (_code, reason) => {
       stream.end(`: ${reason}\n\n`);
       // A reader that does not read would never come to the end.

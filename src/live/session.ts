@@ -128,8 +128,7 @@ export class Session {
     const { wire, heartbeatMs } = this.#parts;
     this.#beatAt = now + heartbeatMs;
     this.#unanswered = wire.answersPings;
-    wire.ping();
-    if (!this.#isBusy()) this.#say({ type: 'heartbeat', seq: this.#sent.seq });
+    wire.ping(this.#isBusy() ? undefined : outgoing({ type: 'heartbeat', seq: this.#sent.seq }));
   }
 
   /** Answers a message that cannot be done; only where the room itself is out of reach does the stay end. */

@@ -1,5 +1,6 @@
 /** The WebSocket transport: a thin shell around a session. */
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { PoproomError } from '../core/errors.ts';
 import type { Upgrade } from '../core/live-door.ts';
@@ -9,7 +10,7 @@ import type { Hub } from './hub.ts';
 import { MessageBudget } from './message-budget.ts';
 import type { ParseMessage } from './parse-message.ts';
 import type { Session } from './session.ts';
-import { outgoing, type Wire } from './wire.ts';
+import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
 const joinWithinMs = 5_000;
 /** In so many pieces a message of any size can be sent; more of them only cost memory. */
@@ -56,7 +57,7 @@ export function createWebSockets(hub: Hub, parse: ParseMessage, maxMessageBytes:
 
 function converse(socket: WebSocket, hub: Hub, parse: ParseMessage, upgrade: Upgrade): void {
   const { client, roomId, linkBase, linkTo } = upgrade;
-  const wire = wireOf(socket);
+  const wire = wireOf(socket, upgrade.socket);
   const budget = new MessageBudget(performance.now());
   let session: Session | undefined;
   /** One message at a time, in the order they came; the budget bounds how many can wait. */
@@ -108,12 +109,19 @@ function turnAway(wire: Wire, error: unknown): void {
   wire.close(closeCodeOf(code), message);
 }
 
-function wireOf(socket: WebSocket): Wire {
+function wireOf(socket: WebSocket, connection: Duplex): Wire {
+  const send = ({ text }: Outgoing) => socket.send(text, { compress: false });
   return {
     answersPings: true,
-    send: ({ text }) => socket.send(text, { compress: false }),
+    send,
     backlog: () => socket.bufferedAmount,
-    ping: () => socket.ping(),
+    ping(message) {
+      // Ten thousand idle channels cost little else than these writes.
+      connection.cork();
+      socket.ping();
+      if (message) send(message);
+      connection.uncork();
+    },
     close: (code, reason) => socket.close(code, cut(reason)),
   };
 }

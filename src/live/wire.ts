@@ -12,8 +12,8 @@ export interface Wire {
   send(message: Outgoing): void;
   /** Bytes that were sent and that the other side has not taken yet. */
   backlog(): number;
-  /** Asks the other side whether it is there. */
-  ping(): void;
+  /** Asks the other side whether it is there, and what is said along with that, in one go. */
+  ping(message: Outgoing | undefined): void;
   /** Whether it can answer; a one-way transport cannot. */
   readonly answersPings: boolean;
   close(code: number, reason: string): void;

@@ -315,7 +315,7 @@ export function newName(): string {
 }
 
 export function put(blobs: BlobStore, name: string, bytes: Buffer): Promise<number> {
-  return blobs.put(name, Readable.from([bytes]), largest, unhurried);
+  return blobs.put(name, Readable.from([Buffer.from(bytes)]), largest, unhurried);
 }
 
 export async function strays(blobs: BlobStore, moment: number): Promise<string[]> {

@@ -35,7 +35,8 @@ export class RoomCache {
 
   put(code: RoomCode, cached: CachedRoom): CachedRoom {
     this.drop(code);
-    this.#add(code, cached);
+    const isLong = unitsOf(cached) > longestText;
+    this.#add(code, isLong ? { ...cached, content: undefined } : cached);
     return cached;
   }
 
@@ -43,8 +44,7 @@ export class RoomCache {
   putContent(code: RoomCode, content: Content): void {
     const cached = this.get(code);
     if (!cached || (cached.content && cached.content.version >= content.version)) return;
-    const kept = content.content.length > longestText ? undefined : content;
-    this.put(code, { ...cached, content: kept });
+    this.put(code, { ...cached, content });
   }
 
   drop(code: RoomCode): void {

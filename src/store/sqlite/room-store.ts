@@ -18,7 +18,7 @@ import { createDeviceList } from './device-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
 import { prepareOnce } from './operations.ts';
 import { type CachedRoom, RoomCache } from './room-cache.ts';
-import { cachedRoomOf, contentOf, fileOf, roomOf } from './rows.ts';
+import { cachedRoomOf, fileOf, roomOf, type WholeRoom, wholeRoomColumns, wholeRoomOf } from './rows.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreParts {
@@ -37,7 +37,9 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
 
   const columns = 'code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts';
   const roomByCode = sql(`SELECT ${columns} FROM rooms WHERE code = ?`);
-  const wholeRoomByCode = sql(`SELECT ${columns}, content, version, written_at FROM rooms WHERE code = ?`);
+  const wholeRoomByCode = sql(`SELECT ${wholeRoomColumns} FROM rooms WHERE code = ?`);
+  // Naming the columns of each row takes a third of the time of a read.
+  wholeRoomByCode.setReturnArrays(true);
   const expiredByCode = sql('SELECT 1 FROM expired_rooms WHERE code = ? AND expired_at > ?');
   const contentByCode = sql(
     'SELECT content, version, written_at AS writtenAt FROM rooms WHERE code = ? AND expires_at > ?',
@@ -54,13 +56,12 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
   function findToRead(code: RoomCode): CachedRoom | undefined {
     const cached = cache.get(code);
     if (cached?.content) return cached;
-    const row = wholeRoomByCode.get(code);
+    const row = wholeRoomByCode.get(code) as unknown as WholeRoom | undefined;
     if (!row) return undefined;
-    const content = contentOf(row);
-    const found = cached ?? cache.put(code, cachedRoomOf(row));
-    cache.putContent(code, content);
+    const whole = wholeRoomOf(code, row);
+    cache.put(code, whole);
     // A long text is not kept, but it is what was asked for.
-    return { ...found, content };
+    return whole;
   }
 
   function filesOf(code: RoomCode, now: number): StoredFile[] {

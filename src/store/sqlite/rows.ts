@@ -13,6 +13,18 @@ export function cachedRoomOf(row: Row): CachedRoom {
   };
 }
 
+export const wholeRoomColumns = 'created_at, expires_at, pin_mac, file_count, file_bytes, content, version, written_at';
+export type WholeRoom = [number, number, Uint8Array | null, number, number, string, number, number];
+
+export function wholeRoomOf(code: RoomCode, row: WholeRoom): CachedRoom & { content: Content } {
+  const [createdAt, expiresAt, pinMac, fileCount, fileBytes, content, version, writtenAt] = row;
+  return {
+    room: { code, createdAt, expiresAt, hasPin: pinMac !== null, fileCount, fileBytes },
+    pinMac,
+    content: { content, version, writtenAt },
+  };
+}
+
 export function roomOf(row: Row): Room {
   return {
     code: row.code as RoomCode,
@@ -36,7 +48,7 @@ export function recordOf(row: Row): Omit<RoomRecord, 'files' | 'trusted'> {
   };
 }
 
-export function contentOf(row: Row): Content {
+function contentOf(row: Row): Content {
   return { content: row.content as string, version: row.version as number, writtenAt: row.written_at as number };
 }
 
