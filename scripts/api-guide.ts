@@ -1,4 +1,5 @@
 /** docs/api.md: the OpenAPI document as a page for developers, with requests to copy for each endpoint. */
+import { type Field, fieldsOf } from '../src/http/docs/fields.ts';
 import { sections } from '../src/http/docs/markdown.ts';
 import { follow, type Operation, type Parameter, type Response } from '../src/http/openapi/document.ts';
 import { openapiDocument } from '../src/http/openapi/index.ts';
@@ -85,10 +86,9 @@ function requests({ curl, sdk, cli }: Snippets): string[] {
 }
 
 function sharedByRooms(): string {
-  const parameters = parametersOf(inRooms[0] as Operation).filter(({ name }) => sharedNames.includes(name));
   return paragraphs([
     `## ${roomsHeading}`,
-    fieldTable(parameters.map(fieldOf)),
+    fieldTable(fieldsOf(document, inRooms[0] as Operation).filter(isShared)),
     `Whichever it is, it may be refused with ${list(sharedErrors)}.`,
   ]);
 }
@@ -115,26 +115,16 @@ function endpoint({ method, path, operation }: Entry): string {
   ]);
 }
 
-interface Field {
-  name: string;
-  where: string;
-  required: boolean;
-  description: string;
-  example: unknown;
-}
-
 function takes(operation: Operation): string | undefined {
-  const isOwn = ({ name }: Parameter) => !(inRooms.includes(operation) && sharedNames.includes(name));
-  const { 'application/json': json, 'multipart/form-data': form } = operation.requestBody?.content ?? {};
-  const fields = [
-    ...parametersOf(operation).filter(isOwn).map(fieldOf),
-    ...bodyFields(json?.schema, 'body'),
-    ...bodyFields(form?.schema, 'form'),
-  ];
+  const all = fieldsOf(document, operation);
+  const fields = inRooms.includes(operation) ? all.filter((field) => !isShared(field)) : all;
   const others = inRooms.includes(operation) && `[what every request to a room takes](#${anchor(roomsHeading)})`;
   if (fields.length === 0) return others ? `It takes ${others}.` : undefined;
   return paragraphs([others ? `Besides ${others}:` : undefined, fieldTable(fields)]);
 }
+
+/** In a body, a name of the same kind is the endpoint's own. */
+const isShared = ({ name, where }: Field) => sharedNames.includes(name) && where !== 'body' && where !== 'form';
 
 function parametersOf({ parameters = [] }: Operation): Parameter[] {
   return parameters.map((parameter) => follow(document, parameter));
@@ -147,32 +137,6 @@ function namesOf(operation: Operation): string[] {
 function inAll(lists: readonly (readonly string[])[]): string[] {
   return (lists[0] ?? []).filter((item) => lists.every((list) => list.includes(item)));
 }
-
-function fieldOf({ name, in: where, required, description, example }: Parameter): Field {
-  return { name, where, required, description, example };
-}
-
-interface BodySchema {
-  required?: string[];
-  properties?: Record<string, { description?: string; examples?: unknown[] }>;
-}
-
-function bodyFields(schema: object | undefined, where: string): Field[] {
-  const { required = [], properties = {} } = schema ? follow<BodySchema>(document, schema) : {};
-  return Object.entries(properties).map(([name, property]) => {
-    const { description = '', examples } = follow(document, property);
-    return {
-      name,
-      where,
-      required: required.includes(name),
-      description: sentence(description),
-      example: examples?.[0],
-    };
-  });
-}
-
-/** Descriptions in schemas are written to stand within an error message. */
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 function fieldTable(fields: readonly Field[]): string {
   const rows = fields.map(({ name, where, required, description, example }) => {

@@ -3,6 +3,7 @@
 import { type Example, follow, type OpenApiDocument, type Operation, type Response } from '../openapi/document.ts';
 import { code, jsonCode } from './code.ts';
 import { curlCommands } from './curl.ts';
+import { type Field, fieldsOf } from './fields.ts';
 import { type Html, html } from './html.ts';
 import { inline } from './markdown.ts';
 
@@ -36,47 +37,6 @@ ${answers.filter((answer) => !isError(answer)).map((answer) => answerSample(docu
 /** Lets a long path wrap at its slashes. */
 export function breakable(path: string): Html[] {
   return path.split(/(?=\/)/).map((segment) => html`${segment}<wbr>`);
-}
-
-interface Field {
-  name: string;
-  where: string;
-  required: boolean;
-  description: string;
-  example: unknown;
-}
-
-function fieldsOf(document: OpenApiDocument, { parameters = [], requestBody }: Operation): Field[] {
-  const sent = parameters.map((parameter) => {
-    const { name, in: where, required, description, example } = follow(document, parameter);
-    return { name, where, required, description, example };
-  });
-  const { 'application/json': json, 'multipart/form-data': form } = requestBody?.content ?? {};
-  return [...sent, ...bodyFields(document, json?.schema, 'body'), ...bodyFields(document, form?.schema, 'form')];
-}
-
-interface BodySchema {
-  required?: string[];
-  properties?: Record<string, { description?: string; examples?: unknown[] }>;
-}
-
-function bodyFields(document: OpenApiDocument, schema: object | undefined, where: string): Field[] {
-  const { required = [], properties = {} } = schema ? follow<BodySchema>(document, schema) : {};
-  return Object.entries(properties).map(([name, property]) => {
-    const { description = '', examples } = follow(document, property);
-    return {
-      name,
-      where,
-      required: required.includes(name),
-      description: sentence(description),
-      example: examples?.[0],
-    };
-  });
-}
-
-/** Descriptions in schemas are written to stand within an error message. */
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function fieldTable(fields: readonly Field[]): Html | undefined {

@@ -1,0 +1,44 @@
+/** What an operation takes, wherever it travels: for the page at /docs and for the guide. */
+import { follow, type OpenApiDocument, type Operation } from '../openapi/document.ts';
+
+export interface Field {
+  name: string;
+  /** `path`, `query`, `header`, `body` or `form`. */
+  where: string;
+  required: boolean;
+  description: string;
+  example: unknown;
+}
+
+export function fieldsOf(document: OpenApiDocument, { parameters = [], requestBody }: Operation): Field[] {
+  const sent = parameters.map((parameter) => {
+    const { name, in: where, required, description, example } = follow(document, parameter);
+    return { name, where, required, description, example };
+  });
+  const { 'application/json': json, 'multipart/form-data': form } = requestBody?.content ?? {};
+  return [...sent, ...bodyFields(document, json?.schema, 'body'), ...bodyFields(document, form?.schema, 'form')];
+}
+
+interface BodySchema {
+  required?: string[];
+  properties?: Record<string, { description?: string; examples?: unknown[] }>;
+}
+
+function bodyFields(document: OpenApiDocument, schema: object | undefined, where: string): Field[] {
+  const { required = [], properties = {} } = schema ? follow<BodySchema>(document, schema) : {};
+  return Object.entries(properties).map(([name, property]) => {
+    const { description = '', examples } = follow(document, property);
+    return {
+      name,
+      where,
+      required: required.includes(name),
+      description: sentence(description),
+      example: examples?.[0],
+    };
+  });
+}
+
+/** Descriptions in schemas are written to stand within an error message. */
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
