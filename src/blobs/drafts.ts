@@ -99,6 +99,8 @@ async function writeWhole(path: string, upload: Upload, finish: (draft: Draft) =
 
 /** What is held of one upload while the disk is busy with what came before. */
 const mostHeld = 256 * 1024;
+/** A chunk of one byte is an object too: counted as less, a sender of many would fill the memory. */
+const leastPerChunk = 1024;
 
 /**
  * Event by event, and all that came meanwhile in one write: an async iterator over the chunks would cost more than
@@ -113,7 +115,7 @@ function copy({ bytes, maxBytes, signal }: Upload, handle: FileHandle): Promise<
   return new Promise((resolve, reject) => {
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      held += chunk.length;
+      held += Math.max(leastPerChunk, chunk.length);
       if (size > maxBytes) return fail(tooLarge(maxBytes));
       waiting.push(chunk);
       if (held >= mostHeld) bytes.pause();
