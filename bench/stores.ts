@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@redis/client';
 import { drawSymbols, type RoomCode } from '../src/core/room-code.ts';
 import { createKeys } from '../src/store/redis/keys.ts';
+import { roomIdOf } from '../src/store/sqlite/room-id.ts';
 
 const text = 'x'.repeat(100);
 const dayMs = 86_400_000;
@@ -14,10 +15,10 @@ export function fillSqlite(file: string, codes: readonly RoomCode[], expiresAt =
   const db = new DatabaseSync(file);
   const now = Date.now();
   const insert = db.prepare(
-    'INSERT INTO rooms (code, created_at, expires_at, written_at, content) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO rooms (id, code, created_at, expires_at, written_at, content) VALUES (?, ?, ?, ?, ?, ?)',
   );
   db.exec('BEGIN');
-  for (const code of codes) insert.run(code, now, expiresAt, now, text);
+  for (const code of codes) insert.run(roomIdOf(code), code, now, expiresAt, now, text);
   db.exec('COMMIT');
   db.close();
 }

@@ -11,7 +11,7 @@ import { type Server, startPoproom } from '../servers.ts';
 import { drawCodes, fillRedis, fillSqlite } from '../stores.ts';
 import { atMost, type Row } from '../table.ts';
 
-const rounds = 5;
+const rounds = 15;
 const readsPerRound = 2_000;
 /** Until the compiler of Node has made its mind up. */
 const warmUpReads = 20_000;

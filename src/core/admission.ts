@@ -4,7 +4,7 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
 import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
-import type { Admission, ClientId, Content, Room, Visit } from './ports.ts';
+import type { ClientId, Content, Refusal, Room, Visit } from './ports.ts';
 
 /** A request to a room, as it came over the wire. */
 export interface Caller {
@@ -15,7 +15,7 @@ export interface Caller {
 }
 
 export async function admit(parts: Parts, caller: Caller): Promise<Room> {
-  const visit = arrive(parts, caller, false);
+  const visit = arrive(parts, caller);
   const admitting = parts.rooms.admit(visit);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   return admission.outcome === 'admitted' ? admission.room : turnAway(parts, visit, admission);
@@ -23,12 +23,10 @@ export async function admit(parts: Parts, caller: Caller): Promise<Room> {
 
 /** Through the door and straight to the text, in one step of the store. */
 export async function admitToRead(parts: Parts, caller: Caller): Promise<Content> {
-  const visit = arrive(parts, caller, true);
-  const admitting = parts.rooms.admit(visit);
-  const admission = admitting instanceof Promise ? await admitting : admitting;
-  if (admission.outcome !== 'admitted') return turnAway(parts, visit, admission);
-  if (!admission.content) throw roomNotFound();
-  return admission.content;
+  const visit = arrive(parts, caller);
+  const reading = parts.rooms.read(visit);
+  const admission = reading instanceof Promise ? await reading : reading;
+  return admission.outcome === 'admitted' ? admission.content : turnAway(parts, visit, admission);
 }
 
 async function turnAway(parts: Parts, visit: Visit, admission: Refusal): Promise<never> {
@@ -43,7 +41,7 @@ async function tellMembers({ rooms, bus }: Parts, { code, now }: Visit): Promise
   if (noted) bus.publish(code, noted.seq);
 }
 
-function arrive({ clock, secret }: Parts, caller: Caller, reads: boolean): Visit {
+function arrive({ clock, secret }: Parts, caller: Caller): Visit {
   const code = parseRoomCode(caller.roomId);
   const pin = caller.pin === undefined ? undefined : parsePin(caller.pin);
   return {
@@ -51,7 +49,6 @@ function arrive({ clock, secret }: Parts, caller: Caller, reads: boolean): Visit
     client: caller.client,
     pinMac: code && pin && macPin(secret, code, pin),
     deviceId: caller.deviceId === undefined ? undefined : checkDeviceId(caller.deviceId),
-    reads,
     now: clock(),
   };
 }
@@ -62,8 +59,6 @@ export function checkDeviceId(text: string): string {
     details: { field: 'X-Device-Id' },
   });
 }
-
-type Refusal = Exclude<Admission, { outcome: 'admitted' }>;
 
 function refusal(admission: Refusal, now: number): PoproomError {
   switch (admission.outcome) {

@@ -45,13 +45,13 @@ export interface Visit {
   client: ClientId;
   pinMac: Uint8Array | undefined;
   deviceId: string | undefined;
-  /** Whether the text is what the visit is for: it then comes in the same step. */
-  reads?: boolean;
   now: number;
 }
 
-export type Admission =
-  | { outcome: 'admitted'; room: Room; content?: Content }
+export type Admission = { outcome: 'admitted'; room: Room } | Refusal;
+export type Reading = { outcome: 'admitted'; content: Content } | Refusal;
+
+export type Refusal =
   | { outcome: 'unknown' }
   | { outcome: 'expired' }
   | { outcome: 'pin-required' }
@@ -139,6 +139,8 @@ export interface RoomStore {
   createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
   /** Counts, checks and, where the visit names a device, attaches it: the one way into a room. */
   admit(visit: Visit): Soon<Admission>;
+  /** The same for a visit that is there for the text, which then comes in the same step. */
+  read(visit: Visit): Soon<Reading>;
   /** Removes the room and moves its bytes to the trash; returns the seq of this change, undefined if it was gone. */
   deleteRoom(code: RoomCode, now: number): Promise<number | undefined>;
   /** Everything that a device in the room may see, as of one moment. */

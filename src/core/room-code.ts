@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { codeSymbols, longestCode, shortestCode } from '../protocol/room-code.ts';
 import type { CodeLength } from './ports.ts';
 
-export type { RoomCode } from '../protocol/room-code.ts';
+export { codeSymbols, type RoomCode } from '../protocol/room-code.ts';
 
 /** One guess in so many may meet a live room: 1,000 addresses at 20 misses an hour need a year on average. */
 const oddsAgainstAGuess = 175_000_000;

@@ -10,7 +10,7 @@ export const timestamp = (description: string, example = '2026-11-15T09:30:00.00
 
 export const roomId = {
   type: 'string',
-  pattern: '^[0-9A-HJKMNP-TV-Z]{6,13}$',
+  pattern: '^[0-9A-HJKMNP-TV-Z]{6,12}$',
   description: 'the room code, in its canonical form',
   examples: ['7KQ2MX'],
 } as const;

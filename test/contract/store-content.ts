@@ -53,7 +53,7 @@ function textTests(open: OpenStore): void {
       await store.rooms.admit(visit(code));
       await store.rooms.writeContent(code, write(text));
       await store.rooms.admit(visit(code));
-      for (let reads = 0; reads < 2; reads++) {
+      for (let reads = 0; reads < 3; reads++) {
         const read = await textOf(store.rooms, code, start);
         assert.ok(read?.content === text, 'the text that was read is not the one that was written');
         const state = await store.rooms.readState(code, start);

@@ -110,7 +110,7 @@ export async function textOf(
   now: number = start,
   pinMac?: Uint8Array,
 ): Promise<Content | undefined> {
-  const admission = await rooms.admit(visit(code, { reads: true, now, pinMac }));
+  const admission = await rooms.read(visit(code, { now, pinMac }));
   return admission.outcome === 'admitted' ? admission.content : undefined;
 }
 

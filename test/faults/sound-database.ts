@@ -17,7 +17,7 @@ export function assertSound(folder: string): void {
 }
 
 const wrongSums = `
-  SELECT code FROM rooms LEFT JOIN files USING (code) GROUP BY code
+  SELECT code FROM rooms LEFT JOIN files ON room = rooms.id GROUP BY rooms.id
   HAVING file_count <> count(files.id) OR file_bytes <> coalesce(sum(files.size), 0)
 `;
 

@@ -62,6 +62,13 @@ describe('sqlite: one server a folder', () => {
     await assert.rejects(openInAnotherProcess(folder), /Another Poproom server is running/);
   });
 
+  it('[RUN-1] is refused when it is from before the first release', async (t) => {
+    const folder = await temporaryFolder(t);
+    setVersion(folder, 1);
+    const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
+    assert.throws(open, { code: 'UNAVAILABLE', message: /a draft of Poproom/ });
+  });
+
   it('[RUN-6] gives the folder free when it is closed', async (t) => {
     const folder = await temporaryFolder(t);
     await openSqliteStore({ folder, rules: guardRules(20), now: start }).close();
@@ -147,7 +154,7 @@ describe('sqlite: writing', () => {
 
   it('refuses writes while its thread cannot open the database, and takes them when it can', async (t) => {
     const folder = join(await temporaryFolder(t), 'data');
-    const writer = createWriter(join(folder, 'poproom.db'));
+    const writer = createWriter(join(folder, 'poproom.db'), { suspend() {}, resume() {} });
     t.after(() => writer.close());
     await assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
     await openSqliteKeys(folder).close();
@@ -185,12 +192,57 @@ describe('sqlite: reading', () => {
     const texts = Array.from({ length: 80 }, (_, n) => String.fromCharCode(65 + (n % 26)).repeat(256 * 1024 - n));
     const codes = await Promise.all(texts.map(() => makeRoom(store.rooms)));
     await Promise.all(codes.map((code, n) => store.rooms.writeContent(code, write(texts[n] as string))));
-    for (const round of ['first', 'second']) {
+    for (const round of ['first', 'second', 'third']) {
       for (const [n, code] of codes.entries()) {
         assert.equal((await store.rooms.admit(visit(code))).outcome, 'admitted');
         assert.ok((await textOf(store.rooms, code, start))?.content === texts[n], `text ${n}, ${round} time`);
       }
     }
+  });
+});
+
+describe('sqlite: reads that share a look at the database', { concurrency: true }, () => {
+  it('[KEY-4] see within a second what another process changed, however many there are', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = await openStore(t, folder);
+    const { hash } = drawApiKey();
+    const reading = new AbortController();
+    const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
+    const keys = openSqliteKeys(folder);
+    t.after(() => keys.close());
+    await keys.create({ id: 'key_1', name: 'another process', tier: 'pro', hash }, start);
+    await eventually('the key holds', async () => (await store.keys.find(hash)) !== undefined, 1000);
+    reading.abort();
+    assert.ok((await reads) > 10);
+  });
+
+  it('[TEXT-6] see every write that was answered before', async (t) => {
+    const store = await openStore(t, await temporaryFolder(t));
+    const codes = await roomsToLookUp(store);
+    const writeAndRead = async (code: RoomCode) => {
+      for (let version = 2; version <= 20; version++) {
+        await store.rooms.writeContent(code, write(`${version} long`.repeat(60_000)));
+        assert.equal((await textOf(store.rooms, code, start))?.version, version);
+      }
+    };
+    await Promise.all(codes.map(writeAndRead));
+  });
+
+  it('do not keep the log from starting anew', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = await openStore(t, folder);
+    const codes = await manyRooms(store, 10);
+    const reading = new AbortController();
+    const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
+    // 32 MiB in all; SQLite starts its log anew after about 4.
+    for (let n = 0; n < 500; n++) {
+      const text = String(n % 7).repeat(64 * 1024);
+      await store.rooms.writeContent(codes[n % codes.length] as RoomCode, write(text));
+    }
+    reading.abort();
+    await reads;
+    const { size } = await stat(join(folder, 'poproom.db-wal'));
+    assert.ok(size < 12 * 1024 * 1024, `the log has ${size} bytes`);
   });
 });
 
@@ -244,21 +296,48 @@ describe('sqlite: the schema', () => {
 
   it('[RUN-1] is refused when a newer version made it, and stays as it is', async (t) => {
     const folder = await temporaryFolder(t);
-    makeNewer(folder, 1000);
+    setVersion(folder, 1000);
     const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
     assert.throws(open, { code: 'UNAVAILABLE', message: /newer version of Poproom/ });
     assert.throws(() => openSqliteKeys(folder), { code: 'UNAVAILABLE', message: /newer version of Poproom/ });
     assert.equal(reader(t, folder).prepare('PRAGMA user_version').get()?.user_version, 1000);
   });
 
+  it('[RUN-1] is refused when it is from before the first release', async (t) => {
+    const folder = await temporaryFolder(t);
+    setVersion(folder, 1);
+    const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
+    assert.throws(open, { code: 'UNAVAILABLE', message: /a draft of Poproom/ });
+  });
+
   it('[RUN-6] gives the folder free when it is refused', async (t) => {
     const folder = await temporaryFolder(t);
-    makeNewer(folder, 1000);
+    setVersion(folder, 1000);
     assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }));
-    makeNewer(folder, 0);
+    setVersion(folder, 0);
     await openStore(t, folder);
   });
 });
+
+const manyRooms = (store: Store, count: number) =>
+  Promise.all(Array.from({ length: count }, () => makeRoom(store.rooms)));
+
+/** With texts that are too long to be kept in memory. */
+async function roomsToLookUp(store: Store): Promise<RoomCode[]> {
+  const codes = await manyRooms(store, 10);
+  await Promise.all(codes.map((code) => store.rooms.writeContent(code, write('long '.repeat(60_000)))));
+  return codes;
+}
+
+/** Reads one room after the other; returns how many. */
+async function readUntil(store: Store, codes: readonly RoomCode[], signal: AbortSignal): Promise<number> {
+  let reads = 0;
+  for (; !signal.aborted; reads++) {
+    await textOf(store.rooms, codes[reads % codes.length] as RoomCode, start);
+    await setImmediate();
+  }
+  return reads;
+}
 
 async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-sqlite-'));
@@ -284,7 +363,7 @@ function reader(t: TestContext, folder: string): DatabaseSync {
   return db;
 }
 
-function makeNewer(folder: string, version: number): void {
+function setVersion(folder: string, version: number): void {
   const db = new DatabaseSync(join(folder, 'poproom.db'));
   db.exec(`PRAGMA user_version = ${version}`);
   db.close();

@@ -2,6 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import type { Inside } from './inside.ts';
 
 export function sqliteInside(folder: string): Inside {
@@ -30,7 +33,11 @@ export function sqliteInside(folder: string): Inside {
       }),
 
     rename: async (from, to) =>
-      within(folder, (db) => void db.prepare('UPDATE rooms SET code = ? WHERE code = ?').run(to, from)),
+      within(
+        folder,
+        (db) =>
+          void db.prepare('UPDATE rooms SET id = ?, code = ? WHERE code = ?').run(roomIdOf(to as RoomCode), to, from),
+      ),
 
     writeSecond: async (room, content) =>
       within(
@@ -39,17 +46,18 @@ export function sqliteInside(folder: string): Inside {
       ),
 
     async spoil() {
-      loseTables(folder, 'rooms');
+      await loseTables(folder, 'rooms');
       return 'no such table';
     },
   };
 }
 
-/** Takes tables away from under a running server. */
-export function loseTables(folder: string, ...tables: string[]): void {
+/** Takes tables away from under a running server, which may look at what was there for another tenth of a second. */
+export async function loseTables(folder: string, ...tables: string[]): Promise<void> {
   within(folder, (db) => {
     for (const table of tables) db.exec(`ALTER TABLE ${table} RENAME TO lost_${table}`);
   });
+  await setTimeout(200);
 }
 
 function within<T>(folder: string, work: (db: DatabaseSync) => T): T {

@@ -8,7 +8,7 @@ import type { TestServer } from './server.ts';
 /** The database has no rooms any more, or Redis has ended. Returns what the log then names as the cause. */
 export async function loseStore(server: TestServer): Promise<RegExp> {
   if (!isDistributed) {
-    loseTables(server.folder, 'rooms', 'room_count');
+    await loseTables(server.folder, 'rooms', 'room_count');
     return /no such table/;
   }
   const { startRedis } = await import('./redis.ts');

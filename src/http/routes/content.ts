@@ -34,16 +34,16 @@ export const readContent =
     return jsonText(200, knownBody(text), headers);
   };
 
-const bodies = new WeakMap<Content, string>();
+const body = Symbol('the text as it is answered');
 const longestKept = 4096;
 
 /** A store that keeps texts at hand hands out the same one again and again, and writing it as JSON takes its time. */
-function knownBody(text: Content): string {
-  const known = bodies.get(text);
+function knownBody(text: Content & { [body]?: string }): string {
+  const known = text[body];
   if (known !== undefined) return known;
-  const body = textBody(text.content, text.writtenAt);
-  if (body.length <= longestKept) bodies.set(text, body);
-  return body;
+  const made = textBody(text.content, text.writtenAt);
+  if (made.length <= longestKept) text[body] = made;
+  return made;
 }
 
 /** Put together by hand: these are the answers that a server gives most, and an object would cost twice as much. */

@@ -1,6 +1,6 @@
 /** Rooms in Redis: each method one script, where what it touches lies under one hash tag. */
 import { randomBytes } from 'node:crypto';
-import type { Admission, Content, Device, GuardRules, Room, RoomStore, StoredFile, Visit } from '../../core/ports.ts';
+import type { Content, Device, GuardRules, Refusal, Room, RoomStore, StoredFile, Visit } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Keys } from './keys.ts';
@@ -25,16 +25,23 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     rules.devicesPerRoom,
   ];
 
-  async function enter(code: RoomCode, { client, pinMac, deviceId, reads, now }: Visit): Promise<Admission> {
+  /** One visit, and the fields of the room that it is for. */
+  async function visitRoom(visit: Visit, fields: readonly string[]): Promise<Entrance> {
+    const { code, client, now } = visit;
+    const until = lockouts.until(client, now);
+    if (until !== undefined) return { outcome: 'too-many-misses', until };
+    return settle(client, code ? await enter(code, visit, fields) : { outcome: 'unknown' }, now);
+  }
+
+  async function enter(code: RoomCode, visit: Visit, fields: readonly string[]): Promise<Entrance> {
+    const { client, pinMac, deviceId, now } = visit;
     const { room, guard, trusted, seen } = keys.ofRoom(code);
     const salt = pinMac ? randomBytes(8).toString('hex') : '';
-    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, reads ? 1 : 0];
+    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, ...fields];
     const [outcome, ...rest] = (await redis.run(scripts.enterRoom, [room, guard, trusted, seen], args)) as string[];
     switch (outcome) {
       case 'in':
-        return reads
-          ? { outcome: 'admitted', room: roomOf(code, rest), content: contentOf(rest.slice(5)) }
-          : { outcome: 'admitted', room: roomOf(code, rest) };
+        return { outcome: 'admitted', code, fields: rest };
       case 'locked':
         return { outcome: 'pin-locked', until: Number(rest[0]) };
       case 'wrong':
@@ -45,7 +52,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   }
 
   /** Counts what a look-up came to; whoever looked up too much is told that instead. */
-  async function settle(client: string, admission: Admission, now: number): Promise<Admission> {
+  async function settle(client: string, admission: Entrance, now: number): Promise<Entrance> {
     if (rules.missesPerClient === 0) return admission;
     const missed = admission.outcome === 'unknown' || admission.outcome === 'pin-incorrect';
     const args = [missed ? 1 : 0, now, rules.missesPerClient, rules.windowMs];
@@ -87,10 +94,15 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     },
 
     async admit(visit) {
-      const { code, client, now } = visit;
-      const until = lockouts.until(client, now);
-      if (until !== undefined) return { outcome: 'too-many-misses', until };
-      return settle(client, code ? await enter(code, visit) : { outcome: 'unknown' }, now);
+      const entrance = await visitRoom(visit, roomFields);
+      if (entrance.outcome !== 'admitted') return entrance;
+      return { outcome: 'admitted', room: roomOf(entrance.code, entrance.fields) };
+    },
+
+    async read(visit) {
+      const entrance = await visitRoom(visit, textFields);
+      if (entrance.outcome !== 'admitted') return entrance;
+      return { outcome: 'admitted', content: contentOf(entrance.fields.slice(2)) };
     },
 
     async deleteRoom(code, now) {
@@ -224,9 +236,15 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   };
 }
 
+const roomFields = ['createdAt', 'fileCount', 'fileBytes'];
+const textFields = ['content', 'version', 'writtenAt'];
+
+/** What a visit found: beside the fields that it was for, when the room expires and whether it has a PIN. */
+type Entrance = { outcome: 'admitted'; code: RoomCode; fields: string[] } | Refusal;
+
 const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
 
-function roomOf(code: RoomCode, [createdAt, expiresAt, hasPin, fileCount, fileBytes]: (string | number)[]): Room {
+function roomOf(code: RoomCode, [expiresAt, hasPin, createdAt, fileCount, fileBytes]: (string | number)[]): Room {
   return {
     code,
     createdAt: Number(createdAt),
@@ -250,9 +268,9 @@ function stateOf(code: RoomCode, fields: string[], jsons: string[]) {
   const of = (name: string) => values.get(name) ?? '';
   return {
     room: roomOf(code, [
-      of('createdAt'),
       of('expiresAt'),
       of('pinMac') === '' ? 0 : 1,
+      of('createdAt'),
       of('fileCount'),
       of('fileBytes'),
     ]),

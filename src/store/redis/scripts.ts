@@ -68,19 +68,20 @@ return 1
  * nothing about them.
  *
  * KEYS: room, guard, trusted, seen. ARGV: client, pinMac or '', salt, deviceId or '', now, triesBeforeLock,
- * firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs, devicesPerRoom, 1 to read.
+ * firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs, devicesPerRoom, the fields
+ * of the room that are wanted. Returns when it expires, whether it has a PIN, and those.
  */
 export const enterRoom = script(`
 local now = tonumber(ARGV[5])
-local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes')
-if not room[2] then return {'unknown'} end
-local expiresAt = tonumber(room[2])
+local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac', unpack(ARGV, 14))
+if not room[1] then return {'unknown'} end
+local expiresAt = tonumber(room[1])
 if expiresAt <= now then
   if expiresAt > now - tonumber(ARGV[11]) then return {'expired'} end
   return {'unknown'}
 end
 
-if room[3] ~= '' then
+if room[2] ~= '' then
   if ARGV[2] == '' then return {'pin-required'} end
   local windowMs = tonumber(ARGV[10])
   local guard = redis.call('HMGET', KEYS[2], 'wrong', 'windowEndsAt', 'client:' .. ARGV[1])
@@ -94,7 +95,7 @@ if room[3] ~= '' then
   end
 
   local keepMs = expiresAt - now + windowMs
-  if redis.sha1hex(room[3] .. ARGV[3]) ~= redis.sha1hex(ARGV[2] .. ARGV[3]) then
+  if redis.sha1hex(room[2] .. ARGV[3]) ~= redis.sha1hex(ARGV[2] .. ARGV[3]) then
     if windowEndsAt <= now then wrong, windowEndsAt = 0, now + windowMs end
     tries.wrong = tries.wrong + 1
     local locks = tries.wrong - tonumber(ARGV[6])
@@ -130,10 +131,7 @@ if ARGV[4] ~= '' then
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -(tonumber(ARGV[13]) + 1))
   redis.call('PEXPIRE', KEYS[4], 2 * tonumber(ARGV[12]))
 end
-local hasPin = room[3] ~= '' and 1 or 0
-if ARGV[14] == '0' then return {'in', room[1], room[2], hasPin, room[4], room[5]} end
-local text = redis.call('HMGET', KEYS[1], 'content', 'version', 'writtenAt')
-return {'in', room[1], room[2], hasPin, room[4], room[5], text[1], text[2], text[3]}
+return {'in', room[1], room[2] ~= '' and 1 or 0, unpack(room, 3)}
 `);
 
 /**

@@ -1,47 +1,44 @@
 /** Rooms and keys as they are kept on SQLite, for moving them. */
-import type { DatabaseSync } from 'node:sqlite';
 import type { Archive, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import type { GuessGuard } from './guess-guard.ts';
 import { prepareOnce } from './operations.ts';
-import { fileOf, keyOf, recordOf } from './rows.ts';
-import type { Writer } from './writer.ts';
+import { roomIdOf } from './room-id.ts';
+import type { RoomStoreParts } from './room-store.ts';
+import { fileColumns, fileOf, keyOf, recordColumns, recordOf } from './rows.ts';
+
+export type ArchiveParts = Pick<RoomStoreParts, 'db' | 'snapshot' | 'writer' | 'guard'>;
 
 const portion = 500;
 
-export function createArchive(db: DatabaseSync, writer: Writer, guard: GuessGuard): Archive {
+export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Archive {
   const sql = prepareOnce(db);
 
-  function codesAfter(last: string, now: number): RoomCode[] {
-    const rows = sql('SELECT code FROM rooms WHERE code > ? AND expires_at > ? ORDER BY code LIMIT ?');
-    return rows.all(last, now, portion).map(({ code }) => code as RoomCode);
+  function codesAfter(last: RoomCode | undefined, now: number): RoomCode[] {
+    const rows = sql('SELECT code FROM rooms WHERE id > ? AND expires_at > ? ORDER BY id LIMIT ?');
+    return rows.all(last ? roomIdOf(last) : 0, now, portion).map(({ code }) => code as RoomCode);
   }
 
   function readRoom(code: RoomCode, now: number): RoomRecord | undefined {
-    const row = sql('SELECT * FROM rooms WHERE code = ? AND expires_at > ?').get(code, now);
+    const id = roomIdOf(code);
+    const row = sql(`SELECT ${recordColumns} FROM rooms WHERE id = ? AND expires_at > ?`).get(id, now);
     if (!row) return undefined;
-    const files = sql('SELECT * FROM files WHERE code = ? ORDER BY uploaded_at, rowid').all(code);
+    const files = sql(`SELECT ${fileColumns} FROM files WHERE room = ? ORDER BY uploaded_at, rowid`).all(id);
     return { ...recordOf(row), files: files.map(fileOf), trusted: guard.trusted(code, now) };
   }
 
   return {
     async *codes(now) {
-      let last = '';
+      let last: RoomCode | undefined;
       for (;;) {
         const codes = codesAfter(last, now);
         yield* codes;
         if (codes.length < portion) return;
-        last = codes.at(-1) as string;
+        last = codes.at(-1);
       }
     },
 
     async readRoom(code, now) {
-      db.exec('BEGIN');
-      try {
-        return readRoom(code, now);
-      } finally {
-        db.exec('COMMIT');
-      }
+      return snapshot.within(() => readRoom(code, now));
     },
 
     async restoreRoom(record, now) {

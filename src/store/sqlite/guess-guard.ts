@@ -116,7 +116,7 @@ export function createGuessGuard(rules: GuardRules) {
     },
 
     /** Counts the try as wrong, then looks: there is no moment in which one more could slip past. */
-    tryPin(room: Room, client: ClientId, isRight: () => boolean, now: number): PinTrial {
+    tryPin(room: Pick<Room, 'code' | 'expiresAt'>, client: ClientId, isRight: () => boolean, now: number): PinTrial {
       const guard = guardOf(room, now);
       shorten(guard, { code: room.code, client, now });
       const until = lockedUntil(guard, client, now);

@@ -18,6 +18,7 @@ import type { Ledger } from './ledger.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { createRoomStore } from './room-store.ts';
 import { migrate } from './schema.ts';
+import { createSnapshot, type Snapshot } from './snapshot.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 export interface SqliteOptions {
@@ -28,7 +29,7 @@ export interface SqliteOptions {
 
 export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
   const unlock = lockFolder(makeFolder(folder));
-  const { db, writer } = openOr(unlock, folder);
+  const { db, snapshot, writer } = openOr(unlock, folder);
   const rates = createRateCounter();
   const guard = createGuessGuard(rules);
   const ledgers = [rates.ledger, ...guard.ledgers] as unknown as Ledger<never>[];
@@ -36,10 +37,10 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
   const ping = db.prepare('SELECT 1 FROM room_count');
 
   return {
-    rooms: createRoomStore({ db, writer, rules, guard, dropCounters: counters.dropExpired }),
+    rooms: createRoomStore({ db, snapshot, writer, rules, guard, dropCounters: counters.dropExpired }),
     rates,
     keys: createKeyStore(db, writer),
-    archive: createArchive(db, writer, guard),
+    archive: createArchive({ db, snapshot, writer, guard }),
     async ping() {
       ping.get();
     },
@@ -48,6 +49,7 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
         await counters.close();
         await writer.close();
       } finally {
+        snapshot.suspend();
         db.close();
         unlock();
       }
@@ -82,7 +84,7 @@ function openOr(unlock: () => void, folder: string): ReturnType<typeof open> {
   }
 }
 
-function open(folder: string): { db: DatabaseSync; writer: Writer } {
+function open(folder: string): { db: DatabaseSync; snapshot: Snapshot; writer: Writer } {
   const path = join(folder, 'poproom.db');
   const db = connect(path);
   try {
@@ -93,5 +95,6 @@ function open(folder: string): { db: DatabaseSync; writer: Writer } {
   }
   // From here on this connection only reads: a write on it would make the event loop wait for the disk.
   db.exec('PRAGMA query_only = ON');
-  return { db, writer: createWriter(path) };
+  const snapshot = createSnapshot(db);
+  return { db, snapshot, writer: createWriter(path, snapshot) };
 }

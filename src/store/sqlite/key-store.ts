@@ -1,4 +1,4 @@
-/** API keys on SQLite. They are read anew for each request, so what another process changed holds at once. */
+/** API keys on SQLite. They are read anew for each request, so what another process changed holds within moments. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyStore } from '../../core/ports.ts';
 import { prepareOnce } from './operations.ts';

@@ -14,6 +14,7 @@ import type {
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
+import { type RoomId, roomIdOf } from './room-id.ts';
 import { keyOf } from './rows.ts';
 
 export interface CounterRow {
@@ -28,22 +29,24 @@ export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(db: DatabaseSync) {
   const sql = prepareOnce(db);
-  const has = (query: string, ...values: (string | number)[]) => sql(query).get(...values) !== undefined;
+  const has = (query: string, ...values: (string | RoomId)[]) => sql(query).get(...values) !== undefined;
 
   const isLive = (code: RoomCode, now: number) =>
-    has('SELECT 1 FROM rooms WHERE code = ? AND expires_at > ?', code, now);
+    has('SELECT 1 FROM rooms WHERE id = ? AND expires_at > ?', roomIdOf(code), now);
 
   const nextSeq = (code: RoomCode): number =>
-    Number(sql('UPDATE rooms SET seq = seq + 1 WHERE code = ? RETURNING seq').get(code)?.seq);
+    Number(sql('UPDATE rooms SET seq = seq + 1 WHERE id = ? RETURNING seq').get(roomIdOf(code))?.seq);
 
   return {
     createRoom(draft: RoomDraft): RoomCode | undefined {
       const length = lengthFor(draft.codeLengths, liveRooms(draft.createdAt) + 1);
       const code = draft.draw.slice(0, length) as RoomCode;
-      if (has('SELECT 1 FROM rooms WHERE code = ? UNION ALL SELECT 1 FROM expired_rooms WHERE code = ?', code, code)) {
+      const id = roomIdOf(code);
+      if (has('SELECT 1 FROM rooms WHERE id = ? UNION ALL SELECT 1 FROM expired_rooms WHERE id = ?', id, id)) {
         return undefined;
       }
-      sql('INSERT INTO rooms (code, created_at, expires_at, pin_mac, written_at) VALUES (?, ?, ?, ?, ?)').run(
+      sql('INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at) VALUES (?, ?, ?, ?, ?, ?)').get(
+        id,
         code,
         draft.createdAt,
         draft.expiresAt,
@@ -54,22 +57,23 @@ export function createOperations(db: DatabaseSync) {
     },
 
     deleteRoom(code: RoomCode, now: number): number | undefined {
-      const ended = sql('DELETE FROM rooms WHERE code = ? AND expires_at > ? RETURNING seq').get(code, now);
+      const ended = sql('DELETE FROM rooms WHERE id = ? AND expires_at > ? RETURNING seq').get(roomIdOf(code), now);
       return ended && Number(ended.seq) + 1;
     },
 
     notePinAttempt(code: RoomCode, now: number): { seq: number } | undefined {
       const noted = sql(`
-        UPDATE rooms SET pin_attempts = pin_attempts + 1, seq = seq + 1 WHERE code = ? AND expires_at > ? RETURNING seq
-      `).get(code, now);
+        UPDATE rooms SET pin_attempts = pin_attempts + 1, seq = seq + 1 WHERE id = ? AND expires_at > ? RETURNING seq
+      `).get(roomIdOf(code), now);
       return noted && { seq: Number(noted.seq) };
     },
 
     writeContent(code: RoomCode, { content, ifVersions, now }: ContentWrite): WriteOutcome {
+      const id = roomIdOf(code);
       if (ifVersions) {
         const current = sql(
-          'SELECT content, version, written_at AS writtenAt FROM rooms WHERE code = ? AND expires_at > ?',
-        ).get(code, now);
+          'SELECT content, version, written_at AS writtenAt FROM rooms WHERE id = ? AND expires_at > ?',
+        ).get(id, now);
         if (!current) return { outcome: 'gone' };
         if (!ifVersions.includes(Number(current.version))) {
           return { outcome: 'conflict', current: { ...current } as unknown as Content };
@@ -77,22 +81,23 @@ export function createOperations(db: DatabaseSync) {
       }
       const written = sql(`
         UPDATE rooms SET content = ?, written_at = ?, version = version + 1, seq = seq + 1
-        WHERE code = ? AND expires_at > ? RETURNING version, seq
-      `).get(content, now, code, now);
+        WHERE id = ? AND expires_at > ? RETURNING version, seq
+      `).get(content, now, id, now);
       if (!written) return { outcome: 'gone' };
       return { outcome: 'written', version: Number(written.version), seq: Number(written.seq) };
     },
 
     addFile(code: RoomCode, file: StoredFile, quota: FileQuota): { seq: number } | 'full' | 'gone' {
       if (!isLive(code, file.uploadedAt)) return 'gone';
+      const room = roomIdOf(code);
       const fits = sql(`
         UPDATE rooms SET file_count = file_count + 1, file_bytes = file_bytes + ?
-        WHERE code = ? AND file_count < ? AND file_bytes + ? <= ? RETURNING 1
-      `).get(file.size, code, quota.files, file.size, quota.bytes);
+        WHERE id = ? AND file_count < ? AND file_bytes + ? <= ? RETURNING 1
+      `).get(file.size, room, quota.files, file.size, quota.bytes);
       if (!fits) return 'full';
-      sql('INSERT INTO files (id, code, blob, name, type, size, uploaded_at) VALUES (?, ?, ?, ?, ?, ?, ?)').run(
+      sql('INSERT INTO files (id, room, blob, name, type, size, uploaded_at) VALUES (?, ?, ?, ?, ?, ?, ?)').get(
         file.id,
-        code,
+        room,
         file.blob,
         file.name,
         file.type,
@@ -104,11 +109,12 @@ export function createOperations(db: DatabaseSync) {
 
     removeFile(code: RoomCode, fileId: string, now: number): { seq: number } | 'no-file' | 'gone' {
       if (!isLive(code, now)) return 'gone';
-      const removed = sql('DELETE FROM files WHERE id = ? AND code = ? RETURNING size').get(fileId, code);
+      const room = roomIdOf(code);
+      const removed = sql('DELETE FROM files WHERE id = ? AND room = ? RETURNING size').get(fileId, room);
       if (!removed) return 'no-file';
-      sql('UPDATE rooms SET file_count = file_count - 1, file_bytes = file_bytes - ? WHERE code = ?').run(
+      sql('UPDATE rooms SET file_count = file_count - 1, file_bytes = file_bytes - ? WHERE id = ?').get(
         Number(removed.size),
-        code,
+        room,
       );
       return { seq: nextSeq(code) };
     },
@@ -116,21 +122,21 @@ export function createOperations(db: DatabaseSync) {
     expireRooms(now: number, limit: number, rememberMs: number): RoomCode[] {
       const ended = sql('SELECT code FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(now, limit);
       for (const { code } of ended) expireRoom(code as RoomCode, now);
-      sql('DELETE FROM expired_rooms WHERE expired_at <= ?').run(now - rememberMs);
-      sql('DELETE FROM counters WHERE expires_at <= ?').run(now);
+      sql('DELETE FROM expired_rooms WHERE expired_at <= ?').get(now - rememberMs);
+      sql('DELETE FROM counters WHERE expires_at <= ?').get(now);
       return ended.map(({ code }) => code as RoomCode);
     },
 
     expireRoom,
 
     clearTrash(blobs: readonly string[]): void {
-      for (const blob of blobs) sql('DELETE FROM trash WHERE blob = ?').run(blob);
+      for (const blob of blobs) sql('DELETE FROM trash WHERE blob = ?').get(blob);
     },
 
     saveCounters(rows: readonly CounterRow[]): void {
       for (const { kind, key, state, expiresAt } of rows) {
-        if (state === null) sql('DELETE FROM counters WHERE kind = ? AND key = ?').run(kind, key);
-        else sql('INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)').run(kind, key, state, expiresAt);
+        if (state === null) sql('DELETE FROM counters WHERE kind = ? AND key = ?').get(kind, key);
+        else sql('INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)').get(kind, key, state, expiresAt);
       }
     },
 
@@ -157,8 +163,9 @@ export function createOperations(db: DatabaseSync) {
 
   /** Ends a room, if its time is up, and remembers that it was. */
   function expireRoom(code: RoomCode, now: number): void {
-    const ended = sql('DELETE FROM rooms WHERE code = ? AND expires_at <= ? RETURNING expires_at').get(code, now);
-    if (ended) sql('INSERT OR REPLACE INTO expired_rooms VALUES (?, ?)').run(code, ended.expires_at as number);
+    const id = roomIdOf(code);
+    const ended = sql('DELETE FROM rooms WHERE id = ? AND expires_at <= ? RETURNING expires_at').get(id, now);
+    if (ended) sql('INSERT OR REPLACE INTO expired_rooms VALUES (?, ?)').get(id, ended.expires_at as number);
   }
 
   /** All rooms less those past their time that no sweep has met yet. */
@@ -174,8 +181,11 @@ function lengthFor(lengths: RoomDraft['codeLengths'], rooms: number): number | u
   return lengths.find(({ upTo }) => rooms <= upTo)?.length;
 }
 
+/** Without `run`: it tells the id of the last row, and throws where that is larger than a JavaScript number. */
+export type Sql = (query: string) => Pick<StatementSync, 'get' | 'all' | 'setReturnArrays'>;
+
 /** Statements are prepared on first use and kept: their number is that of the queries in this engine. */
-export function prepareOnce(db: DatabaseSync): (query: string) => StatementSync {
+export function prepareOnce(db: DatabaseSync): Sql {
   const prepared = new Map<string, StatementSync>();
   return (query) => {
     const known = prepared.get(query);

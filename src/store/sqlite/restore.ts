@@ -1,24 +1,28 @@
 /** Rooms and keys of another store, written down here as they were there. Part of the writer's operations. */
-import type { StatementSync } from 'node:sqlite';
 import type { KeyRecord, RoomRecord, StoredFile } from '../../core/ports.ts';
-
-type Sql = (query: string) => StatementSync;
+import type { Sql } from './operations.ts';
+import { type RoomId, roomIdOf } from './room-id.ts';
 
 export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' {
-  const { code, files } = record;
-  const had = sql('SELECT 1 FROM rooms WHERE code = ? UNION ALL SELECT 1 FROM expired_rooms WHERE code = ?');
-  if (had.get(code, code)) return 'taken';
-  insertRoom(sql, record);
+  const id = roomIdOf(record.code);
+  const had = sql('SELECT 1 FROM rooms WHERE id = ? UNION ALL SELECT 1 FROM expired_rooms WHERE id = ?');
+  if (had.get(id, id)) return 'taken';
+  insertRoom(sql, id, record);
   // In their order, which is that of their rows where they came in the same moment.
-  for (const file of files) insertFile(sql, code, file);
+  for (const file of record.files) insertFile(sql, id, file);
   return 'restored';
 }
 
-function insertRoom(sql: Sql, { content: { content, version, writtenAt }, files, ...room }: RoomRecord): void {
+function insertRoom(
+  sql: Sql,
+  id: RoomId,
+  { content: { content, version, writtenAt }, files, ...room }: RoomRecord,
+): void {
   sql(`
-    INSERT INTO rooms (code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  `).run(
+    INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
+      written_at, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  `).get(
+    id,
     room.code,
     room.createdAt,
     room.expiresAt,
@@ -33,10 +37,10 @@ function insertRoom(sql: Sql, { content: { content, version, writtenAt }, files,
   );
 }
 
-function insertFile(sql: Sql, code: string, { id, blob, name, type, size, uploadedAt }: StoredFile): void {
-  sql('INSERT INTO files (id, code, blob, name, type, size, uploaded_at) VALUES (?, ?, ?, ?, ?, ?, ?)').run(
+function insertFile(sql: Sql, room: RoomId, { id, blob, name, type, size, uploadedAt }: StoredFile): void {
+  sql('INSERT INTO files (id, room, blob, name, type, size, uploaded_at) VALUES (?, ?, ?, ?, ?, ?, ?)').get(
     id,
-    code,
+    room,
     blob,
     name,
     type,
@@ -44,7 +48,7 @@ function insertFile(sql: Sql, code: string, { id, blob, name, type, size, upload
     uploadedAt,
   );
   // From a room that was here before and was deleted: its bytes are wanted again.
-  sql('DELETE FROM trash WHERE blob = ?').run(blob);
+  sql('DELETE FROM trash WHERE blob = ?').get(blob);
 }
 
 export function restoreKey(sql: Sql, key: KeyRecord): 'restored' | 'taken' {
@@ -52,7 +56,7 @@ export function restoreKey(sql: Sql, key: KeyRecord): 'restored' | 'taken' {
   if (sql('SELECT 1 FROM api_keys WHERE id = ?').get(id)) return 'taken';
   const isInForce = revokedAt === undefined;
   if (isInForce && sql('SELECT 1 FROM api_keys WHERE name = ? AND revoked_at IS NULL').get(name)) return 'taken';
-  sql('INSERT INTO api_keys (id, hash, name, tier, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)').run(
+  sql('INSERT INTO api_keys (id, hash, name, tier, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)').get(
     id,
     hash,
     name,

@@ -5,6 +5,7 @@
  */
 import type { Content, Room } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import type { RoomId } from './room-id.ts';
 
 export interface CachedRoom {
   room: Room;
@@ -13,11 +14,20 @@ export interface CachedRoom {
   content: Content | undefined;
 }
 
+/** What the door has to know of a room, and the text behind it. */
+export interface RoomWithText {
+  room: Pick<Room, 'code' | 'expiresAt'>;
+  pinMac: Uint8Array | null;
+  content: Content;
+}
+
 /** Of each of two generations. */
 const mostRooms = 5_000;
 const mostTextUnits = 8 * 1024 * 1024;
 /** Longer texts would push out many rooms each, and reading them is not what costs when they are sent. */
 const longestText = 256 * 1024;
+/** A prime, so that the numbers of codes spread over all of them. */
+const glimpses = 4093;
 
 interface Generation {
   rooms: Map<RoomCode, CachedRoom>;
@@ -28,6 +38,8 @@ interface Generation {
 export class RoomCache {
   #young = emptyGeneration();
   #old = emptyGeneration();
+  /** The room that each was last of. */
+  #glimpsed = new Float64Array(glimpses);
 
   get(code: RoomCode): CachedRoom | undefined {
     return this.#young.rooms.get(code) ?? this.#rejuvenated(code);
@@ -38,6 +50,18 @@ export class RoomCache {
     const isLong = unitsOf(cached) > longestText;
     this.#add(code, isLong ? { ...cached, content: undefined } : cached);
     return cached;
+  }
+
+  /**
+   * Whether a room is worth keeping: one that is read again. Of many rooms most are read once in a long while, and
+   * keeping those costs more than to look them up again.
+   */
+  isReadAgain(id: RoomId): boolean {
+    const glimpse = Number(id);
+    const at = glimpse % glimpses;
+    const again = this.#glimpsed[at] === glimpse;
+    this.#glimpsed[at] = glimpse;
+    return again;
   }
 
   /** Remembers the text of a room that is here. A write that is told of after a newer one was read comes too late. */

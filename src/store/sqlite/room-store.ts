@@ -2,13 +2,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type {
-  Admission,
   Content,
   ContentWrite,
   GuardRules,
-  Room,
+  Refusal,
   RoomState,
   RoomStore,
+  Soon,
   StoredFile,
   Visit,
   WriteOutcome,
@@ -17,12 +17,24 @@ import type { RoomCode } from '../../core/room-code.ts';
 import { createDeviceList } from './device-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
 import { prepareOnce } from './operations.ts';
-import { type CachedRoom, RoomCache } from './room-cache.ts';
-import { cachedRoomOf, fileOf, roomOf, type WholeRoom, wholeRoomColumns, wholeRoomOf } from './rows.ts';
+import { type CachedRoom, RoomCache, type RoomWithText } from './room-cache.ts';
+import { roomIdOf } from './room-id.ts';
+import {
+  cachedRoomOf,
+  fileColumns,
+  fileOf,
+  roomColumns,
+  roomOf,
+  roomWithTextOf,
+  type TextRow,
+  textColumns,
+} from './rows.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreParts {
   db: DatabaseSync;
+  snapshot: Snapshot;
   writer: Writer;
   rules: GuardRules;
   guard: GuessGuard;
@@ -30,60 +42,58 @@ export interface RoomStoreParts {
   dropCounters: (now: number) => void;
 }
 
-export function createRoomStore({ db, writer, rules, guard, dropCounters }: RoomStoreParts): RoomStore {
+export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounters }: RoomStoreParts): RoomStore {
   const sql = prepareOnce(db);
   const devices = createDeviceList(rules);
   const cache = new RoomCache();
 
-  const columns = 'code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts';
-  const roomByCode = sql(`SELECT ${columns} FROM rooms WHERE code = ?`);
-  const wholeRoomByCode = sql(`SELECT ${wholeRoomColumns} FROM rooms WHERE code = ?`);
-  // Naming the columns of each row takes a third of the time of a read.
-  wholeRoomByCode.setReturnArrays(true);
-  const expiredByCode = sql('SELECT 1 FROM expired_rooms WHERE code = ? AND expired_at > ?');
-  const contentByCode = sql(
-    'SELECT content, version, written_at AS writtenAt FROM rooms WHERE code = ? AND expires_at > ?',
+  const roomById = sql(`SELECT ${roomColumns}, seq, pin_attempts FROM rooms WHERE id = ?`);
+  const textById = sql(`SELECT ${textColumns} FROM rooms WHERE id = ?`);
+  textById.setReturnArrays(true);
+  const expiredById = sql('SELECT 1 FROM expired_rooms WHERE id = ? AND expired_at > ?');
+  const contentById = sql(
+    'SELECT content, version, written_at AS writtenAt FROM rooms WHERE id = ? AND expires_at > ?',
   );
 
   function find(code: RoomCode): CachedRoom | undefined {
     const cached = cache.get(code);
     if (cached) return cached;
-    const row = roomByCode.get(code);
+    snapshot.share();
+    const row = roomById.get(roomIdOf(code));
     return row && cache.put(code, cachedRoomOf(row));
   }
 
   /** With its text, in one look at the database where any is needed. */
-  function findToRead(code: RoomCode): CachedRoom | undefined {
+  function findToRead(code: RoomCode): RoomWithText | undefined {
     const cached = cache.get(code);
-    if (cached?.content) return cached;
-    const row = wholeRoomByCode.get(code) as unknown as WholeRoom | undefined;
+    if (cached && hasText(cached)) return cached;
+    snapshot.share();
+    const id = roomIdOf(code);
+    const row = textById.get(id) as unknown as TextRow | undefined;
     if (!row) return undefined;
-    const whole = wholeRoomOf(code, row);
-    cache.put(code, whole);
-    // A long text is not kept, but it is what was asked for.
-    return whole;
+    const found = roomWithTextOf(code, row);
+    if (cache.isReadAgain(id) && find(code)) cache.putContent(code, found.content);
+    return found;
   }
 
   function filesOf(code: RoomCode, now: number): StoredFile[] {
     const rows = sql(`
-      SELECT files.* FROM files JOIN rooms USING (code)
-      WHERE code = ? AND expires_at > ? ORDER BY uploaded_at, files.rowid
-    `).all(code, now);
+      SELECT ${fileColumns} FROM files JOIN rooms ON rooms.id = room
+      WHERE room = ? AND expires_at > ? ORDER BY uploaded_at, files.rowid
+    `).all(roomIdOf(code), now);
     return rows.map(fileOf);
   }
 
   /** From the database alone, in one transaction: a seq with a text or a file of another age would be a lie. */
   function stateOf(code: RoomCode, now: number): RoomState | 'expired' | 'gone' {
-    db.exec('BEGIN');
-    try {
-      const row = roomByCode.get(code);
-      if (!row) return expiredByCode.get(code, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
+    const id = roomIdOf(code);
+    return snapshot.within(() => {
+      const row = roomById.get(id);
+      if (!row) return expiredById.get(id, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
       const { seq, pin_attempts: pinAttempts } = row as { seq: number; pin_attempts: number };
-      const content = contentByCode.get(code, now) as unknown as Content | undefined;
+      const content = contentById.get(id, now) as unknown as Content | undefined;
       return content ? { room: roomOf(row), seq, content, files: filesOf(code, now), pinAttempts } : 'expired';
-    } finally {
-      db.exec('COMMIT');
-    }
+    });
   }
 
   /** Waits for a change; whatever came of it, the room is read anew afterwards. */
@@ -107,10 +117,12 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     }
   }
 
-  function admit({ code, client, pinMac, deviceId, reads, now }: Visit): Admission | Promise<Admission> {
+  /** Through the door of the room that `find` finds; it is returned, or why not. */
+  function enter<R extends Door>(visit: Visit, find: (code: RoomCode) => R | undefined): R | Soon<Refusal> {
+    const { code, client, pinMac, deviceId, now } = visit;
     const until = guard.missedOutUntil(client, now);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
-    const found = code && (reads ? findToRead(code) : find(code));
+    const found = code && find(code);
     if (!found) return absent(code, undefined, client, now);
     if (found.room.expiresAt <= now) return over(found.room, client, now);
 
@@ -122,11 +134,11 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
       if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect' };
     }
     if (deviceId) devices.seen(room.code, deviceId, now);
-    return found.content ? { outcome: 'admitted', room, content: found.content } : { outcome: 'admitted', room };
+    return found;
   }
 
   /** Counted before anything is waited for, so that many at once are counted too. */
-  async function over({ code, expiresAt }: Room, client: string, now: number): Promise<Admission> {
+  async function over({ code, expiresAt }: Door['room'], client: string, now: number): Promise<Refusal> {
     const admission = absent(code, expiresAt, client, now);
     await endForGood(code, now);
     return admission;
@@ -137,16 +149,24 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     await changing(code, writer.run('expireRoom', code, now)).catch(() => undefined);
   }
 
-  function absent(code: RoomCode | undefined, expiredAt: number | undefined, client: string, now: number): Admission {
+  function absent(code: RoomCode | undefined, expiredAt: number | undefined, client: string, now: number): Refusal {
     const since = now - rules.rememberExpiredMs;
-    const expired = expiredAt === undefined ? code && expiredByCode.get(code, since) : expiredAt > since;
+    const expired = expiredAt === undefined ? code && expiredById.get(roomIdOf(code), since) : expiredAt > since;
     if (expired) return { outcome: 'expired' };
     guard.miss(client, now);
     return { outcome: 'unknown' };
   }
 
   return {
-    admit,
+    admit(visit) {
+      const found = enter(visit, find);
+      return 'room' in found ? { outcome: 'admitted', room: found.room } : found;
+    },
+
+    read(visit) {
+      const found = enter(visit, findToRead);
+      return 'room' in found ? { outcome: 'admitted', content: found.content } : found;
+    },
 
     async createRoom(draft) {
       const code = await writer.run('createRoom', draft);
@@ -193,7 +213,9 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     },
 
     async findFile(fileId, now) {
-      const row = sql('SELECT files.*, expires_at FROM files JOIN rooms USING (code) WHERE id = ?').get(fileId);
+      const row = sql(
+        `SELECT ${fileColumns}, code, expires_at FROM files JOIN rooms ON rooms.id = room WHERE files.id = ?`,
+      ).get(fileId);
       if (!row || (row.expires_at as number) > now) return row && fileOf(row);
       await endForGood(row.code as RoomCode, now);
       return undefined;
@@ -232,3 +254,7 @@ export function createRoomStore({ db, writer, rules, guard, dropCounters }: Room
     },
   };
 }
+
+type Door = Pick<RoomWithText, 'room' | 'pinMac'>;
+
+const hasText = (cached: CachedRoom): cached is CachedRoom & RoomWithText => cached.content !== undefined;

@@ -6,7 +6,8 @@ import { PoproomError } from '../../core/errors.ts';
 const steps: readonly string[] = [
   `
   CREATE TABLE rooms (
-    code       TEXT PRIMARY KEY,
+    id         INTEGER PRIMARY KEY, -- what the code spells
+    code       TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     pin_mac    BLOB,
@@ -26,19 +27,19 @@ const steps: readonly string[] = [
   CREATE TRIGGER room_made AFTER INSERT ON rooms BEGIN UPDATE room_count SET total = total + 1; END;
   CREATE TRIGGER room_ended AFTER DELETE ON rooms BEGIN UPDATE room_count SET total = total - 1; END;
 
-  CREATE TABLE expired_rooms (code TEXT PRIMARY KEY, expired_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE expired_rooms (id INTEGER PRIMARY KEY, expired_at INTEGER NOT NULL) STRICT;
   CREATE INDEX expired_rooms_by_time ON expired_rooms (expired_at);
 
   CREATE TABLE files (
     id          TEXT PRIMARY KEY,
-    code        TEXT NOT NULL REFERENCES rooms (code) ON DELETE CASCADE,
+    room        INTEGER NOT NULL REFERENCES rooms (id) ON DELETE CASCADE,
     blob        TEXT NOT NULL UNIQUE,
     name        TEXT NOT NULL,
     type        TEXT NOT NULL,
     size        INTEGER NOT NULL,
     uploaded_at INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX files_by_room ON files (code);
+  CREATE INDEX files_by_room ON files (room);
 
   -- Whatever way a file's row goes, its bytes are marked for removal in the same transaction.
   CREATE TABLE trash (blob TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
@@ -65,17 +66,20 @@ const steps: readonly string[] = [
   `,
 ];
 
+/** Numbers that were used up before the first release. */
+const drafts = 1;
+const newest = drafts + steps.length;
+
 export function migrate(db: DatabaseSync): void {
-  const at = stepOf(db);
-  if (at === steps.length) return;
-  if (at > steps.length) {
-    throw new PoproomError('UNAVAILABLE', 'The database was made by a newer version of Poproom; upgrade the server.');
-  }
+  const at = versionOf(db);
+  if (at === newest) return;
+  if (at > newest) throw otherVersion('a newer version of Poproom; upgrade the server.');
+  if (at > 0 && at <= drafts) throw otherVersion('a draft of Poproom, before its first release; use a fresh folder.');
   db.exec('BEGIN IMMEDIATE');
-  for (const step of steps.slice(stepOf(db))) db.exec(step);
-  db.exec(`PRAGMA user_version = ${steps.length}; COMMIT`);
+  for (const step of steps.slice(Math.max(0, versionOf(db) - drafts))) db.exec(step);
+  db.exec(`PRAGMA user_version = ${newest}; COMMIT`);
 }
 
-function stepOf(db: DatabaseSync): number {
-  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
-}
+const versionOf = (db: DatabaseSync) => Number(db.prepare('PRAGMA user_version').get()?.user_version);
+
+const otherVersion = (what: string) => new PoproomError('UNAVAILABLE', `The database was made by ${what}`);

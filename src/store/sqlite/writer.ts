@@ -5,6 +5,7 @@
 import type { Worker } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
 import type { Operations } from './operations.ts';
+import type { Snapshot } from './snapshot.ts';
 
 type Name = keyof Operations;
 export type Batch = { name: Name; args: unknown[] }[];
@@ -27,7 +28,7 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-export function createWriter(path: string): Writer {
+export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 'resume'>): Writer {
   let thread: Worker | undefined;
   let queue: Waiting[] = [];
   let committing: Waiting[] = [];
@@ -48,6 +49,7 @@ export function createWriter(path: string): Writer {
   function commitNext(): void {
     if (committing.length > 0 || queue.length === 0) return;
     committing = queue.splice(0, largestBatch);
+    snapshot.suspend();
     thread ??= start();
     thread.postMessage(committing.map(({ name, args }) => ({ name, args })));
   }
@@ -55,6 +57,7 @@ export function createWriter(path: string): Writer {
   function settle(outcomes: Outcome[]): void {
     const done = committing;
     committing = [];
+    snapshot.resume();
     commitNext();
     done.forEach(({ resolve, reject }, i) => {
       const outcome = outcomes[i] as Outcome;
@@ -67,6 +70,7 @@ export function createWriter(path: string): Writer {
     const lost = [...committing, ...queue];
     committing = [];
     queue = [];
+    snapshot.resume();
     for (const { reject } of lost) reject(error);
   }
 
@@ -86,6 +90,7 @@ export function createWriter(path: string): Writer {
       await lastOfAll;
       if (!thread) return;
       const worker = thread;
+      snapshot.suspend();
       await new Promise<void>((resolve) => {
         worker.once('exit', () => resolve());
         worker.postMessage('close');

@@ -1,0 +1,37 @@
+/** The numbers under which SQLite keeps rooms. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { codeSymbols, longestCode, shortestCode } from '../../src/protocol/room-code.ts';
+import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
+
+const anyCode = fc
+  .string({ unit: fc.constantFrom(...codeSymbols), minLength: shortestCode, maxLength: longestCode })
+  .map((code) => code as RoomCode);
+
+describe('the id of a room', () => {
+  it('[CODE-2] tells any two codes apart', () => {
+    const differ = fc.property(anyCode, anyCode, (one, other) => {
+      assert.equal(BigInt(roomIdOf(one)) === BigInt(roomIdOf(other)), one === other);
+    });
+    fc.assert(differ, { numRuns: 2000 });
+  });
+
+  it('[CODE-2] tells codes apart that differ in one symbol, or in their length', () => {
+    for (let length = shortestCode; length <= longestCode; length++) {
+      const zeros = '0'.repeat(length);
+      const near = Array.from(zeros, (_, at) => `${zeros.slice(0, at)}Z${zeros.slice(at + 1)}`);
+      const ids = [zeros, `${zeros}0`, ...near].map((code) => BigInt(roomIdOf(code as RoomCode)));
+      assert.equal(new Set(ids).size, length + 2);
+    }
+  });
+
+  it('[CODE-2] fits into what SQLite calls an integer, and into a number as long as it is one', () => {
+    for (let length = shortestCode; length <= longestCode; length++) {
+      const id = roomIdOf('Z'.repeat(length) as RoomCode);
+      assert.ok(BigInt(id) < 2n ** 63n);
+      assert.ok(typeof id === 'bigint' || Number.isSafeInteger(id));
+    }
+  });
+});
