@@ -1,7 +1,7 @@
 /** What the server holds at a moment: memory, open files, its folder. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openHandles } from '../../test/support/process-figures.ts';
+import { openHandles, residentMemory } from '../../test/support/process-figures.ts';
 
 export interface Sample {
   /** Seconds since this process began. */
@@ -22,17 +22,13 @@ export async function sampleOf({ pid, port, folder }: { pid: number; port: numbe
   const figure = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(figures)?.[1]);
   return {
     at: performance.now() / 1000,
-    rss: await residentMiB(pid),
+    rss: await residentMemory(pid),
     heap: figure('nodejs_heap_size_used_bytes') / MiB,
     folder: (await bytesIn(folder)) / MiB,
     handles: (await openHandles(pid)).length,
     rooms: figure('poproom_rooms'),
     channels: figure('poproom_live_channels'),
   };
-}
-
-async function residentMiB(pid: number): Promise<number> {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 /** Files come and go while they are counted. */

@@ -65,8 +65,6 @@ const slowBodies: Beginnings = (room) => {
 
 interface Met {
   server: ServerProcess;
-  /** Before they came, 99 of 100 requests took so many milliseconds: that of a busy machine is its own. */
-  usual: number;
   crowd: SlowCrowd;
   assertGone: () => Promise<void>;
 }
@@ -76,7 +74,6 @@ async function meet(t: TestContext, beginnings: Beginnings): Promise<Met> {
   const folder = await dataFolder(t);
   const server = await startProcess(t, folder, { POPROOM_FREE_LIMIT: '0' });
   const kinds = beginnings(await server.api.room());
-  const usual = p99(await timesOf(t, server, { isOver: (requests) => requests === 500, everyMs: 0 }));
   const before = await openSockets(server.pid);
   const crowd = await openSlowCrowd(t, { port: server.port, size: crowdSize, beginnings: kinds });
   const uploads = (crowdSize * kinds.filter((kind) => kind.includes('/upload ')).length) / kinds.length;
@@ -86,7 +83,7 @@ async function meet(t: TestContext, beginnings: Beginnings): Promise<Met> {
     await eventually('no bytes are left', async () => (await storedBlobs(folder)).length === 0, patienceMs);
     t.diagnostic(`at its peak the server held ${Math.round(await peakMemory(server.pid))} MiB`);
   };
-  return { server, usual, crowd, assertGone };
+  return { server, crowd, assertGone };
 }
 
 /** On a busy machine, the first may have been cut off before all requests were made. */
@@ -102,19 +99,25 @@ interface Visit {
   everyMs: number;
 }
 
-/** A client that asks for this and that gets 99 of 100 answers within 100 ms of when it would get them otherwise. */
-async function assertServesOthers(t: TestContext, { server, usual }: Met, visit: Visit): Promise<void> {
+/** A client that asks for this and that gets 99 of 100 answers within 100 ms. */
+async function assertServesOthers(t: TestContext, { server }: Met, visit: Visit): Promise<void> {
   const took = await timesOf(t, server, visit);
+  assert.ok(took.length >= 500, 'there were enough to tell');
+  // Part by part: a moment in which the machine does something else spoils one of them, a server that waits all.
+  const parts = Array.from({ length: 5 }, (_, i) => took.filter((_, at) => Math.floor((at * 5) / took.length) === i));
+  const p99 = quantile(
+    parts.map((part) => quantile(part, 0.99)),
+    0.5,
+  );
   const slowest = Math.max(...took).toFixed(1);
   t.diagnostic(
-    `${took.length} answers: p99 ${p99(took).toFixed(1)} ms, ${usual.toFixed(1)} ms before; slowest ${slowest} ms`,
+    `${took.length} answers: p99 ${quantile(took, 0.99).toFixed(1)} ms, ${p99.toFixed(1)} ms in the middle one of five parts; slowest ${slowest} ms`,
   );
-  assert.ok(took.length >= 500, 'there were enough to tell');
-  assert.ok(p99(took) < usual + 100, `the 99th percentile is ${p99(took)} ms, and was ${usual} ms without them`);
+  assert.ok(p99 < 100, `the 99th percentile is ${p99} ms`);
 }
 
-function p99(took: readonly number[]): number {
-  return took.toSorted((a, b) => a - b)[Math.ceil(took.length * 0.99) - 1] ?? 0;
+function quantile(values: readonly number[], at: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * at) - 1] ?? 0;
 }
 
 async function timesOf(t: TestContext, { api, port }: ServerProcess, { isOver, everyMs }: Visit): Promise<number[]> {

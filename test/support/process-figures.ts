@@ -13,8 +13,12 @@ export async function openSockets(pid: number): Promise<number> {
   return (await openHandles(pid)).filter((handle) => handle.startsWith('socket:')).length;
 }
 
-/** The most memory that it has had at once, in MiB. */
-export async function peakMemory(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+/** The memory that it has, in MiB. */
+export const residentMemory = (pid: number) => memoryOf(pid, /^VmRSS:\s+(\d+) kB$/m);
+
+/** The most that it has had at once. */
+export const peakMemory = (pid: number) => memoryOf(pid, /^VmHWM:\s+(\d+) kB$/m);
+
+async function memoryOf(pid: number, line: RegExp): Promise<number> {
+  return Number(line.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }

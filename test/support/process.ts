@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createApi } from './api.ts';
 import { eventually } from './eventually.ts';
-import { createSecrets } from './secrets.ts';
+import { createSecrets, figures } from './secrets.ts';
 
 const command = fileURLToPath(new URL('../../bin/poproom.js', import.meta.url));
 const built = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -19,7 +19,7 @@ const startsWithinMs = 30_000;
 export type Program = readonly [path: string, ...args: string[]];
 export const builtCommand: Program = [process.execPath, command];
 
-const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0' };
+const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0', POPROOM_METRICS: 'true' };
 
 type Env = Record<string, string>;
 
@@ -44,7 +44,7 @@ export interface ServerProcess {
 }
 
 /** What ends the servers of each folder. */
-const endings = new Map<string, (() => Promise<Exit>)[]>();
+const endings = new Map<string, (() => Promise<void>)[]>();
 
 /** A folder that goes when the test is over, after the servers on it. */
 export async function dataFolder(t: TestContext): Promise<string> {
@@ -69,12 +69,14 @@ export async function startProcess(
     child.kill(signal);
     return exit;
   };
-  endings.get(folder)?.push(() => end('SIGKILL'));
   const secrets = createSecrets();
-  t.after(async () => {
+  const finish = async () => {
+    if (!ended) secrets.assertAbsentFrom(await figures(urlOf(portIn(output()))), 'the figures');
     await end('SIGKILL');
     secrets.assertAbsentFrom(output() + errors(), 'the log');
-  });
+  };
+  endings.get(folder)?.push(finish);
+  t.after(finish);
   let ended: Exit | undefined;
   void exit.then((how) => {
     ended = how;
@@ -87,7 +89,7 @@ export async function startProcess(
     },
     startsWithinMs,
   );
-  const url = `http://127.0.0.1:${port}`;
+  const url = urlOf(port);
   return {
     pid: child.pid as number,
     port,
@@ -100,6 +102,8 @@ export async function startProcess(
     end,
   };
 }
+
+const urlOf = (port: number | undefined) => `http://127.0.0.1:${port}`;
 
 /** Runs a command to its end. */
 export async function run(

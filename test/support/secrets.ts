@@ -4,7 +4,7 @@ import type { Answer, Sending } from './api.ts';
 
 export interface Secrets {
   /** Notes PIN, key, text, file name and, once it is answered, the room's code of a request. */
-  note(path: string, sending: Sending): void;
+  note(path: string, sending: Sending & { fileName?: string | undefined }): void;
   noteAnswer(path: string, answer: Answer): void;
   /** Fails if one of them is in what the server wrote, line by line. */
   assertAbsentFrom(written: string, what: string): void;
@@ -27,11 +27,12 @@ export function createSecrets(): Secrets {
   }
 
   return {
-    note(path, { json, pin, headers = {} }) {
+    note(path, { json, pin, fileName, headers = {} }) {
       const body = (json ?? {}) as { pin?: unknown; content?: unknown };
       const query = new URLSearchParams(path.split('?')[1]);
       for (const sent of [pin, body.pin, query.get('pin')]) if (/^\d{4}$/.test(`${sent}`)) pins.add(`${sent}`);
       add(body.content);
+      add(fileName);
       add(query.get('fileName'));
       add(decoded(headers['x-file-name']));
       add(headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, ''));
@@ -48,6 +49,16 @@ export function createSecrets(): Secrets {
       for (const pin of pins) assert.ok(!numbers.has(pin), `the PIN ${pin} is in ${what}`);
     },
   };
+}
+
+/** What a server has counted; nothing where it is switched off, or where the server does not answer any more. */
+export async function figures(url: string): Promise<string> {
+  try {
+    const response = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(1000) });
+    return await response.text();
+  } catch {
+    return '';
+  }
 }
 
 function decoded(name: string | undefined): string | undefined {

@@ -9,7 +9,8 @@ import type { PageSource } from '../../src/http/page-source.ts';
 import { type Running, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';
 import { engineUnderTest } from './engine.ts';
-import { createSecrets } from './secrets.ts';
+import { overhear } from './overhear.ts';
+import { createSecrets, figures } from './secrets.ts';
 
 export interface TestServer {
   readonly url: string;
@@ -41,6 +42,7 @@ const quietDefaults = {
   POPROOM_HOST: '127.0.0.1',
   POPROOM_TRUSTED_PROXIES: '127.0.0.1',
   POPROOM_MIN_FREE_DISK: '0',
+  POPROOM_METRICS: 'true',
 };
 
 export async function startTestServer(
@@ -67,6 +69,7 @@ export async function startTestServer(
   let running: Running = await start();
   let isStopped = false;
   const url = () => `http://127.0.0.1:${running.port}`;
+  const hearNoMore = overhear(() => running.port, secrets);
 
   const server: TestServer = {
     get url() {
@@ -94,6 +97,8 @@ export async function startTestServer(
     },
   };
   t.after(async () => {
+    hearNoMore();
+    if (!isStopped) secrets.assertAbsentFrom(await figures(url()), 'the figures');
     await running.stop().catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
     secrets.assertAbsentFrom(lines.join('\n'), 'the log');
