@@ -17,8 +17,7 @@ function codingFlaw(coding: string, httpVersion: string): PoproomError | undefin
   // There were no chunks before HTTP/1.1: what stands between us and the client may not have seen any.
   if (httpVersion === '1.0') return flaw('HTTP/1.0 has no Transfer-Encoding.', 'Transfer-Encoding');
   if (coding.toLowerCase() === 'chunked') return undefined;
-  if (!/,\s*chunked$/i.test(coding)) return flaw('Nothing tells where the body ends.', 'Transfer-Encoding');
-  return new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Bodies are taken as they are, in chunks but not coded besides.');
+  return flaw('Bodies are taken as they are or in chunks, and not coded besides.', 'Transfer-Encoding');
 }
 
 function flaw(message: string, field?: string): PoproomError {

@@ -184,13 +184,6 @@ describe('a body of another kind', () => {
     assert.equal((await send(server, { ...json, 'content-encoding': 'identity' })).status, 201);
     assert.equal(await roomsIn(server), 1);
   });
-
-  it('[ERR-3] is 415 where it is compressed on its way', async (t) => {
-    const { port } = await startTestServer(t);
-    const coded = ['Content-Type: application/json', 'Transfer-Encoding: gzip, chunked', 'Connection: close'];
-    const answer = await ask(t, port, `${lines('POST /api/rooms HTTP/1.1', 'Host: x', ...coded)}2\r\n{}\r\n0\r\n\r\n`);
-    assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
-  });
 });
 
 describe('no body', () => {
