@@ -50,6 +50,27 @@ describe('disk: space', () => {
   });
 });
 
+describe('disk: a file in tiny pieces', () => {
+  it('[RUN-7] is taken a few hundred of them at a time, however fast they come, and is whole', async (t) => {
+    const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
+    const [name, source] = [newName(), new PassThrough()];
+    const upload = blobs.put(name, source, 10_000, new AbortController().signal);
+    await eventually('it is read', () => source.readableFlowing === true);
+    let taken = 0;
+    source.on('data', () => {
+      taken += 1;
+    });
+    const pieces = Array.from({ length: 5000 }, (_, n) => Buffer.from([n % 251]));
+    for (const piece of pieces) source.write(piece);
+    assert.ok(taken > 0 && taken <= 600, `${taken} were taken before the first was written`);
+    assert.ok(source.isPaused());
+    source.end();
+    assert.equal(await upload, pieces.length);
+    const read = await (await blobs.open(name, undefined))?.toArray();
+    assert.deepEqual(Buffer.concat(read ?? []), Buffer.concat(pieces));
+  });
+});
+
 describe('disk: the folder', () => {
   it('is for its owner alone, and so is every file in it', async (t) => {
     const folder = join(await temporaryFolder(t), 'files');
