@@ -167,7 +167,7 @@ export const serverCommands: readonly Command[] = [
     },
     examples: [
       ['poproom keys create build-server', 'a key with 1,000 requests an hour'],
-      ['poproom keys revoke build-server', 'no longer valid, at once'],
+      ['poproom keys revoke build-server', 'no longer valid, within a second'],
     ],
     choices: ['create', 'list', 'revoke'],
     load: async () => (await import('./server/keys.ts')).keys,

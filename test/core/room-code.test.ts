@@ -77,14 +77,14 @@ describe('reading a code', () => {
     const isIdempotent = fc.property(anything, (typed) => {
       const code = parseRoomCode(typed);
       if (code === undefined) return;
-      assert.match(code, /^[0-9A-HJKMNP-TV-Z]{6,13}$/);
+      assert.match(code, /^[0-9A-HJKMNP-TV-Z]{6,12}$/);
       assert.equal(parseRoomCode(code), code);
     });
     fc.assert(isIdempotent, { numRuns: 1000 });
   });
 
   it('[CODE-5] takes nothing that cannot be a code', () => {
-    const notCodes = ['', ' ', '-', '12345', '12345678901234', 'ABCDEU', 'ABC_DEF', 'ABC/DEF', '../../..', '٠١٢٣٤٥'];
+    const notCodes = ['', ' ', '-', '12345', '1234567890123', 'ABCDEU', 'ABC_DEF', 'ABC/DEF', '../../..', '٠١٢٣٤٥'];
     for (const text of [...notCodes, 'ABCDE\u0000', 'ABCDEé', '😀😀😀😀😀😀', `ABCDEF${' '.repeat(1000)}`]) {
       assert.equal(parseRoomCode(text), undefined, JSON.stringify(text));
     }

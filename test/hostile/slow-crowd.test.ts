@@ -8,7 +8,7 @@ import { dataFolder, type ServerProcess, startProcess } from '../support/process
 import { openSockets, peakMemory } from '../support/process-figures.ts';
 import { requestHead } from '../support/wire.ts';
 import { openConnection } from './connection.ts';
-import { onlyInLongForm } from './long-form.ts';
+import { isLongForm, onlyInLongForm } from './long-form.ts';
 import { openSlowCrowd, type SlowCrowd } from './slow-crowd.ts';
 
 const crowdSize = 2000;
@@ -103,18 +103,16 @@ interface Visit {
 async function assertServesOthers(t: TestContext, { server }: Met, visit: Visit): Promise<void> {
   const took = await timesOf(t, server, visit);
   assert.ok(took.length >= 500, 'there were enough to tell');
-  // Part by part: a moment in which the machine does something else spoils one of them, a server that waits all.
-  const parts = Array.from({ length: 5 }, (_, i) => took.filter((_, at) => Math.floor((at * 5) / took.length) === i));
-  const p99 = quantile(
-    parts.map((part) => quantile(part, 0.99)),
-    0.5,
-  );
+  // Beside other tests, a moment in which the machine does something else may spoil one of five parts, and no more.
+  const parts = isLongForm ? [took] : fifthsOf(took);
+  const p99s = parts.map((part) => quantile(part, 0.99));
   const slowest = Math.max(...took).toFixed(1);
-  t.diagnostic(
-    `${took.length} answers: p99 ${quantile(took, 0.99).toFixed(1)} ms, ${p99.toFixed(1)} ms in the middle one of five parts; slowest ${slowest} ms`,
-  );
-  assert.ok(p99 < 100, `the 99th percentile is ${p99} ms`);
+  t.diagnostic(`${took.length} answers: p99 ${quantile(took, 0.99).toFixed(1)} ms, slowest ${slowest} ms`);
+  assert.ok(quantile(p99s, 0.8) < 100, `the 99th percentiles are ${p99s} ms`);
 }
+
+const fifthsOf = (took: readonly number[]) =>
+  [0, 1, 2, 3, 4].map((fifth) => took.slice((took.length * fifth) / 5, (took.length * (fifth + 1)) / 5));
 
 function quantile(values: readonly number[], at: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * at) - 1] ?? 0;

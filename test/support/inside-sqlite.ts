@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
+import { recordColumns } from '../../src/store/sqlite/rows.ts';
 import type { Inside } from './inside.ts';
 
 export function sqliteInside(folder: string): Inside {
@@ -28,7 +29,8 @@ export function sqliteInside(folder: string): Inside {
 
     values: async () =>
       within(folder, (db) => {
-        const rows = ['rooms', 'counters'].flatMap((table) => db.prepare(`SELECT * FROM ${table}`).all());
+        const queries = [`SELECT ${recordColumns} FROM rooms`, 'SELECT * FROM counters'];
+        const rows = queries.flatMap((query) => db.prepare(query).all());
         return JSON.stringify(rows.flatMap((row) => Object.values(row)).filter((it) => !(it instanceof Uint8Array)));
       }),
 

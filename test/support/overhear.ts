@@ -1,10 +1,10 @@
-/** Listens to every request that reaches a server of this process, whoever sent it: a test, the SDK, a browser. */
+/** Listens to the HTTP requests that reach a server of this process, whoever sent them: a test, the SDK, a browser. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import type { Secrets } from './secrets.ts';
 
 const begun = 'http.server.request.start';
-/** Of a body; what is secret in a longer one stands at its beginning. */
+/** Of a body. A text that is longer goes unnoted, and so does what is said on a live channel. */
 const most = 64 * 1024;
 
 /** Notes what they have to hide; returns what ends it. */
@@ -19,6 +19,7 @@ export function overhear(port: () => number, secrets: Secrets): () => void {
 
 function hear(request: IncomingMessage, secrets: Secrets): void {
   const headers = request.headers as Record<string, string>;
+  secrets.note(request.url ?? '', { headers, pin: headers['x-room-pin'] ?? '' });
   const chunks: Buffer[] = [];
   let size = 0;
   const push = request.push.bind(request);
@@ -31,7 +32,7 @@ function hear(request: IncomingMessage, secrets: Secrets): void {
 
   function note(body: string): void {
     const [, fileName] = /filename="([^"]*)"/.exec(body) ?? [];
-    secrets.note(request.url ?? '', { headers, pin: headers['x-room-pin'] ?? '', json: jsonIn(body), fileName });
+    secrets.note('', { json: jsonIn(body), fileName });
   }
 }
 

@@ -19,7 +19,7 @@ const startsWithinMs = 30_000;
 export type Program = readonly [path: string, ...args: string[]];
 export const builtCommand: Program = [process.execPath, command];
 
-const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0', POPROOM_METRICS: 'true' };
+const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0' };
 
 type Env = Record<string, string>;
 
@@ -71,8 +71,9 @@ export async function startProcess(
   };
   const secrets = createSecrets();
   const finish = async () => {
-    if (!ended) secrets.assertAbsentFrom(await figures(urlOf(portIn(output()))), 'the figures');
+    const counted = ended ? '' : await figures(urlOf(portIn(output())));
     await end('SIGKILL');
+    secrets.assertAbsentFrom(counted, 'the figures');
     secrets.assertAbsentFrom(output() + errors(), 'the log');
   };
   endings.get(folder)?.push(finish);

@@ -98,9 +98,10 @@ export async function startTestServer(
   };
   t.after(async () => {
     hearNoMore();
-    if (!isStopped) secrets.assertAbsentFrom(await figures(url()), 'the figures');
+    const counted = isStopped ? '' : await figures(url());
     await running.stop().catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
+    secrets.assertAbsentFrom(counted, 'the figures');
     secrets.assertAbsentFrom(lines.join('\n'), 'the log');
   });
   return server;

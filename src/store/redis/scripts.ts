@@ -73,7 +73,7 @@ return 1
  */
 export const enterRoom = script(`
 local now = tonumber(ARGV[5])
-local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac', unpack(ARGV, 14))
+local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac')
 if not room[1] then return {'unknown'} end
 local expiresAt = tonumber(room[1])
 if expiresAt <= now then
@@ -131,7 +131,7 @@ if ARGV[4] ~= '' then
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -(tonumber(ARGV[13]) + 1))
   redis.call('PEXPIRE', KEYS[4], 2 * tonumber(ARGV[12]))
 end
-return {'in', room[1], room[2] ~= '' and 1 or 0, unpack(room, 3)}
+return {'in', room[1], room[2] ~= '' and 1 or 0, unpack(redis.call('HMGET', KEYS[1], unpack(ARGV, 14)))}
 `);
 
 /**

@@ -53,8 +53,8 @@ export class RoomCache {
   }
 
   /**
-   * Whether a room is worth keeping: one that is read again. Of many rooms most are read once in a long while, and
-   * keeping those costs more than to look them up again.
+   * Whether a room is worth keeping for its text: one that is read again. Of many rooms most are read once in a long
+   * while, and keeping those costs more than to look them up again.
    */
   isReadAgain(id: RoomId): boolean {
     const glimpse = Number(id);

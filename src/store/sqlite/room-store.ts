@@ -63,7 +63,10 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     return row && cache.put(code, cachedRoomOf(row));
   }
 
-  /** With its text, in one look at the database where any is needed. */
+  /**
+   * With its text. One that is kept from now on is looked up twice; should a write come in between, it renews or drops
+   * what is kept here when it is answered.
+   */
   function findToRead(code: RoomCode): RoomWithText | undefined {
     const cached = cache.get(code);
     if (cached && hasText(cached)) return cached;
@@ -117,12 +120,12 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     }
   }
 
-  /** Through the door of the room that `find` finds; it is returned, or why not. */
-  function enter<R extends Door>(visit: Visit, find: (code: RoomCode) => R | undefined): R | Soon<Refusal> {
+  /** Through the door of a room; it is returned, or why not. */
+  function enter<R extends Door>(visit: Visit, lookUp: (code: RoomCode) => R | undefined): R | Soon<Refusal> {
     const { code, client, pinMac, deviceId, now } = visit;
     const until = guard.missedOutUntil(client, now);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
-    const found = code && find(code);
+    const found = code && lookUp(code);
     if (!found) return absent(code, undefined, client, now);
     if (found.room.expiresAt <= now) return over(found.room, client, now);
 

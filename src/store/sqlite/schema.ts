@@ -1,4 +1,4 @@
-/** The tables, as a list of steps: a database at step n is brought up to date by the steps after n. */
+/** The tables, as a list of steps: a database is brought up to date by those that its version does not have yet. */
 import type { DatabaseSync } from 'node:sqlite';
 import { PoproomError } from '../../core/errors.ts';
 

@@ -28,8 +28,8 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
   function end(): void {
     clearTimeout(timer);
     timer = undefined;
-    // An error of the disk may have ended it.
-    if (db.isTransaction) commit.run();
+    // An error of the disk may have ended it, and a write that comes too late finds no database.
+    if (db.isOpen && db.isTransaction) commit.run();
   }
 
   return {
