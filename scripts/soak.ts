@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { eventually } from '../test/support/eventually.ts';
 import { launch, portIn } from '../test/support/process.ts';
 import { type Sample, sampleOf } from './soak/samples.ts';
-import { judge, sampleTable } from './soak/verdict.ts';
+import { judge, quarterTable, sampleTable } from './soak/verdict.ts';
 import { createVisitors, type Visitors } from './soak/visitors.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } });
@@ -92,5 +92,6 @@ function tell({ capacity, rate, samples, visitors }: Told): void {
   console.log(`${new Date().toISOString().slice(0, 10)}, ${minutes} minutes, ${machine}.\n`);
   console.log(`At most ${Math.round(capacity)} requests a second, at ${Math.round(rate)} for the whole time.\n`);
   console.log(`${sampleTable(samples)}\n`);
+  console.log(`${quarterTable(samples)}\n`);
   console.log(`- ${visitors.told()}`);
 }
