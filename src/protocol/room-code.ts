@@ -6,6 +6,7 @@ export type RoomCode = string & { readonly [canonical]: true };
 
 export const codeSymbols = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const shortestCode = 6;
+/** Enough for six billion rooms, and still a number of 64 bits. */
 export const longestCode = 12;
 
 /** Reads a code as a person types it: any case, spaces and dashes, O for 0, I and L for 1. */
