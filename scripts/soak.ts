@@ -64,7 +64,8 @@ async function visit(visitors: Visitors, { forMs, perSecond }: { forMs: number; 
   const passed = () => performance.now() - since;
   const one = async (i: number) => {
     for (let due = (everyMs * i) / atOnce; passed() < forMs; due += everyMs) {
-      if (due > passed()) await pause(due - passed());
+      const ahead = due - passed();
+      if (ahead > 0) await pause(ahead);
       await visitors.act();
     }
   };
