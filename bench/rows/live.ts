@@ -54,7 +54,7 @@ export async function measureIdle(): Promise<Row[]> {
     const memory = { work: '10,000 idle live channels, memory of each', poproom: `${each.toFixed(1)} KiB` };
     const cpu = {
       work: `10,000 idle live channels, CPU over ${idleSeconds} s`,
-      poproom: `${share.toFixed(1)} % of a core`,
+      poproom: `${share.toFixed(2)} % of a core`,
     };
     return [
       { ...memory, against: '—', ratio: '—', wanted: '≤ 16 KiB', reached: each <= 16 },
