@@ -38,7 +38,7 @@ interface Generation {
 export class RoomCache {
   #young = emptyGeneration();
   #old = emptyGeneration();
-  /** The room that each was last of. */
+  /** The last room that fell on each. */
   #glimpsed = new Float64Array(glimpses);
 
   get(code: RoomCode): CachedRoom | undefined {
