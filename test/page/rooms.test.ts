@@ -121,7 +121,11 @@ describe('the page, a room', () => {
     await page.goForward();
     await page.waitForFunction(() => document.querySelector('textarea')?.value === 'kept');
     assert.equal(codeOf(page), code);
-    assert.equal((await world.server.api.get(`/api/rooms/${code}/content`)).json.content, 'kept');
+    // Typed a moment before it left, the text may only be sent now.
+    await eventually('the server has the text', async () => {
+      const { json } = await world.server.api.get(`/api/rooms/${code}/content`);
+      return json.content === 'kept';
+    });
   });
 
   it('[PAGE-14] is not looked for after too many unknown codes, and the time until then is told', async (t) => {
