@@ -23,6 +23,7 @@ import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
 import { file, hour, makeRoom, newClient, quota, start, textOf, visit, write } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
+import { openStore, temporaryFolder } from './open-sqlite.ts';
 
 const engine = fileURLToPath(new URL('../../src/store/sqlite/index.ts', import.meta.url));
 
@@ -179,66 +180,6 @@ describe('sqlite: writing', () => {
   });
 });
 
-describe('sqlite: reading', () => {
-  it('[TEXT-1] gives every text back when there are more than it keeps in memory', async (t) => {
-    const store = await openStore(t, await temporaryFolder(t));
-    const texts = Array.from({ length: 80 }, (_, n) => String.fromCharCode(65 + (n % 26)).repeat(256 * 1024 - n));
-    const codes = await Promise.all(texts.map(() => makeRoom(store.rooms)));
-    await Promise.all(codes.map((code, n) => store.rooms.writeContent(code, write(texts[n] as string))));
-    for (const round of ['first', 'second', 'third']) {
-      for (const [n, code] of codes.entries()) {
-        assert.equal((await store.rooms.admit(visit(code))).outcome, 'admitted');
-        assert.ok((await textOf(store.rooms, code, start))?.content === texts[n], `text ${n}, ${round} time`);
-      }
-    }
-  });
-});
-
-describe('sqlite: reads that share a look at the database', { concurrency: true }, () => {
-  it('[KEY-4] see within a second what another process changed, however many there are', async (t) => {
-    const folder = await temporaryFolder(t);
-    const store = await openStore(t, folder);
-    const { hash } = drawApiKey();
-    const reading = new AbortController();
-    const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
-    const keys = openSqliteKeys(folder);
-    t.after(() => keys.close());
-    await keys.create({ id: 'key_1', name: 'another process', tier: 'pro', hash }, start);
-    await eventually('the key holds', async () => (await store.keys.find(hash)) !== undefined, 1000);
-    reading.abort();
-    assert.ok((await reads) > 10);
-  });
-
-  it('[TEXT-6] see every write that was answered before them', async (t) => {
-    const store = await openStore(t, await temporaryFolder(t));
-    const codes = await roomsToLookUp(store);
-    const writeAndRead = async (code: RoomCode) => {
-      for (let version = 2; version <= 20; version++) {
-        await store.rooms.writeContent(code, write(`${version} long`.repeat(60_000)));
-        assert.equal((await textOf(store.rooms, code, start))?.version, version);
-      }
-    };
-    await Promise.all(codes.map(writeAndRead));
-  });
-
-  it('do not keep the log from starting anew', async (t) => {
-    const folder = await temporaryFolder(t);
-    const store = await openStore(t, folder);
-    const codes = await manyRooms(store, 10);
-    const reading = new AbortController();
-    const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
-    // 32 MiB in all; SQLite starts its log anew after about 4.
-    for (let n = 0; n < 500; n++) {
-      const text = String(n % 7).repeat(64 * 1024);
-      await store.rooms.writeContent(codes[n % codes.length] as RoomCode, write(text));
-    }
-    reading.abort();
-    await reads;
-    const { size } = await stat(join(folder, 'poproom.db-wal'));
-    assert.ok(size < 12 * 1024 * 1024, `the log has ${size} bytes`);
-  });
-});
-
 describe('sqlite: crashes and stops', { concurrency: true }, () => {
   it('[LIFE-6] keeps every write that was answered before the process was killed', async (t) => {
     const folder = await temporaryFolder(t);
@@ -311,38 +252,6 @@ describe('sqlite: the schema', () => {
     await openStore(t, folder);
   });
 });
-
-const manyRooms = (store: Store, count: number) =>
-  Promise.all(Array.from({ length: count }, () => makeRoom(store.rooms)));
-
-/** With texts that are too long to be kept in memory. */
-async function roomsToLookUp(store: Store): Promise<RoomCode[]> {
-  const codes = await manyRooms(store, 10);
-  await Promise.all(codes.map((code) => store.rooms.writeContent(code, write('long '.repeat(60_000)))));
-  return codes;
-}
-
-/** Reads one room after the other; returns how many. */
-async function readUntil(store: Store, codes: readonly RoomCode[], signal: AbortSignal): Promise<number> {
-  let reads = 0;
-  for (; !signal.aborted; reads++) {
-    await textOf(store.rooms, codes[reads % codes.length] as RoomCode, start);
-    await setImmediate();
-  }
-  return reads;
-}
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'poproom-sqlite-'));
-  t.after(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
-async function openStore(t: TestContext, folder: string): Promise<Store> {
-  const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
-  t.after(() => store.close());
-  return store;
-}
 
 async function storeWithRoom(t: TestContext): Promise<{ store: Store; folder: string; code: RoomCode }> {
   const folder = await temporaryFolder(t);

@@ -1,0 +1,21 @@
+/** An embedded engine of its own for a test, in a folder that goes with it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { guardRules } from '../../src/core/limits.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { start } from '../contract/store-under-test.ts';
+
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'poproom-sqlite-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+export async function openStore(t: TestContext, folder: string): Promise<Store> {
+  const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
+  t.after(() => store.close());
+  return store;
+}
