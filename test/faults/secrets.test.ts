@@ -1,9 +1,11 @@
 /** What people share is in no line of a log and in none of the figures. Every server of the tests is held to it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { connect } from '../support/device.ts';
+import { connect, joinRoom } from '../support/device.ts';
+import { overhear } from '../support/overhear.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
 import { createSecrets } from '../support/secrets.ts';
+import { startTestServer } from '../support/server.ts';
 
 const shared = {
   pin: '8642',
@@ -45,6 +47,25 @@ describe('the log and the figures', () => {
     const never = [content, name, key, room, new URL(fileUrl).pathname.split('/')[2] ?? ''];
     for (const secret of never) assert.ok(!`${figures}${server.output()}${server.errors()}`.includes(secret), secret);
     for (const digits of [pin, wrongPin]) assert.ok(!server.output().includes(`"${digits}"`));
+  });
+
+  it('[RUN-5] [PIN-5] are searched for what anybody sent, in a live channel and in a long body too', async (t) => {
+    const server = await startTestServer(t);
+    const heard = createSecrets();
+    const hearNoMore = overhear(() => server.port, heard);
+    const { pin, content } = shared;
+    const room = await server.api.room({ pin });
+    const device = await joinRoom(t, server.url, room, { pin });
+    await device.next('snapshot');
+    device.say({ type: 'content', content: `live ${content}`, baseVersion: 0 });
+    await device.next('written');
+    const body = JSON.stringify({ content: content.repeat(10_000), pin });
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${server.url}/api/rooms/${room}/content`, { method: 'POST', body, headers });
+    hearNoMore();
+    for (const leak of [pin, `live ${content}`, content.repeat(10_000)]) {
+      assert.throws(() => heard.assertAbsentFrom(leak, 'the log'), / is in the log/);
+    }
   });
 
   it('[RUN-5] [PIN-5] are searched in every test for what was sent in it', () => {

@@ -1,10 +1,15 @@
-/** Listens to the HTTP requests that reach a server of this process, whoever sent them: a test, the SDK, a browser. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+/** Listens to the requests and live messages that reach a server of this process, whoever sent them: a test, the SDK, a browser. */
+import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
 import type { Secrets } from './secrets.ts';
 
 const begun = 'http.server.request.start';
-/** Of a body. A text that is longer goes unnoted, and so does what is said on a live channel. */
+/** `ws` has no such channel; it emits what it has received. */
+const received = 'test.ws.message.received';
+
+/** Of a body that is not JSON: the names of its parts are at its beginning. */
 const most = 64 * 1024;
 
 /** Notes what they have to hide; returns what ends it. */
@@ -13,18 +18,38 @@ export function overhear(port: () => number, secrets: Secrets): () => void {
     const { request } = message as { request: IncomingMessage };
     if (request.socket.localPort === port()) hear(request, secrets);
   };
+  const listenLive = (message: unknown) => {
+    const { socket, data } = message as { socket: Socket | undefined; data: Buffer };
+    if (socket?.localPort === port()) secrets.note('', { json: jsonIn(String(data)) });
+  };
   subscribe(begun, listen);
-  return () => void unsubscribe(begun, listen);
+  subscribe(received, listenLive);
+  return () => {
+    unsubscribe(begun, listen);
+    unsubscribe(received, listenLive);
+  };
+}
+
+publishMessages();
+
+function publishMessages(): void {
+  const messages = channel(received);
+  const { emit } = WebSocket.prototype;
+  WebSocket.prototype.emit = function (this: WebSocket & { _socket?: Socket }, event, ...args) {
+    if (event === 'message') messages.publish({ socket: this._socket, data: args[0] });
+    return emit.call(this, event, ...args);
+  };
 }
 
 function hear(request: IncomingMessage, secrets: Secrets): void {
   const headers = request.headers as Record<string, string>;
   secrets.note(request.url ?? '', { headers, pin: headers['x-room-pin'] ?? '' });
+  const heard = headers['content-type']?.includes('json') ? Number.POSITIVE_INFINITY : most;
   const chunks: Buffer[] = [];
   let size = 0;
   const push = request.push.bind(request);
   request.push = (chunk: Buffer | null, encoding) => {
-    if (chunk && size < most) chunks.push(Buffer.from(chunk));
+    if (chunk && size < heard) chunks.push(Buffer.from(chunk));
     size += chunk?.length ?? 0;
     if (chunk === null) note(Buffer.concat(chunks).toString());
     return push(chunk, encoding);
