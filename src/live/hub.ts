@@ -23,6 +23,8 @@ export interface HubParts {
 
 export type Hub = ReturnType<typeof createHub>;
 
+const ticksPerBeat = 25;
+
 /** Clients come back spread over this time, not all at once. */
 const reconnectWithinMs = 3000;
 
@@ -30,6 +32,10 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
   const renewMs = heartbeatMs / 2;
+  /** Whose heart beats at which tick: most of them have nothing to do at most ticks, and there may be many. */
+  const beats: Set<Session>[] = Array.from({ length: ticksPerBeat }, () => new Set());
+  const behind = new Set<Session>();
+  let ticks = 0;
   let stopped = false;
 
   function refuseWhenStopped(): void {
@@ -71,7 +77,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   }
 
   function left(session: Session, feed: RoomFeed): void {
-    feed.sessions.delete(session);
+    for (const those of [feed.sessions, behind, ...beats]) those.delete(session);
     dropIfEmpty(feed);
     parts.rooms
       .detachDevice(feed.code, session.channel.id)
@@ -81,10 +87,12 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
 
   function tick(): void {
     const now = performance.now();
+    ticks += 1;
+    for (const session of beats[ticks % ticksPerBeat] ?? []) session.beat();
+    for (const session of behind) if (session.catchUp(now)) behind.delete(session);
     for (const feed of feeds.values()) {
       if (feed.sessions.size === 0) continue;
       if (feed.view.room.expiresAt <= parts.clock()) expire(feed);
-      for (const session of feed.sessions) session.tick(now);
       if (now >= feed.renewAt) {
         feed.renewAt = now + renewMs;
         renew(feed).catch((err) => log.warn({ err }, 'a room could not be read anew'));
@@ -107,7 +115,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     await feed.refresh();
   }
 
-  const ticking = setInterval(tick, heartbeatMs / 25);
+  const ticking = setInterval(tick, heartbeatMs / ticksPerBeat);
   ticking.unref();
 
   return {
@@ -133,11 +141,11 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
             rooms,
             linkBase,
             linkTo,
-            heartbeatMs,
-            now: performance.now(),
             left: () => left(session, feed),
+            fellBehind: () => void behind.add(session),
           });
           feed.sessions.add(session);
+          beats[ticks % ticksPerBeat]?.add(session);
           session.begin(seq);
           parts.bus.publish(code, feed.view.seq);
           return session;

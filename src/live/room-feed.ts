@@ -8,7 +8,7 @@ import type { RoomCode } from '../core/room-code.ts';
 import type { Closed } from '../protocol/types.ts';
 import type { RoomView } from './room-view.ts';
 import type { Session } from './session.ts';
-import type { Outgoing } from './wire.ts';
+import { type Outgoing, outgoing } from './wire.ts';
 
 export class RoomFeed {
   readonly code: RoomCode;
@@ -23,6 +23,7 @@ export class RoomFeed {
   #ended: 'expired' | 'deleted' | undefined;
   #reading: Promise<void> | undefined;
   #again = false;
+  #heartbeat: Outgoing | undefined;
 
   constructor(code: RoomCode, parts: Parts, renewAt: number) {
     this.code = code;
@@ -36,6 +37,13 @@ export class RoomFeed {
   get view(): RoomView {
     if (!this.#view) throw new Error('The room has not been read yet.');
     return this.#view;
+  }
+
+  /** The same for all who have been told everything. */
+  heartbeat(): Outgoing {
+    const { seq } = this.view;
+    if (this.#heartbeat?.seq !== seq) this.#heartbeat = outgoing({ type: 'heartbeat', seq });
+    return this.#heartbeat as Outgoing;
   }
 
   /** Why there is nothing more to come. */

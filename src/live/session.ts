@@ -20,9 +20,9 @@ export interface SessionParts extends FileAddresses {
   channel: Channel;
   rooms: Rooms;
   /** Told once, when the stay is over. */
-  left: (session: Session) => void;
-  heartbeatMs: number;
-  now: number;
+  left: () => void;
+  /** Told when more is waiting than the other side takes; from then on it has to catch up. */
+  fellBehind: () => void;
 }
 
 export class Session {
@@ -32,7 +32,6 @@ export class Session {
   #sent: RoomView;
   /** What it wrote itself, and need not be told. */
   #own: { content: string; version: number } | undefined;
-  #beatAt: number;
   /** Whether the last ping is still without an answer. */
   #unanswered = false;
   #busySince: number | undefined;
@@ -43,7 +42,6 @@ export class Session {
     this.#parts = parts;
     this.channel = parts.channel;
     this.#sent = parts.feed.view;
-    this.#beatAt = parts.now + parts.heartbeatMs;
   }
 
   /** The first message: the whole room, or only who is there for one that missed nothing. */
@@ -73,12 +71,24 @@ export class Session {
     this.#unanswered = false;
   }
 
-  /** Many times a heartbeat: the slow, those who are behind, the silent. */
-  tick(now: number): void {
+  /** Gives a sign of life, and asks for one. */
+  beat(): void {
+    if (!this.#open) return;
+    if (this.#unanswered) {
+      this.#fail(policy, 'There was no sign of life from you.');
+      return;
+    }
+    const { wire, feed } = this.#parts;
+    this.#unanswered = wire.answersPings;
+    wire.ping(this.#sent === feed.view && !this.#isBusy() ? feed.heartbeat() : undefined);
+  }
+
+  /** For one that fell behind: whether it needs no more looking after, because it has the newest or is gone. */
+  catchUp(now: number): boolean {
     const { view } = this.#parts.feed;
     if (this.#isTooSlow(now)) this.#fail(tooFast, 'You read too slowly; come back for the newest state.');
     else if (this.#sent !== view) this.follow(this.#sent, view, new Map());
-    if (this.#open && now >= this.#beatAt) this.#beat(now);
+    return !this.#open || !this.#isBusy();
   }
 
   end(closed: Closed): void {
@@ -92,7 +102,7 @@ export class Session {
   leave(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#parts.left(this);
+    this.#parts.left();
   }
 
   async #write({ content, baseVersion, ref }: WriteText): Promise<void> {
@@ -118,17 +128,6 @@ export class Session {
 
   #isOwn({ content }: RoomView): boolean {
     return this.#own?.version === content.version && this.#own.content === content.content;
-  }
-
-  #beat(now: number): void {
-    if (this.#unanswered) {
-      this.#fail(policy, 'There was no sign of life from you.');
-      return;
-    }
-    const { wire, heartbeatMs } = this.#parts;
-    this.#beatAt = now + heartbeatMs;
-    this.#unanswered = wire.answersPings;
-    wire.ping(this.#isBusy() ? undefined : outgoing({ type: 'heartbeat', seq: this.#sent.seq }));
   }
 
   /** Answers a message that cannot be done; only where the room itself is out of reach does the stay end. */
@@ -168,6 +167,7 @@ export class Session {
       this.#largestSent = Math.max(this.#largestSent, message.text.length);
       this.#parts.wire.send(message);
     }
+    if (this.#isBusy()) this.#parts.fellBehind();
   }
 
   #isBusy(): boolean {

@@ -35,17 +35,21 @@ export function createWebSockets(hub: Hub, parse: ParseMessage, maxMessageBytes:
     for (const [name, value] of Object.entries(openingHeaders.get(raw) ?? {})) lines.push(`${name}: ${value}`);
   });
 
+  /** Apart from the opening request: a listener made beside it would keep it for as long as the channel is open. */
+  function begin(socket: WebSocket, connection: Duplex, guest: Guest): void {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    converse(socket, wireOf(socket, connection), { hub, parse, guest });
+  }
+
   return {
     /** Throws, before the connection is taken over, when the client has too many already. */
-    accept(upgrade: Upgrade): void {
-      const giveBack = hub.reserve(upgrade.client);
-      upgrade.socket.once('close', giveBack);
-      openingHeaders.set(upgrade.raw, upgrade.headers);
-      server.handleUpgrade(upgrade.raw, upgrade.socket, upgrade.head, (socket) => {
-        open.add(socket);
-        socket.once('close', () => open.delete(socket));
-        converse(socket, hub, parse, upgrade);
-      });
+    accept({ raw, socket: connection, head, headers, client, roomId, linkBase, linkTo }: Upgrade): void {
+      connection.once('close', hub.reserve(client));
+      openingHeaders.set(raw, headers);
+      server.handleUpgrade(raw, connection, head, (socket) =>
+        begin(socket, connection, { client, roomId, linkBase, linkTo }),
+      );
     },
 
     /** Those that have not joined yet; the others are told by their session. */
@@ -55,15 +59,23 @@ export function createWebSockets(hub: Hub, parse: ParseMessage, maxMessageBytes:
   };
 }
 
-function converse(socket: WebSocket, hub: Hub, parse: ParseMessage, upgrade: Upgrade): void {
-  const { client, roomId, linkBase, linkTo } = upgrade;
-  const wire = wireOf(socket, upgrade.socket);
+/** Who is at the other end, and which room it came for. */
+type Guest = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo'>;
+
+interface Conversation {
+  hub: Hub;
+  parse: ParseMessage;
+  guest: Guest;
+}
+
+function converse(socket: WebSocket, wire: Wire, { hub, parse, guest }: Conversation): void {
   const budget = new MessageBudget(performance.now());
   let session: Session | undefined;
   /** One message at a time, in the order they came; the budget bounds how many can wait. */
   let last = Promise.resolve();
 
-  const tooLate = setTimeout(() => socket.close(policy, 'No join within 5 seconds.'), joinWithinMs);
+  let tooLate: NodeJS.Timeout | undefined;
+  tooLate = setTimeout(() => socket.close(policy, 'No join within 5 seconds.'), joinWithinMs);
   socket.on('close', () => {
     clearTimeout(tooLate);
     session?.leave();
@@ -95,6 +107,8 @@ function converse(socket: WebSocket, hub: Hub, parse: ParseMessage, upgrade: Upg
   async function join(message: ClientMessage): Promise<void> {
     if (message.type !== 'join') throw new PoproomError('VALIDATION_FAILED', 'The first message must be join.');
     clearTimeout(tooLate);
+    tooLate = undefined;
+    const { client, roomId, linkBase, linkTo } = guest;
     const { pin, deviceId, deviceName, seq } = message;
     session = await hub.join(wire, { caller: { client, roomId, pin, deviceId }, deviceName, seq, linkBase, linkTo });
     if (socket.readyState !== socket.OPEN) session.leave();
