@@ -32,6 +32,8 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
   const renewMs = heartbeatMs / 2;
+  /** 10 seconds, as hearts usually beat. */
+  const slowForMs = 0.4 * heartbeatMs;
   /** Whose heart beats at which tick: most of them have nothing to do at most ticks, and there may be many. */
   const beats: Set<Session>[] = Array.from({ length: ticksPerBeat }, () => new Set());
   const behind = new Set<Session>();
@@ -141,6 +143,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
             rooms,
             linkBase,
             linkTo,
+            slowForMs,
             left: () => left(session, feed),
             fellBehind: () => void behind.add(session),
           });

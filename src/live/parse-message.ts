@@ -1,31 +1,44 @@
 /** From bytes to messages of the protocol. */
 import { PoproomError } from '../core/errors.ts';
-import { clientMessages } from '../protocol/live.ts';
+import { clientMessages, writeText } from '../protocol/live.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 
-/** Rejects with what is wrong. */
-export type ParseMessage = (data: Buffer, isBinary: boolean) => Promise<ClientMessage>;
+export type ParseMessage = (data: Buffer, isBinary: boolean) => Promise<Parsed>;
+
+export type Parsed =
+  | { message: ClientMessage; problem?: undefined }
+  /** With the `ref` that the answer should carry, where it has one. */
+  | { problem: PoproomError; ref: string | undefined };
 
 /** How values are checked against a schema: undefined, or what is wrong. */
 export type Validate = (schema: object, value: unknown) => Promise<PoproomError | undefined>;
 
+const longestRef = writeText.properties.ref.maxLength;
+
 export function createParseMessage(validate: Validate): ParseMessage {
   return async (data, isBinary) => {
-    if (isBinary) throw new PoproomError('VALIDATION_FAILED', 'Messages are JSON text, not binary.');
+    if (isBinary) return refused('VALIDATION_FAILED', 'Messages are JSON text, not binary.');
     const value = parse(data.toString('utf8'));
-    const { type } = (value ?? {}) as { type?: unknown };
+    if (value === undefined) return refused('INVALID_JSON', 'The message is not well-formed JSON.');
+    const { type, ref } = (value ?? {}) as { type?: unknown; ref?: unknown };
     const schema = Object.entries(clientMessages).find(([name]) => name === type)?.[1];
-    if (!schema) throw new PoproomError('VALIDATION_FAILED', 'The "type" of a message is join, content or heartbeat.');
+    if (!schema) return refused('VALIDATION_FAILED', 'The "type" of a message is join, content or heartbeat.', ref);
     const problem = await validate(schema, value);
-    if (problem) throw problem;
-    return value as ClientMessage;
+    return problem ? { problem, ref: refOf(ref) } : { message: value as ClientMessage };
   };
 }
 
+function refused(code: 'VALIDATION_FAILED' | 'INVALID_JSON', message: string, ref?: unknown): Parsed {
+  return { problem: new PoproomError(code, message), ref: refOf(ref) };
+}
+
+const refOf = (ref: unknown) => (typeof ref === 'string' && ref.length <= longestRef ? ref : undefined);
+
+/** Undefined for what is no JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new PoproomError('INVALID_JSON', 'The message is not well-formed JSON.');
+    return undefined;
   }
 }

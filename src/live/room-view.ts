@@ -23,9 +23,18 @@ export function snapshotOf({ room, seq, content, files, devices, pinAttempts }: 
 }
 
 /** The newest of each thing that differs; what came and went in between is not told. */
-export function changes(from: RoomView, to: RoomView, linkTo: LinkTo): ServerMessage[] {
+export function changes(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
+  const messages = differences(from, to, linkTo);
+  // The line may break between two of them: only who has got the last one may say that it has missed nothing.
+  for (const message of messages.slice(0, -1)) message.seq = from.seq;
+  return messages;
+}
+
+type Change = Extract<ServerMessage, { seq: number }>;
+
+function differences(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
   const { seq } = to;
-  const messages: ServerMessage[] = [];
+  const messages: Change[] = [];
   for (const fileId of missing(from.files, to.files)) messages.push({ type: 'file-removed', seq, fileId });
   const added = new Set(missing(to.files, from.files));
   for (const file of to.files) {
@@ -37,7 +46,7 @@ export function changes(from: RoomView, to: RoomView, linkTo: LinkTo): ServerMes
   return messages;
 }
 
-export function devicesOf({ seq, devices }: RoomView): ServerMessage {
+export function devicesOf({ seq, devices }: RoomView): Change {
   return { type: 'devices', seq, devices: devices.map(deviceOf) };
 }
 

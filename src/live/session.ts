@@ -11,7 +11,6 @@ import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
 /** A reader that has this much waiting gets no more until it has taken it: then the newest, not a queue. */
 const busyAbove = 64 * 1024;
-const slowForMs = 10_000;
 const slowAbove = 1024 * 1024;
 
 export interface SessionParts extends FileAddresses {
@@ -19,6 +18,8 @@ export interface SessionParts extends FileAddresses {
   feed: RoomFeed;
   channel: Channel;
   rooms: Rooms;
+  /** How long it may have too much waiting. */
+  slowForMs: number;
   /** Told once, when the stay is over. */
   left: () => void;
   /** Told when more is waiting than the other side takes; from then on it has to catch up. */
@@ -116,6 +117,8 @@ export class Session {
       if (this.#open) this.#say({ type: 'conflict', ...textOf(written.current), ...echo });
     } catch (error) {
       this.#own = undefined;
+      // Where the room has ended, the feed finds out why, and all in it are told.
+      if (isEnd(error)) await feed.refresh().catch(() => undefined);
       this.refuse(error, echo);
     }
   }
@@ -136,8 +139,7 @@ export class Session {
     const known = error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong.');
     const { code, message, details } = known;
     this.#say({ type: 'error', error: { code, message, ...(details && { details }) }, ...echo });
-    if (code === 'ROOM_NOT_FOUND' || code === 'INTERNAL' || code === 'UNAVAILABLE')
-      this.#fail(closeCodeOf(code), message);
+    if (isEnd(known) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail(closeCodeOf(code), message);
   }
 
   #fail(code: number, reason: string): void {
@@ -164,23 +166,27 @@ export class Session {
 
   #sendAll(messages: readonly Outgoing[]): void {
     for (const message of messages) {
-      this.#largestSent = Math.max(this.#largestSent, message.text.length);
+      this.#largestSent = Math.max(this.#largestSent, message.bytes);
       this.#parts.wire.send(message);
     }
     if (this.#isBusy()) this.#parts.fellBehind();
   }
 
+  /** Whoever has taken what was waiting keeps up, however often there is more. */
   #isBusy(): boolean {
-    return this.#parts.wire.backlog() > busyAbove;
+    const isBusy = this.#parts.wire.backlog() > busyAbove;
+    if (!isBusy) this.#busySince = undefined;
+    return isBusy;
   }
 
   #isTooSlow(now: number): boolean {
-    const backlog = this.#parts.wire.backlog();
-    if (backlog <= busyAbove) {
-      this.#busySince = undefined;
-      return false;
-    }
+    if (!this.#isBusy()) return false;
     this.#busySince ??= now;
-    return now - this.#busySince >= slowForMs || backlog > Math.max(slowAbove, 2 * this.#largestSent);
+    const allowed = Math.max(slowAbove, 2 * this.#largestSent);
+    return now - this.#busySince >= this.#parts.slowForMs || this.#parts.wire.backlog() > allowed;
   }
+}
+
+function isEnd(error: unknown): boolean {
+  return error instanceof PoproomError && (error.code === 'ROOM_NOT_FOUND' || error.code === 'ROOM_EXPIRED');
 }

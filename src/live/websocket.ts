@@ -1,7 +1,7 @@
 /** The WebSocket transport: a thin shell around a session. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { PoproomError } from '../core/errors.ts';
 import type { Upgrade } from '../core/live-door.ts';
 import type { ClientMessage } from '../protocol/types.ts';
@@ -15,6 +15,8 @@ import { type Outgoing, outgoing, type Wire } from './wire.ts';
 const joinWithinMs = 5_000;
 /** In so many pieces a message of any size can be sent; more of them only cost memory. */
 const mostFragments = 1_024;
+/** Bytes of messages that are read while another is dealt with; the rest waits at the sender. */
+const mostWaiting = 256 * 1024;
 /** For a peer to answer a close; then the connection goes without it. */
 const closeTimeout = 2_000;
 
@@ -45,6 +47,8 @@ export function createWebSockets(hub: Hub, parse: ParseMessage, maxMessageBytes:
   return {
     /** Throws, before the connection is taken over, when the client has too many already. */
     accept({ raw, socket: connection, head, headers, client, roomId, linkBase, linkTo }: Upgrade): void {
+      // Gone while the gate was asking: its close has been told, and nothing would give the place back.
+      if (connection.destroyed) return;
       connection.once('close', hub.reserve(client));
       openingHeaders.set(raw, headers);
       server.handleUpgrade(raw, connection, head, (socket) =>
@@ -71,8 +75,9 @@ interface Conversation {
 function converse(socket: WebSocket, wire: Wire, { hub, parse, guest }: Conversation): void {
   const budget = new MessageBudget(performance.now());
   let session: Session | undefined;
-  /** One message at a time, in the order they came; the budget bounds how many can wait. */
+  /** One message at a time, in the order they came; the budget bounds how many can wait, and we how much that is. */
   let last = Promise.resolve();
+  let waiting = 0;
 
   let tooLate: NodeJS.Timeout | undefined;
   tooLate = setTimeout(() => socket.close(policy, 'No join within 5 seconds.'), joinWithinMs);
@@ -88,20 +93,35 @@ function converse(socket: WebSocket, wire: Wire, { hub, parse, guest }: Conversa
   });
   socket.on('message', (data, isBinary) => {
     session?.heard();
-    if (budget.spend(performance.now())) last = last.then(() => take(data, isBinary));
+    if (budget.spend(performance.now())) enqueue(data as Buffer, isBinary);
     else socket.close(tooFast, 'Too many messages: at most 20 a second.');
   });
 
-  async function take(data: RawData, isBinary: boolean): Promise<void> {
+  function enqueue(data: Buffer, isBinary: boolean): void {
+    waiting += data.length;
+    if (waiting > mostWaiting) socket.pause();
+    last = last.then(async () => {
+      await take(data, isBinary);
+      waiting -= data.length;
+      if (socket.isPaused && waiting <= mostWaiting) socket.resume();
+    });
+  }
+
+  async function take(data: Buffer, isBinary: boolean): Promise<void> {
     if (socket.readyState !== socket.OPEN) return;
     try {
-      const message = await parse(data as Buffer, isBinary);
-      if (session) await session.receive(message);
-      else await join(message);
+      const parsed = await parse(data, isBinary);
+      if (parsed.problem) refuse(parsed.problem, parsed.ref);
+      else if (session) await session.receive(parsed.message);
+      else await join(parsed.message);
     } catch (error) {
-      if (session) session.refuse(error);
-      else turnAway(wire, error);
+      refuse(error);
     }
+  }
+
+  function refuse(error: unknown, ref?: string): void {
+    if (session) session.refuse(error, ref === undefined ? {} : { ref });
+    else turnAway(wire, error);
   }
 
   async function join(message: ClientMessage): Promise<void> {

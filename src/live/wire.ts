@@ -6,6 +6,8 @@ export interface Outgoing {
   type: ServerMessage['type'];
   seq: number | undefined;
   text: string;
+  /** Of the text, in UTF-8. */
+  bytes: number;
 }
 
 export interface Wire {
@@ -20,5 +22,6 @@ export interface Wire {
 }
 
 export function outgoing(message: ServerMessage): Outgoing {
-  return { type: message.type, seq: 'seq' in message ? message.seq : undefined, text: JSON.stringify(message) };
+  const text = JSON.stringify(message);
+  return { type: message.type, seq: 'seq' in message ? message.seq : undefined, text, bytes: Buffer.byteLength(text) };
 }

@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
 import { insideOf } from '../support/inside.ts';
+import { openLine } from '../support/line.ts';
+import { startRedis } from '../support/redis.ts';
 import { startTestServer } from '../support/server.ts';
 
 const handshake = (path: string, more = '') =>
@@ -41,6 +44,28 @@ describe('connections that do not behave', () => {
     const writing = setInterval(() => socket.write('x'), 100);
     t.after(() => clearInterval(writing));
     await closed;
+  });
+
+  it('[LIVE-12] a WebSocket that is reset while it is let in keeps no place', async (t) => {
+    const redis = await startRedis();
+    t.after(() => redis.stop());
+    const line = await openLine(t, () => redis.port);
+    const { api, url, port } = await startTestServer(t, {
+      POPROOM_STORE: line.url.replace('http', 'redis'),
+      POPROOM_SECRET: 'a secret for a store of its own',
+      POPROOM_MAX_CHANNELS_PER_CLIENT: '3',
+    });
+    const room = await api.room();
+    line.hold();
+    const sockets = await Promise.all(Array.from({ length: 3 }, () => open(t, port)));
+    for (const socket of sockets) socket.write(handshake(`/api/rooms/${room}/live`));
+    // Answered after them: they wait for the counters by now.
+    await api.get('/livez');
+    await Promise.all(sockets.map((socket) => once(socket.resetAndDestroy(), 'close')));
+    await api.get('/livez');
+    line.release();
+    const join = () => joinRoom(t, url, room).catch(() => undefined);
+    await (await eventually('there is a place for another', join)).next('snapshot');
   });
 
   it('[LIVE-1] a handshake that is none gets the error shape and the rate headers', async (t) => {

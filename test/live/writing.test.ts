@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { connect as connectSocket } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
+import { onReceived } from '../support/overhear.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('writing over the channel', () => {
@@ -43,6 +44,50 @@ describe('writing over the channel', () => {
     await device.next('written');
   });
 
+  it('[LIVE-5] is refused under the name that the message gave itself', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const device = await joinRoom(t, url, await api.room());
+    await device.next('snapshot');
+    device.say({ type: 'content', content: 'x', baseVersion: -1, ref: 'mine' });
+    assert.equal((await device.next('error')).ref, 'mine');
+    device.say({ type: 'content', content: 'x', baseVersion: -1, ref: 7 });
+    assert.equal((await device.next('error')).ref, undefined);
+  });
+
+  it('[LIVE-6] past the time of the room is told that it is over, before the clock has looked', async (t) => {
+    const { api, url, clock } = await startTestServer(t);
+    const device = await joinRoom(t, url, await api.room({ expiresIn: 60 }));
+    await device.next('snapshot');
+    clock.advance(60_000);
+    device.say({ type: 'content', content: 'late', baseVersion: 0 });
+    assert.equal((await device.next('closed')).reason, 'expired');
+    assert.equal((await device.closed).code, 4410);
+    assert.ok(device.told.every(({ type }) => type !== 'error'));
+  });
+
+  it('[LIVE-9] of large texts waits at the sender until those before it are stored', async (t) => {
+    const { api, url, port } = await startTestServer(t);
+    const device = await joinRoom(t, url, await api.room());
+    await device.next('snapshot');
+    const texts = 30;
+    let [waiting, most] = [0, 0];
+    t.after(
+      onReceived(
+        () => port,
+        () => {
+          waiting += 1;
+          most = Math.max(most, waiting);
+        },
+      ),
+    );
+    for (let n = 0; n < texts; n++) device.say({ type: 'content', content: `${n}`.repeat(400_000), baseVersion: n });
+    for (let n = 0; n < texts; n++) {
+      assert.equal((await device.next('written')).version, n + 1);
+      waiting -= 1;
+    }
+    assert.ok(most <= 5, `${most} texts were read before they could be stored`);
+  });
+
   it('[LIVE-9] too fast closes the channel', async (t) => {
     const { api, url } = await startTestServer(t);
     const device = await joinRoom(t, url, await api.room());
@@ -74,7 +119,7 @@ describe('writing over the channel', () => {
   });
 
   it('[LIVE-10] readers that do not read, by stream or by socket, get no queue and are closed', async (t) => {
-    const { api, url, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const { api, url, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' }, { heartbeatMs: 5000 });
     const room = await api.room();
     const writer = await joinRoom(t, url, room);
     await writer.next('snapshot');

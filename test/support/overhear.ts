@@ -18,16 +18,22 @@ export function overhear(port: () => number, secrets: Secrets): () => void {
     const { request } = message as { request: IncomingMessage };
     if (request.socket.localPort === port()) hear(request, secrets);
   };
-  const listenLive = (message: unknown) => {
-    const { socket, data } = message as { socket: Socket | undefined; data: Buffer };
-    if (socket?.localPort === port()) secrets.note('', { json: jsonIn(String(data)) });
-  };
   subscribe(begun, listen);
-  subscribe(received, listenLive);
+  const deafen = onReceived(port, (data) => secrets.note('', { json: jsonIn(String(data)) }));
   return () => {
     unsubscribe(begun, listen);
-    unsubscribe(received, listenLive);
+    deafen();
   };
+}
+
+/** Told of each live message that the server at a port has read; returns what ends it. */
+export function onReceived(port: () => number, told: (data: Buffer) => void): () => void {
+  const listen = (message: unknown) => {
+    const { socket, data } = message as { socket: Socket | undefined; data: Buffer };
+    if (socket?.localPort === port()) told(data);
+  };
+  subscribe(received, listen);
+  return () => void unsubscribe(received, listen);
 }
 
 publishMessages();

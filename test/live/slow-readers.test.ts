@@ -1,0 +1,101 @@
+/** When a reader is too slow, second by second, and what it is told of the changes that it missed meanwhile. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { createLocalBus } from '../../src/bus/local.ts';
+import type { Parts } from '../../src/core/parts.ts';
+import { createRooms } from '../../src/core/rooms.ts';
+import { RoomFeed } from '../../src/live/room-feed.ts';
+import { Session } from '../../src/live/session.ts';
+import type { Outgoing } from '../../src/live/wire.ts';
+import { file, quota } from '../contract/store-under-test.ts';
+import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
+
+const slowForMs = 10_000;
+const muchWaiting = 200_000;
+
+describe('a slow reader', () => {
+  it('[LIVE-10] that takes what was waiting keeps up, however often there is more', async (t) => {
+    const { session, line, write } = await attend(t);
+    for (let second = 0; second <= 11; second++) {
+      line.backlog = muchWaiting;
+      session.catchUp(second * 1000);
+      line.backlog = 0;
+      await write(`text ${second}`);
+    }
+    assert.equal(line.closedWith, undefined);
+  });
+
+  it('[LIVE-10] that takes nothing for ten seconds is closed', async (t) => {
+    const { session, line } = await attend(t);
+    line.backlog = muchWaiting;
+    for (let second = 0; second < 10; second++) session.catchUp(second * 1000);
+    assert.equal(line.closedWith, undefined);
+    session.catchUp(slowForMs);
+    assert.equal(line.closedWith, 4429);
+  });
+
+  it('[LIVE-4] may lose its line between two messages, and still says which of them it has not seen', async (t) => {
+    const { session, line, write, addFile, feed } = await attend(t);
+    line.backlog = muchWaiting;
+    await write('while it was busy');
+    await addFile();
+    line.backlog = 0;
+    const before = line.told.length;
+    assert.equal(session.catchUp(1000), true);
+    const told = line.told.slice(before).map(({ type, seq }) => ({ type, seq }));
+    assert.deepEqual(told, [
+      { type: 'file-added', seq: 0 },
+      { type: 'content', seq: feed.view.seq },
+    ]);
+  });
+});
+
+/** A session in a real room, on a line that holds back what the test says. */
+async function attend(t: TestContext) {
+  const parts = await partsOf(t);
+  const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1000 });
+  const { code } = await rooms.create({ client: 'me', pin: undefined, expiresIn: undefined });
+  const feed = new RoomFeed(code, parts, 0);
+  await feed.refresh();
+  const line = { backlog: 0, closedWith: undefined as number | undefined, told: [] as Outgoing[] };
+  const session = new Session({
+    wire: {
+      answersPings: false,
+      send: (message) => void line.told.push(message),
+      backlog: () => line.backlog,
+      ping: () => undefined,
+      close(code) {
+        line.closedWith = code;
+      },
+    },
+    feed,
+    channel: { id: 'one', device: { id: 'phone', name: undefined } },
+    rooms,
+    linkBase: '',
+    linkTo: ({ id }) => id,
+    slowForMs,
+    left: () => feed.sessions.delete(session),
+    fellBehind: () => undefined,
+  });
+  feed.sessions.add(session);
+  session.begin(undefined);
+  const caller = { client: 'me', roomId: code, pin: undefined, deviceId: undefined };
+  return {
+    session,
+    line,
+    feed,
+    async write(content: string) {
+      await rooms.writeContent(caller, content, undefined);
+      await feed.refresh();
+    },
+    async addFile() {
+      await parts.rooms.addFile(code, file(), quota);
+      await feed.refresh();
+    },
+  };
+}
+
+async function partsOf(t: TestContext): Promise<Parts> {
+  const { rooms } = await openStore(t, await temporaryFolder(t));
+  return { rooms, blobs: undefined as never, bus: createLocalBus(), clock: Date.now, secret: 'a secret' };
+}
