@@ -1,5 +1,6 @@
 /** Connections that do not behave: each has an end, and none takes the server along. */
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -20,6 +21,18 @@ async function open(t: TestContext, port: number): Promise<Socket> {
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   return socket;
+}
+
+/** The server's end of the connections that it takes from now on. */
+function acceptedAt(t: TestContext, port: number): Socket[] {
+  const accepted: Socket[] = [];
+  const listen = (message: unknown) => {
+    const { socket } = message as { socket: Socket };
+    if (socket.localPort === port) accepted.push(socket);
+  };
+  subscribe('net.server.socket', listen);
+  t.after(() => unsubscribe('net.server.socket', listen));
+  return accepted;
 }
 
 describe('connections that do not behave', () => {
@@ -56,13 +69,13 @@ describe('connections that do not behave', () => {
       POPROOM_MAX_CHANNELS_PER_CLIENT: '3',
     });
     const room = await api.room();
+    const atServer = acceptedAt(t, port);
     line.hold();
     const sockets = await Promise.all(Array.from({ length: 3 }, () => open(t, port)));
     for (const socket of sockets) socket.write(handshake(`/api/rooms/${room}/live`));
-    // Answered after them: they wait for the counters by now.
-    await api.get('/livez');
-    await Promise.all(sockets.map((socket) => once(socket.resetAndDestroy(), 'close')));
-    await api.get('/livez');
+    await eventually('they wait for the counters', () => atServer.every(({ bytesRead }) => bytesRead > 0));
+    for (const socket of sockets) socket.resetAndDestroy();
+    await eventually('the server has seen them go', () => atServer.every(({ destroyed }) => destroyed));
     line.release();
     const join = () => joinRoom(t, url, room).catch(() => undefined);
     await (await eventually('there is a place for another', join)).next('snapshot');
