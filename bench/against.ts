@@ -5,22 +5,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareRounds, type Target } from './load.ts';
 import { median } from './processes.ts';
+import { transfer, type Uploader, uploaderTo } from './rows/files.ts';
+import { broadcast, type Crowd, crowdOf } from './rows/live.ts';
 import { contentPaths, targetOf, textBody } from './rows/requests.ts';
-import { timeToStart } from './rows/start.ts';
-import { ownRoot, startPoproom } from './servers.ts';
+import { memoryAtRest, startUsed, timeToStart } from './rows/start.ts';
+import { ownRoot, type Server, startPoproom } from './servers.ts';
 
 const rounds = 15;
 
-/** The names are those of rows; others than these have nothing to compare. */
+/** By the names of the rows; those of the others need too long for so many rounds. */
+export const comparisons: Record<string, (other: string) => Promise<void>> = {
+  read: (other) => compareLoad('reading, CPU a request', other),
+  'pin-read': (other) => compareLoad('reading with a PIN, CPU a request', other, { pin: '0427' }),
+  write: (other) => compareLoad('writing, CPU a request', other, { body: textBody }),
+  files: compareTransfers,
+  broadcast: compareBroadcasts,
+  start: compareStarts,
+  rest: compareMemory,
+};
+
 export async function compareWith(revision: string, names: readonly string[]): Promise<void> {
   const other = checkOut(revision);
   try {
     console.log(
       `\n| work | ${revision} | this | this / ${revision} | 95 % between | verdict |\n|---|---|---|---|---|---|`,
     );
-    if (names.includes('read')) await compareLoad('reading, CPU a request', other, undefined);
-    if (names.includes('write')) await compareLoad('writing, CPU a request', other, textBody);
-    if (names.includes('start')) await compareStarts(other);
+    for (const name of names) await comparisons[name]?.(other);
   } finally {
     execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: ownRoot });
     rmSync(other, { recursive: true, force: true });
@@ -39,16 +49,50 @@ function checkOut(revision: string): string {
   return folder;
 }
 
-async function compareLoad(work: string, other: string, body: string | undefined): Promise<void> {
+async function withBoth(other: string, work: (servers: Server[]) => Promise<void>): Promise<void> {
   const servers = [await startPoproom({ root: other, port: 18_080 }), await startPoproom({ port: 18_081 })];
   try {
-    const targets: Target[] = [];
-    for (const server of servers) targets.push(targetOf('', server, await contentPaths(server, 64), body));
-    const [theirs, own] = compareRounds(targets, rounds);
-    tell(work, theirs?.cpu ?? [], own?.cpu ?? [], 'µs');
+    await work(servers);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }
+}
+
+function compareLoad(work: string, other: string, { body, pin }: { body?: string; pin?: string } = {}): Promise<void> {
+  return withBoth(other, async (servers) => {
+    const targets: Target[] = [];
+    for (const server of servers) targets.push(targetOf('', server, await contentPaths(server, 64, pin), body, pin));
+    const [theirs, own] = compareRounds(targets, rounds);
+    tell(work, theirs?.cpu, own?.cpu, 'µs');
+  });
+}
+
+function compareTransfers(other: string): Promise<void> {
+  return withBoth(other, async (servers) => {
+    const uploaders: Uploader[] = [];
+    for (const server of servers) uploaders.push(await uploaderTo(server));
+    const { up, down } = await transfer(uploaders, rounds);
+    tell('uploads, CPU a megabyte', up[0]?.cpu, up[1]?.cpu, 'µs');
+    tell('downloads, CPU a megabyte', down[0]?.cpu, down[1]?.cpu, 'µs');
+  });
+}
+
+function compareBroadcasts(other: string): Promise<void> {
+  return withBoth(other, async (servers) => {
+    const crowds: Crowd[] = [];
+    for (const server of servers) crowds.push(await crowdOf(server));
+    const [theirs, own] = await broadcast(crowds, rounds);
+    tell('from a write to the last of 100 devices, p99', theirs, own, 'ms');
+  });
+}
+
+async function compareMemory(other: string): Promise<void> {
+  const [theirs, own] = [[] as number[], [] as number[]];
+  for (let round = 0; round < rounds; round++) {
+    theirs.push((await memoryAtRest(await startUsed(other))) / 2 ** 20);
+    own.push((await memoryAtRest(await startUsed())) / 2 ** 20);
+  }
+  tell('memory at rest', theirs, own, 'MiB');
 }
 
 async function compareStarts(other: string): Promise<void> {
@@ -63,10 +107,11 @@ async function compareStarts(other: string): Promise<void> {
 }
 
 /** Less is better in all of them. */
-function tell(work: string, theirs: number[], own: number[], unit: string): void {
+function tell(work: string, theirs: number[] = [], own: number[] = [], unit: string): void {
   const ratios = own.map((value, round) => value / (theirs[round] ?? Number.NaN)).toSorted((a, b) => a - b);
   const [least, most] = range(ratios);
-  const verdict = most < 1 ? '**faster**' : least > 1 ? '**slower**' : 'no difference beyond noise';
+  const [less, more] = unit === 'MiB' ? ['less', 'more'] : ['faster', 'slower'];
+  const verdict = most < 1 ? `**${less}**` : least > 1 ? `**${more}**` : 'no difference beyond noise';
   const show = (values: number[]) => `${median(values).toFixed(1)} ${unit}`;
   const between = `${least.toFixed(3)} and ${most.toFixed(3)}`;
   console.log(`| ${work} | ${show(theirs)} | ${show(own)} | ${median(ratios).toFixed(3)} | ${between} | ${verdict} |`);

@@ -10,6 +10,7 @@ export interface Target {
   process: ChildProcess;
   port: number;
   paths: string[];
+  headers?: Record<string, string>;
   /** Sent with POST where there is one. */
   body?: string;
 }
@@ -68,16 +69,16 @@ function load({ port }: Target, script: string, duration: number): { requests: n
   };
 }
 
-function scriptFor({ paths, body }: Target): string {
+function scriptFor({ paths, body, headers = {} }: Target): string {
   const file = join(mkdtempSync(join(tmpdir(), 'poproom-bench-')), 'requests.lua');
   const method = body === undefined ? 'GET' : 'POST';
-  const headers = body === undefined ? '{}' : '{["Content-Type"] = "application/json"}';
+  const named = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
   const lua = `
     local requests = {}
     local next = 0
     function init()
       for _, path in ipairs({${paths.map((path) => JSON.stringify(path)).join(', ')}}) do
-        table.insert(requests, wrk.format("${method}", path, ${headers}, ${body === undefined ? 'nil' : `[==[${body}]==]`}))
+        table.insert(requests, wrk.format("${method}", path, {${named.join(', ')}}, ${body === undefined ? 'nil' : `[==[${body}]==]`}))
       end
     end
     function request()

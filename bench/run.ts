@@ -6,39 +6,41 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { compareWith, comparisons } from './against.ts';
 import { clientCore } from './processes.ts';
 import { compareFiles } from './rows/files.ts';
 import { compareBroadcast, measureIdle } from './rows/live.ts';
-import { compareReading, compareWriting } from './rows/requests.ts';
-import { compareManyOnRedis, compareManyOnSqlite, measureSweep } from './rows/rooms.ts';
+import { compareReading, compareReadingWithPin, compareWriting } from './rows/requests.ts';
+import { compareManyOnRedis, compareManyOnSqlite } from './rows/rooms.ts';
 import { compareRest, compareStart } from './rows/start.ts';
 import { ownRoot } from './servers.ts';
 import { heading, line, type Row } from './table.ts';
 
 const rows: Record<string, () => Promise<Row[]>> = {
   read: compareReading,
+  'pin-read': compareReadingWithPin,
   write: compareWriting,
   files: compareFiles,
   broadcast: compareBroadcast,
   idle: measureIdle,
   rooms: compareManyOnSqlite,
   'redis-rooms': compareManyOnRedis,
-  sweep: measureSweep,
   start: compareStart,
   rest: compareRest,
 };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, against: { type: 'string' } } });
-const names = values.only?.split(',') ?? Object.keys(rows);
-const unknown = names.find((name) => !(name in rows));
-if (unknown) fail(`There is no row "${unknown}"; there are ${Object.keys(rows).join(', ')}.`);
+const known = Object.keys(values.against ? comparisons : rows);
+const names = values.only?.split(',') ?? known;
+const unknown = names.find((name) => !known.includes(name));
+if (unknown) fail(`There is no row "${unknown}" here; there are ${known.join(', ')}.`);
 for (const program of ['wrk', 'taskset']) needs(program);
 // What asks from within this process must not take the servers' core.
 if (availableParallelism() > 1) execFileSync('taskset', ['-pc', String(clientCore), String(process.pid)]);
 
 execFileSync(process.execPath, [join(ownRoot, 'scripts/build.ts')], { cwd: ownRoot });
 console.log(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString()}`);
-if (values.against) await (await import('./against.ts')).compareWith(values.against, names);
+if (values.against) await compareWith(values.against, names);
 else await measure();
 
 async function measure(): Promise<void> {

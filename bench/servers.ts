@@ -62,20 +62,21 @@ async function start(process: ChildProcess, port: number): Promise<Server> {
   return { process, port, url: `http://127.0.0.1:${port}`, settings: {}, stop: () => stop(process) };
 }
 
-export async function makeRoom({ url }: Pick<Server, 'url'>): Promise<string> {
-  const response = await fetch(`${url}/api/rooms`, { method: 'POST' });
+export async function makeRoom({ url }: Pick<Server, 'url'>, pin?: string): Promise<string> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${url}/api/rooms`, { method: 'POST', headers, body: JSON.stringify({ pin }) });
   if (response.status !== 201) throw new Error(`A room was answered ${response.status}.`);
   return ((await response.json()) as { roomId: string }).roomId;
 }
 
-export async function makeRooms(server: Pick<Server, 'url'>, count: number): Promise<string[]> {
+export async function makeRooms(server: Pick<Server, 'url'>, count: number, pin?: string): Promise<string[]> {
   const codes: string[] = [];
-  for (let i = 0; i < count; i++) codes.push(await makeRoom(server));
+  for (let i = 0; i < count; i++) codes.push(await makeRoom(server, pin));
   return codes;
 }
 
-export async function writeText(url: string, content: string): Promise<void> {
-  const headers = { 'content-type': 'application/json' };
+export async function writeText(url: string, content: string, pin?: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', ...(pin && { 'x-room-pin': pin }) };
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ content }) });
   if (!response.ok) throw new Error(`A write was answered ${response.status}.`);
   await response.text();

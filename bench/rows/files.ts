@@ -21,46 +21,68 @@ interface Measured {
 
 export async function compareFiles(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
-  const poproom = await startPoproom({ port: 18_080 });
-  const bare = await startBare('files.ts', 18_081, folder);
+  const [poproom, bare] = [await startPoproom({ port: 18_080 }), await startBare('files.js', 18_081, folder)];
   try {
-    return await compareBoth(poproom, bare);
+    const own = await uploaderTo(poproom);
+    const memory = watchMemory(poproom);
+    const { up, down } = await transfer([{ server: bare, paths: Array(atOnce).fill('/') }, own], rounds, memory.stop);
+    return [
+      rowOf('uploads of 10 MB, 32 at once', 'node:http piping to a file, with fsync', up),
+      memoryRow(memory.growth()),
+      rowOf('downloads of 10 MB, 32 at once', 'createReadStream().pipe()', down),
+    ];
   } finally {
     await Promise.all([bare.stop(), poproom.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function compareBoth(poproom: Server, bare: Server): Promise<Row[]> {
-  const up = { bare: none(), poproom: none() };
-  const down = { bare: none(), poproom: none() };
-  // Of a server that has done all of it once: what it loads for that is no growth.
-  const paths = (await makeRooms(poproom, atOnce)).map((room) => `/api/rooms/${room}/upload`);
-  await ups(poproom, paths.slice(0, 1));
-  const before = rssOf(poproom.process);
-  let most = 0;
+export interface Uploader {
+  server: Server;
+  /** To upload to, at once. */
+  paths: string[];
+}
+
+/** One that has taken a file: what it loads for the first is no growth. */
+export async function uploaderTo(server: Server): Promise<Uploader> {
+  const paths = (await makeRooms(server, atOnce)).map((room) => `/api/rooms/${room}/upload`);
+  await ups(server, paths.slice(0, 1));
+  return { server, paths };
+}
+
+/** Up and then down, of all servers in turns. */
+export async function transfer(uploaders: Uploader[], rounds: number, afterUploads = () => {}) {
+  const up = uploaders.map(none);
+  const down = uploaders.map(none);
+  let files: string[][] = [];
+  for (let round = 0; round <= rounds; round++) {
+    files = [];
+    for (const [i, { server, paths }] of uploaders.entries()) {
+      files.push(await timed(server, round, up[i] as Measured, () => ups(server, paths)));
+    }
+  }
+  afterUploads();
+  for (let round = 0; round <= rounds; round++) {
+    for (const [i, { server }] of uploaders.entries()) {
+      await timed(server, round, down[i] as Measured, () => downs(server, files[i] ?? []));
+    }
+  }
+  return { up, down };
+}
+
+function watchMemory({ process }: Server) {
+  const before = rssOf(process);
+  let most = before;
   const watch = setInterval(() => {
-    most = Math.max(most, rssOf(poproom.process));
+    most = Math.max(most, rssOf(process));
   }, 20);
-  let files: Record<'bare' | 'poproom', string[]> = { bare: [], poproom: [] };
-  for (let round = 0; round <= rounds; round++) {
-    files = {
-      bare: await timed(bare, round, up.bare, () => ups(bare, Array(atOnce).fill('/'))),
-      poproom: await timed(poproom, round, up.poproom, () => ups(poproom, paths)),
-    };
-  }
-  clearInterval(watch);
-  for (let round = 0; round <= rounds; round++) {
-    await timed(bare, round, down.bare, () => downs(bare, files.bare));
-    await timed(poproom, round, down.poproom, () => downs(poproom, files.poproom));
-  }
-  const growth = (most - before) / 2 ** 20;
-  const memory = { work: 'memory during the uploads', poproom: `${growth.toFixed(0)} MiB more at most` };
-  return [
-    rowOf('uploads of 10 MB, 32 at once', 'node:http piping to a file, with fsync', up),
-    { ...memory, against: '—', ratio: '—', wanted: '≤ 64 MiB', reached: growth <= 64 },
-    rowOf('downloads of 10 MB, 32 at once', 'createReadStream().pipe()', down),
-  ];
+  return { stop: () => clearInterval(watch), growth: () => (most - before) / 2 ** 20 };
+}
+
+function memoryRow(growth: number): Row {
+  const work = 'memory during the uploads';
+  const poproom = `${growth.toFixed(0)} MiB more at most`;
+  return { work, poproom, against: '—', ratio: '—', wanted: '≤ 64 MiB', reached: growth <= 64 };
 }
 
 const none = (): Measured => ({ speeds: [], cpu: [] });
@@ -75,7 +97,7 @@ async function timed<T>({ process }: Server, round: number, measured: Measured, 
   return result;
 }
 
-function rowOf(work: string, against: string, { bare, poproom }: Record<'bare' | 'poproom', Measured>): Row {
+function rowOf(work: string, against: string, [bare = none(), poproom = none()]: Measured[]): Row {
   const show = ({ speeds, cpu }: Measured) =>
     `${median(speeds).toFixed(0)} MB/s, ${median(cpu).toFixed(0)} µs CPU a MB`;
   const ratio = atLeast(median(poproom.speeds) / median(bare.speeds), 0.8);

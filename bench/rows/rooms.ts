@@ -1,9 +1,10 @@
-/** What a read costs among a thousand rooms and among a million, and while a hundred thousand are swept away. */
+/** What a read costs among a thousand rooms and among a million, and while a hundred thousand more are swept away. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import { median, quantile } from '../processes.ts';
@@ -16,6 +17,7 @@ const readsPerRound = 2_000;
 /** Until the compiler of Node has made its mind up. */
 const warmUpReads = 20_000;
 const [few, many, swept] = [1_000, 1_000_000, 100_000];
+const sweeps = 5;
 
 interface Filled {
   server: Server;
@@ -23,17 +25,34 @@ interface Filled {
   stop(): Promise<void>;
 }
 
+/** And what the reads are like while some of the million are swept away. */
 export async function compareManyOnSqlite(): Promise<Row[]> {
-  return [await compareMany('SQLite', 1.2, onSqlite)];
+  return compareMany('SQLite', onSqlite, measureSweeps);
 }
 
 export async function compareManyOnRedis(): Promise<Row[]> {
-  return [await compareMany('Redis', 1.3, onRedis)];
+  return compareMany('Redis', onRedis);
 }
 
-/** In turns, so that a busy moment of the machine hits both. */
-async function compareMany(name: string, wanted: number, fill: (rooms: number, port: number) => Promise<Filled>) {
-  const places = [await fill(few, 18_080), await fill(many, 18_081)];
+async function compareMany(
+  name: string,
+  fill: (rooms: number, port: number) => Promise<Filled>,
+  andThen: (filled: Filled) => Promise<Row[]> = async () => [],
+): Promise<Row[]> {
+  const [small, large] = [await fill(few, 18_080), await fill(many, 18_081)];
+  try {
+    const [theirs, own] = (await readInTurns([small, large])) as [number, number];
+    const work = `one read among 1,000,000 rooms, ${name}, p50`;
+    const show = (micros: number) => `${micros.toFixed(0)} µs`;
+    const row = { work, against: `1,000 rooms: ${show(theirs)}`, poproom: show(own), ...atMost(own / theirs, 1.2) };
+    return [row, ...(await andThen(large))];
+  } finally {
+    await Promise.all([small.stop(), large.stop()]);
+  }
+}
+
+/** In turns, so that a busy moment of the machine hits both. Answers the median of each. */
+async function readInTurns(places: Filled[]): Promise<number[]> {
   const taken: number[][] = places.map(() => []);
   for (const { server, codes } of places) await readSome(server, codes, warmUpReads);
   for (let round = 0; round < rounds; round++) {
@@ -41,11 +60,7 @@ async function compareMany(name: string, wanted: number, fill: (rooms: number, p
       taken[i]?.push(median(await readSome(server, codes, readsPerRound)));
     }
   }
-  await Promise.all(places.map(({ stop }) => stop()));
-  const [small, large] = taken.map(median) as [number, number];
-  const work = `one read among 1,000,000 rooms, ${name}, p50`;
-  const show = (micros: number) => `${micros.toFixed(0)} µs`;
-  return { work, against: `1,000 rooms: ${show(small)}`, poproom: show(large), ...atMost(large / small, wanted) };
+  return taken.map(median);
 }
 
 async function onSqlite(rooms: number, port: number): Promise<Filled> {
@@ -82,27 +97,33 @@ async function onRedis(rooms: number, port: number): Promise<Filled> {
   };
 }
 
-/** Rooms that are read go on living, while a hundred thousand others come to their end at once. */
-export async function measureSweep(): Promise<Row[]> {
-  const { server, codes, stop } = await onSqlite(few, 18_080);
-  try {
-    const file = join(folderOf(server), 'poproom.db');
-    fillSqlite(file, drawCodes(swept), Date.now() + 1000);
-    const db = new DatabaseSync(file, { readOnly: true });
-    const left = db.prepare('SELECT count(*) AS n FROM rooms WHERE expires_at <= ?');
-    const times: number[] = [];
-    const startedAt = performance.now();
-    do times.push(...(await readSome(server, codes, 500)));
-    while (Number(left.get(Date.now())?.n) > 0 || performance.now() - startedAt < 2000);
-    db.close();
-    const seconds = (performance.now() - startedAt) / 1000;
-    const p99 = quantile(times, 0.99) / 1000;
-    const work = `reads until a sweep of 100,000 expired rooms is over (${seconds.toFixed(0)} s), p99`;
-    const [poproom, wanted] = [`${p99.toFixed(1)} ms, slowest ${(quantile(times, 1) / 1000).toFixed(0)} ms`, '< 50 ms'];
-    return [{ work, against: '—', poproom, ratio: '—', wanted, reached: p99 < 50 }];
-  } finally {
-    await stop();
+/** Five times over, a hundred thousand rooms come to their end at once, while the million others are read. */
+async function measureSweeps(filled: Filled): Promise<Row[]> {
+  const taken: number[][] = [];
+  for (let sweep = 0; sweep < sweeps; sweep++) taken.push(await readDuringSweep(filled));
+  const p99 = median(taken.map((times) => quantile(times, 0.99))) / 1000;
+  const slowest = Math.max(...taken.flat()) / 1000;
+  const work = 'reads among them while 100,000 expired rooms are swept, p99';
+  const [poproom, wanted] = [`${p99.toFixed(1)} ms, slowest of all ${slowest.toFixed(0)} ms`, '< 50 ms'];
+  return [{ work, against: '—', poproom, ratio: '—', wanted, reached: p99 < 50 }];
+}
+
+/** Microseconds of each read from the first room that is swept to the last. */
+async function readDuringSweep({ server, codes }: Filled): Promise<number[]> {
+  const file = join(folderOf(server), 'poproom.db');
+  const expiresAt = Date.now() + 5000;
+  fillSqlite(file, drawCodes(swept), expiresAt);
+  const db = new DatabaseSync(file, { readOnly: true });
+  const count = db.prepare('SELECT count(*) AS n FROM rooms WHERE expires_at <= ?');
+  const times: number[] = [];
+  for (let left = swept; left > 0; ) {
+    const some = await readSome(server, codes, 100);
+    if (left === swept) await pause(20);
+    left = Number(count.get(expiresAt)?.n);
+    if (left < swept) times.push(...some);
   }
+  db.close();
+  return times;
 }
 
 const folderOf = ({ settings }: Server) => settings.POPROOM_DATA_DIR ?? '';

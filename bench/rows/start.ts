@@ -1,10 +1,12 @@
 /** From the start of the process to the first healthy answer, and the memory of a server at rest. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { WebSocket } from 'ws';
 import { firstAnswer, median, rssOf, runOn, serverCore, startOn, stop } from '../processes.ts';
-import { ownRoot, type Server, startBare, startPoproom } from '../servers.ts';
+import { makeRoom, ownRoot, type Server, startBare, startPoproom, writeText } from '../servers.ts';
 import { atMost, type Row } from '../table.ts';
 
 const rounds = 20;
@@ -52,15 +54,37 @@ export async function timeToStart(folder: string, root = ownRoot): Promise<numbe
 export async function compareRest(): Promise<Row[]> {
   const [theirs, own] = [[] as number[], [] as number[]];
   for (let round = 0; round < 5; round++) {
-    theirs.push(await memoryAtRest(await startBare('fastify.ts', 18_081)));
-    own.push(await memoryAtRest(await startPoproom({ port })));
+    theirs.push(await memoryAtRest(await startBare('fastify.js', 18_081)));
+    own.push(await memoryAtRest(await startUsed()));
   }
   const show = (all: number[]) => `${(median(all) / 2 ** 20).toFixed(0)} MiB`;
   const ratio = atMost(median(own) / median(theirs), 1.5);
   return [{ work: 'memory at rest', against: `bare Fastify: ${show(theirs)}`, poproom: show(own), ...ratio }];
 }
 
-async function memoryAtRest(server: Server): Promise<number> {
+/** A Poproom that has done what people do with it, and has loaded all that it loads for that. */
+export async function startUsed(root = ownRoot): Promise<Server> {
+  const server = await startPoproom({ root, port });
+  const room = `${server.url}/api/rooms/${await makeRoom(server, '0427')}`;
+  const headers = { 'x-room-pin': '0427' };
+  await writeText(`${room}/content`, 'some text', '0427');
+  const upload = await fetch(`${room}/upload?fileName=a.txt`, { method: 'POST', headers, body: 'some bytes' });
+  const { fileUrl } = (await upload.json()) as { fileUrl: string };
+  for (const url of [fileUrl, `${server.url}/`, `${room}/content`]) await (await fetch(url, { headers })).text();
+  await meet(`${room.replace('http', 'ws')}/live`, { type: 'join', pin: '0427' });
+  return server;
+}
+
+/** Opens a live channel, is told of the room, and leaves. */
+async function meet(url: string, join: object): Promise<void> {
+  const socket = new WebSocket(url);
+  socket.once('open', () => socket.send(JSON.stringify(join)));
+  await once(socket, 'message');
+  socket.close();
+  await once(socket, 'close');
+}
+
+export async function memoryAtRest(server: Server): Promise<number> {
   try {
     for (let i = 0; i < 1000; i++) await (await fetch(`${server.url}/api/health`)).text();
     await pause(5000);
