@@ -46,9 +46,13 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
     })),
   );
 
-  async function serve(raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): Promise<void> {
+  async function serve(
+    id: string,
+    raw: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+  ): Promise<void> {
     const startedAt = performance.now();
-    const id = nextRequestId();
     const { url = '' } = raw;
     const path = pathOf(url);
     const method = raw.method ?? '';
@@ -93,11 +97,13 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
     observe({ method, route, status: reply.status, seconds });
   }
 
-  return (raw, response, awaitsContinue) =>
-    serve(raw, response, awaitsContinue).catch((err) => {
-      log.error({ err }, 'response failed');
+  return (raw, response, awaitsContinue) => {
+    const id = nextRequestId();
+    return serve(id, raw, response, awaitsContinue).catch((err) => {
+      log.error({ requestId: id, err }, 'response failed');
       response.destroy();
     });
+  };
 }
 
 const fixedHeaders = {

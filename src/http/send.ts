@@ -13,15 +13,13 @@ export interface Exchange {
 }
 
 /** Completes the headers that every response has with those of this one. What takes no time promises nothing. */
-export function send({ raw, response, bodyHeldBack }: Exchange, reply: Reply, headers: Headers): Promise<void> | void {
+export function send(exchange: Exchange, reply: Reply, headers: Headers): Promise<void> | void {
+  const { raw, response, bodyHeldBack } = exchange;
   const { status, body } = reply;
   const unread = !raw.complete && hasBody(raw);
   Object.assign(headers, reply.headers);
   if (unread) headers.Connection = 'close';
-  if (body instanceof Readable) {
-    response.writeHead(status, headers);
-    return raw.method === 'HEAD' ? void response.end() : stream(body, response);
-  }
+  if (body instanceof Readable) return stream(exchange, status, headers, body);
   const length = body === undefined ? 0 : Buffer.byteLength(body);
   if (status !== 304 && status !== 204) headers['Content-Length'] ??= String(length);
   response.writeHead(status, headers);
@@ -33,9 +31,24 @@ export function send({ raw, response, bodyHeldBack }: Exchange, reply: Reply, he
 
 type Headers = Record<string, string>;
 
-/** A reader that leaves in the middle is its own business. */
-async function stream(body: Readable, response: ServerResponse): Promise<void> {
-  await pipeline(body, response).catch(() => response.destroy());
+/** However it ends, the body is closed: nobody else would close the file behind it, or leave the room. */
+async function stream({ raw, response }: Exchange, status: number, headers: Headers, body: Readable): Promise<void> {
+  try {
+    response.writeHead(status, headers);
+    if (raw.method === 'HEAD') response.end();
+    else await pipeline(body, response);
+  } catch (error) {
+    response.destroy();
+    if (!isLeaving(error)) throw error;
+  } finally {
+    body.destroy();
+  }
+}
+
+/** A reader that leaves, before the first byte or in the middle, is its own business. */
+function isLeaving(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ERR_STREAM_UNABLE_TO_PIPE';
 }
 
 const lingerMs = 2000;
