@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
-  /** A stream must come with its Content-Length among the headers. */
+  /** A stream that has an end comes with its Content-Length among the headers. */
   body?: string | Uint8Array | Readable;
 }
 

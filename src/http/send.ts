@@ -36,13 +36,29 @@ async function stream({ raw, response }: Exchange, status: number, headers: Head
   try {
     response.writeHead(status, headers);
     if (raw.method === 'HEAD') response.end();
-    else await pipeline(body, response);
+    else await pass(body, headers['Content-Length'], response);
   } catch (error) {
     response.destroy();
     if (!isLeaving(error)) throw error;
   } finally {
     body.destroy();
   }
+}
+
+function pass(body: Readable, length: string | undefined, response: ServerResponse): Promise<void> {
+  if (length === undefined) return pipeline(body, response);
+  return pipeline(body, (chunks: Readable) => exactly(Number(length), chunks), response);
+}
+
+/** One byte less or more than was announced, and the reader would take the next response for a part of this one. */
+async function* exactly(length: number, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let passed = 0;
+  for await (const chunk of chunks) {
+    passed += chunk.length;
+    if (passed > length) break;
+    yield chunk;
+  }
+  if (passed !== length) throw new Error(`A body of ${length} bytes was announced, and came with ${passed} bytes.`);
 }
 
 /** A reader that leaves, before the first byte or in the middle, is its own business. */

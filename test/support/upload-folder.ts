@@ -19,16 +19,18 @@ export async function readBlob(server: TestServer, path: string): Promise<Buffer
   return bucket ? bucket.read(path) : readFile(join(server.folder, 'files', path));
 }
 
+/** Puts these bytes there, whatever the server knows of them. */
+export async function writeBlob(server: TestServer, path: string, text: string): Promise<void> {
+  const bucket = await bucketOf(server);
+  if (bucket) return bucket.write(path, text);
+  await mkdir(dirname(join(server.folder, 'files', path)), { recursive: true });
+  await writeFile(join(server.folder, 'files', path), text);
+}
+
 /** Bytes that no room names, as a crash leaves them. Returns their path. */
 export async function leaveStray(server: TestServer, name: string): Promise<string> {
-  const bucket = await bucketOf(server);
-  const path = bucket ? name : join(name.slice(0, 2), name);
-  if (bucket) {
-    await bucket.write(path, 'stray');
-  } else {
-    await mkdir(dirname(join(server.folder, 'files', path)), { recursive: true });
-    await writeFile(join(server.folder, 'files', path), 'stray');
-  }
+  const path = (await bucketOf(server)) ? name : join(name.slice(0, 2), name);
+  await writeBlob(server, path, 'stray');
   return path;
 }
 

@@ -1,0 +1,36 @@
+/** Files whose bytes are not those that were uploaded: nobody takes what comes after them for their content. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { startTestServer } from '../support/server.ts';
+import { storedBlobs, writeBlob } from '../support/upload-folder.ts';
+import { openWire, requestHead } from '../support/wire.ts';
+
+const damages = { cut: '0123', 'of no bytes': '', 'longer than it was': '0123456789, and more' };
+
+describe('a damaged file', () => {
+  for (const [how, bytes] of Object.entries(damages)) {
+    it(`[FILE-7] ends the connection where it is ${how}, and the log says so`, async (t) => {
+      const server = await startTestServer(t);
+      const { fileUrl } = (await server.api.upload(await server.api.room(), 'a.txt', '0123456789')).json;
+      const [path = ''] = await storedBlobs(server);
+      await writeBlob(server, path, bytes);
+
+      const wire = await openWire(t, server.port);
+      await wire.send(requestHead('GET', new URL(fileUrl).pathname) + requestHead('GET', '/livez'));
+      await wire.closed();
+      const [, ...afterHead] = wire.pending().split('\r\n\r\n');
+      const content = afterHead.join('\r\n\r\n');
+      assert.ok(content.length < 10 && '0123456789'.startsWith(content), content);
+      const line = await eventually('it is logged', () =>
+        server
+          .logged()
+          .split('\n')
+          .find((candidate) => candidate.includes('response failed')),
+      );
+      assert.match(JSON.parse(line).err, new RegExp(`${bytes.length} bytes`));
+      assert.ok(JSON.parse(line).requestId);
+      assert.equal((await server.api.get('/livez')).status, 200);
+    });
+  }
+});
