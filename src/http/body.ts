@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
+import { GrowingBytes } from './growing-bytes.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 import { validatorOf } from './validator.ts';
 
@@ -38,15 +39,15 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
 
 function collect(raw: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const bytes = new GrowingBytes(maxBytes);
     let size = 0;
     raw.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) return void chunks.push(chunk);
+      if (size <= maxBytes) return bytes.add(chunk);
       raw.removeAllListeners('data');
       reject(bodyTooLarge(maxBytes));
     });
-    raw.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    raw.once('end', () => resolve(bytes.whole()));
     // Its sender's doing either way, whether it left or sent what is no body: no failure of ours.
     const cutOff = () => reject(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
     raw.once('error', cutOff).once('close', () => raw.complete || cutOff());
