@@ -70,6 +70,15 @@ function recordTests(open: OpenStore): void {
     assert.equal(await store.rooms.removeFile(code, removed.id, start), 'no-file');
   });
 
+  it('[API-8] [UP-2] removes an empty file as any other', async () => {
+    const code = await makeRoom(store.rooms);
+    const empty = file({ size: 0 });
+    await store.rooms.addFile(code, empty, quota);
+    assert.deepEqual(await store.rooms.removeFile(code, empty.id, start), { seq: 2 });
+    assert.equal(await store.rooms.findFile(empty.id, start), undefined);
+    assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
+  });
+
   it('removes a file once when 10 ask for it at once', async () => {
     const code = await makeRoom(store.rooms);
     const added = file();

@@ -83,7 +83,9 @@ const commands: fc.Arbitrary<Command>[] = [
     .tuple(anyRoom, anyText(20), fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 }))
     .map(([room, text, versions]) => command(`write if ${versions}`, room, writing(text, versions))),
   anyRoom.map((room) => command('delete', room, remove)),
-  fc.tuple(anyRoom, fc.nat({ max: 600 })).map(([room, size]) => command(`add ${size} bytes`, room, adding(size))),
+  fc
+    .tuple(anyRoom, fc.oneof(fc.constant(0), fc.nat({ max: 600 })))
+    .map(([room, size]) => command(`add ${size} bytes`, room, adding(size))),
   fc.tuple(anyRoom, fc.nat({ max: 3 })).map(([room, nth]) => command(`remove file ${nth}`, room, removing(nth))),
   fc
     .oneof(fc.nat({ max: hour }), fc.constantFrom(lifetime, day))

@@ -257,7 +257,8 @@ redis.call('HDEL', KEYS[2], ARGV[2])
 redis.call('SREM', KEYS[3], file.blob)
 redis.call('SADD', KEYS[4], file.blob)
 redis.call('HINCRBY', KEYS[1], 'fileCount', -1)
-redis.call('HINCRBY', KEYS[1], 'fileBytes', -file.size)
+-- Not -file.size: of an empty file that is -0, which HINCRBY does not take for a number.
+redis.call('HINCRBY', KEYS[1], 'fileBytes', 0 - file.size)
 return {redis.call('HINCRBY', KEYS[1], 'seq', 1)}
 `);
 
