@@ -4,7 +4,7 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
 import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
-import type { ClientId, Content, Refusal, Room, Visit } from './ports.ts';
+import type { Absence, ClientId, Content, Refusal, Room, Visit } from './ports.ts';
 
 /** A request to a room, as it came over the wire. */
 export interface Caller {
@@ -63,9 +63,9 @@ export function checkDeviceId(text: string): string {
 function refusal(admission: Refusal, now: number): PoproomError {
   switch (admission.outcome) {
     case 'unknown':
-      return roomNotFound();
+      return roomOver('gone');
     case 'expired':
-      return new PoproomError('ROOM_EXPIRED', 'This room has expired, and everything in it is gone.');
+      return roomOver('expired');
     case 'pin-required':
       return new PoproomError(
         'PIN_REQUIRED',
@@ -80,8 +80,10 @@ function refusal(admission: Refusal, now: number): PoproomError {
   }
 }
 
-export function roomNotFound(): PoproomError {
-  return new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');
+export function roomOver(why: Absence): PoproomError {
+  return why === 'expired'
+    ? new PoproomError('ROOM_EXPIRED', 'This room has expired, and everything in it is gone.')
+    : new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');
 }
 
 function wrongPin(triesLeft: number, lockedUntil: number | undefined, now: number): PoproomError {

@@ -1,7 +1,7 @@
 /** Files of a room: taking them in, listing, handing out, removing. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { admit, type Caller, roomNotFound } from './admission.ts';
+import { admit, type Caller, roomOver } from './admission.ts';
 import { PoproomError } from './errors.ts';
 import { cleanFileName } from './file-name.ts';
 import { filesPerRoom, largestFile } from './limits.ts';
@@ -28,8 +28,8 @@ export function createFiles(parts: Parts) {
 
   async function keep(code: RoomCode, file: StoredFile): Promise<void> {
     const added = await rooms.addFile(code, file, filesPerRoom);
-    if (added === 'gone') throw roomNotFound();
     if (added === 'full') throw roomFull();
+    if (typeof added === 'string') throw roomOver(added);
     bus.publish(code, added.seq);
   }
 
@@ -63,14 +63,16 @@ export function createFiles(parts: Parts) {
 
     async list(caller: Caller): Promise<StoredFile[]> {
       const { code } = await admit(parts, caller);
-      return rooms.listFiles(code, clock());
+      const files = await rooms.listFiles(code, clock());
+      if (typeof files === 'string') throw roomOver(files);
+      return files;
     },
 
     async remove(caller: Caller, fileId: string): Promise<void> {
       const { code } = await admit(parts, caller);
       const removed = await rooms.removeFile(code, fileId, clock());
-      if (removed === 'gone') throw roomNotFound();
       if (removed === 'no-file') throw fileNotFound();
+      if (typeof removed === 'string') throw roomOver(removed);
       bus.publish(code, removed.seq);
       await trashOf(parts).emptySoon();
     },

@@ -93,7 +93,10 @@ export interface ContentWrite {
 export type WriteOutcome =
   | { outcome: 'written'; version: number; seq: number }
   | { outcome: 'conflict'; current: Content }
-  | { outcome: 'gone' };
+  | { outcome: Absence };
+
+/** Why an operation found no room, though its caller was let in: its time was up meanwhile, or it was deleted. */
+export type Absence = 'expired' | 'gone';
 
 export interface StoredFile {
   id: string;
@@ -141,10 +144,10 @@ export interface RoomStore {
   admit(visit: Visit): Soon<Admission>;
   /** The same for a visit that is there for the text, which then comes in the same step. */
   read(visit: Visit): Soon<Reading>;
-  /** Removes the room and moves its bytes to the trash; returns the seq of this change, undefined if it was gone. */
-  deleteRoom(code: RoomCode, now: number): Promise<number | undefined>;
+  /** Removes the room and moves its bytes to the trash. */
+  deleteRoom(code: RoomCode, now: number): Promise<{ seq: number } | Absence>;
   /** Everything that a device in the room may see, as of one moment. */
-  readState(code: RoomCode, now: number): Promise<RoomState | 'expired' | 'gone'>;
+  readState(code: RoomCode, now: number): Promise<RoomState | Absence>;
   /** Notes that a wrong PIN was tried, for the room's members to see; undefined if the room is gone. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
 
@@ -157,11 +160,11 @@ export interface RoomStore {
 
   writeContent(code: RoomCode, write: ContentWrite): Promise<WriteOutcome>;
 
-  addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | 'gone'>;
-  listFiles(code: RoomCode, now: number): Promise<StoredFile[]>;
+  addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | Absence>;
+  listFiles(code: RoomCode, now: number): Promise<StoredFile[] | Absence>;
   /** The file of a live room, whichever it is. */
   findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
-  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | 'gone'>;
+  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | Absence>;
 
   /** Ends up to `limit` rooms past their time; returns their codes. Their bytes go to the trash. */
   expireRooms(now: number, limit: number): Promise<RoomCode[]>;

@@ -1,5 +1,5 @@
 /** Making rooms, looking at them, ending them, and the text inside. */
-import { admit, admitToRead, type Caller, roomNotFound } from './admission.ts';
+import { admit, admitToRead, type Caller, roomOver } from './admission.ts';
 import { PoproomError } from './errors.ts';
 import { shortestLifetimeSeconds } from './limits.ts';
 import type { Parts } from './parts.ts';
@@ -56,9 +56,9 @@ export function createRooms(parts: Parts, rules: RoomRules) {
 
     async remove(caller: Caller): Promise<RoomCode> {
       const { code } = await admit(parts, caller);
-      const seq = await rooms.deleteRoom(code, clock());
-      if (seq === undefined) throw roomNotFound();
-      bus.publish(code, seq);
+      const deleted = await rooms.deleteRoom(code, clock());
+      if (typeof deleted === 'string') throw roomOver(deleted);
+      bus.publish(code, deleted.seq);
       await trashOf(parts).emptySoon();
       return code;
     },
@@ -83,8 +83,8 @@ export function createRooms(parts: Parts, rules: RoomRules) {
   async function write(code: RoomCode, content: string, ifVersions: readonly number[] | undefined): Promise<Written> {
     const now = clock();
     const write = await rooms.writeContent(code, { content, ifVersions, now });
-    if (write.outcome === 'gone') throw roomNotFound();
     if (write.outcome === 'conflict') return write;
+    if (write.outcome !== 'written') throw roomOver(write.outcome);
     bus.publish(code, write.seq);
     return { outcome: 'written', seq: write.seq, content: { content, version: write.version, writtenAt: now } };
   }

@@ -181,7 +181,7 @@ function sequenceTests(open: OpenStore): void {
       await store.rooms.removeFile(code, one.id, start),
     ];
     assert.deepEqual(changes.map(seqOf), [1, 2, 3, 4, 5]);
-    assert.equal(await store.rooms.deleteRoom(code, start), 6);
+    assert.deepEqual(await store.rooms.deleteRoom(code, start), { seq: 6 });
   });
 
   it('gives no number to what changes nothing', async () => {

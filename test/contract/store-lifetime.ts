@@ -1,7 +1,7 @@
 /** The end of rooms: by time, by the sweep, by hand. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RoomStore } from '../../src/core/ports.ts';
+import type { Absence, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   day,
@@ -50,10 +50,19 @@ function endTests(open: OpenStore): void {
     const kept = file();
     await store.rooms.addFile(code, kept, quota);
     await assertThere(store.rooms, code);
-    await assertGone(store.rooms, code, kept.id, start + hour);
+    await assertOver(store.rooms, code, kept.id, start + hour, 'expired');
     await store.rooms.expireRooms(start + hour, 100);
-    await assertGone(store.rooms, code, kept.id, start + hour);
+    await assertOver(store.rooms, code, kept.id, start + hour + day - 1, 'expired');
   });
+
+  for (const { name, run } of operations) {
+    it(`[LIFE-2] [LIFE-3] says to whoever is about to ${name} that it has expired, for 24 hours`, async () => {
+      const make = () => makeRoom(store.rooms, { expiresAt: start + hour });
+      assert.equal(await run(store.rooms, await make(), start + hour), 'expired');
+      assert.equal(await run(store.rooms, await make(), start + hour + day - 1), 'expired');
+      assert.equal(await run(store.rooms, await make(), start + hour + day), 'gone');
+    });
+  }
 
   it('[LIFE-3] knows an expired room no more after 24 hours', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
@@ -77,21 +86,21 @@ function endTests(open: OpenStore): void {
     await store.rooms.writeContent(code, write('secret'));
     await store.rooms.addFile(code, kept, quota);
     await assertThere(store.rooms, code);
-    assert.equal(typeof (await store.rooms.deleteRoom(code, start)), 'number');
+    assert.deepEqual(await store.rooms.deleteRoom(code, start), { seq: 3 });
     assert.equal(await outcomeAt(code, start), 'unknown');
-    await assertGone(store.rooms, code, kept.id, start);
+    await assertOver(store.rooms, code, kept.id, start, 'gone');
   });
 
   it('is done with a room that never was in every operation', async () => {
-    await assertGone(store.rooms, unknownCode(), file().id, start);
+    await assertOver(store.rooms, unknownCode(), file().id, start, 'gone');
   });
 
   it('deletes a room once when 10 ask for it at once', async () => {
     const code = await makeRoom(store.rooms);
-    const seqs = await Promise.all(Array.from({ length: 10 }, () => store.rooms.deleteRoom(code, start)));
+    const deletions = await Promise.all(Array.from({ length: 10 }, () => store.rooms.deleteRoom(code, start)));
     assert.deepEqual(
-      seqs.filter((seq) => seq !== undefined),
-      [1],
+      deletions.filter((deletion) => deletion !== 'gone'),
+      [{ seq: 1 }],
     );
   });
 }
@@ -104,16 +113,33 @@ async function assertThere(rooms: RoomStore, code: RoomCode): Promise<void> {
   }
 }
 
-async function assertGone(rooms: RoomStore, code: RoomCode, fileId: string, now: number): Promise<void> {
+async function assertOver(rooms: RoomStore, code: RoomCode, fileId: string, now: number, why: Absence): Promise<void> {
   assert.equal(await textOf(rooms, code, now), undefined);
-  assert.deepEqual(await rooms.writeContent(code, write('late', undefined, now)), { outcome: 'gone' });
-  assert.deepEqual(await rooms.writeContent(code, write('late', [0, 1], now)), { outcome: 'gone' });
-  assert.equal(await rooms.addFile(code, file({ uploadedAt: now }), quota), 'gone');
-  assert.deepEqual(await rooms.listFiles(code, now), []);
   assert.equal(await rooms.findFile(fileId, now), undefined);
-  assert.equal(await rooms.removeFile(code, fileId, now), 'gone');
-  assert.equal(await rooms.deleteRoom(code, now), undefined);
+  for (const { name, run } of operations) assert.equal(await run(rooms, code, now, fileId), why, name);
 }
+
+interface Operation {
+  name: string;
+  /** Why it could not be done. */
+  run(rooms: RoomStore, code: RoomCode, now: number, fileId?: string): Promise<unknown>;
+}
+
+/** All that follow on an admission, and may find that the room ended after it. */
+const operations: readonly Operation[] = [
+  {
+    name: 'write',
+    run: async (rooms, code, now) => (await rooms.writeContent(code, write('late', undefined, now))).outcome,
+  },
+  {
+    name: 'write over a version',
+    run: async (rooms, code, now) => (await rooms.writeContent(code, write('late', [0, 1], now))).outcome,
+  },
+  { name: 'add a file', run: (rooms, code, now) => rooms.addFile(code, file({ uploadedAt: now }), quota) },
+  { name: 'list the files', run: (rooms, code, now) => rooms.listFiles(code, now) },
+  { name: 'remove a file', run: (rooms, code, now, fileId = file().id) => rooms.removeFile(code, fileId, now) },
+  { name: 'delete it', run: (rooms, code, now) => rooms.deleteRoom(code, now) },
+];
 
 function sweepTests(open: OpenStore): void {
   it('[LIFE-5] ends as many expired rooms at a time as it is told to, and no others', async (t) => {

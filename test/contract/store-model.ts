@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import type { Content, RoomStore, StoredFile } from '../../src/core/ports.ts';
+import type { Absence, Content, RoomStore, StoredFile } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
 import {
@@ -108,7 +108,7 @@ function writing(content: string, ifVersions?: number[]): Step {
   return async (model, { rooms }, code) => {
     const room = live(model, code);
     const outcome = await rooms.writeContent(code, write(content, ifVersions, model.now));
-    if (!room) return assert.deepEqual(outcome, { outcome: 'gone' });
+    if (!room) return assert.deepEqual(outcome, { outcome: absence(model, code) });
     if (ifVersions && !ifVersions.includes(room.text.version)) {
       return assert.deepEqual(outcome, { outcome: 'conflict', current: room.text });
     }
@@ -120,7 +120,7 @@ function writing(content: string, ifVersions?: number[]): Step {
 
 async function remove(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
   const room = live(model, code);
-  assert.equal(await rooms.deleteRoom(code, model.now), room && room.seq + 1);
+  assert.deepEqual(await rooms.deleteRoom(code, model.now), room ? { seq: room.seq + 1 } : absence(model, code));
   if (room) model.rooms.delete(code);
 }
 
@@ -129,7 +129,7 @@ function adding(size: number): Step {
     const room = live(model, code);
     const added = file({ size, uploadedAt: model.now });
     const outcome = await rooms.addFile(code, added, quota);
-    if (!room) return assert.equal(outcome, 'gone');
+    if (!room) return assert.equal(outcome, absence(model, code));
     if (room.files.length >= quota.files || bytesIn(room) + size > quota.bytes) return assert.equal(outcome, 'full');
     room.seq += 1;
     room.files.push(added);
@@ -143,7 +143,7 @@ function removing(nth: number): Step {
     const room = live(model, code);
     const { id } = room?.files[nth] ?? file();
     const outcome = await rooms.removeFile(code, id, model.now);
-    if (!room) return assert.equal(outcome, 'gone');
+    if (!room) return assert.equal(outcome, absence(model, code));
     if (!room.files[nth]) return assert.equal(outcome, 'no-file');
     room.seq += 1;
     room.files.splice(nth, 1);
@@ -167,7 +167,7 @@ async function compare(model: Model, { rooms }: Real, code: RoomCode): Promise<v
   const room = live(model, code);
   assert.deepEqual(await seen(rooms, code, model.now), foreseen(model, code));
   assert.deepEqual(spread(await textOf(rooms, code, model.now)), room?.text);
-  assert.deepEqual(await rooms.listFiles(code, model.now), room?.files ?? []);
+  assert.deepEqual(await rooms.listFiles(code, model.now), room?.files ?? absence(model, code));
 }
 
 async function seen(rooms: RoomStore, code: RoomCode, now: number) {
@@ -197,6 +197,8 @@ function live(model: Model, code: RoomCode): ModelRoom | undefined {
   const room = model.rooms.get(code);
   return room && room.expiresAt > model.now ? room : undefined;
 }
+
+const absence = (model: Model, code: RoomCode): Absence => (foreseen(model, code) === 'expired' ? 'expired' : 'gone');
 
 function bytesIn({ files }: ModelRoom): number {
   return files.reduce((sum, { size }) => sum + size, 0);

@@ -8,6 +8,7 @@ import { insideOf } from '../support/inside.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { leaveStray, leaveUnfinished, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
+import { openWire, requestHead } from '../support/wire.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -74,6 +75,21 @@ describe('an expired room', () => {
     assert.equal((await api.get(fileUrl)).text, 'abc');
     clock.advance(1);
     assertError(await api.get(fileUrl), 404, 'FILE_NOT_FOUND');
+  });
+
+  it('[LIFE-2] [UP-6] refuses an upload that began in time and is whole too late', async (t) => {
+    const server = await startTestServer(t);
+    const { api, clock, port } = server;
+    const room = await api.room({ expiresIn: 60 });
+    const wire = await openWire(t, port);
+    const head = { 'Content-Type': 'text/plain', 'X-File-Name': 'late.txt', 'Content-Length': 4 };
+    await wire.send(`${requestHead('POST', `/api/rooms/${room}/upload`, head)}la`);
+    await eventually('the upload is under way', async () => (await unfinishedBlobs(server)).length === 1);
+    clock.advance(60 * second);
+    await wire.send('te');
+    const { status, code } = await wire.answer();
+    assert.deepEqual({ status, code }, { status: 410, code: 'ROOM_EXPIRED' });
+    await eventually('no bytes are left', async () => (await storedBlobs(server)).length === 0);
   });
 
   it('[LIFE-2] says so with and without its PIN', async (t) => {

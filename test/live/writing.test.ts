@@ -55,7 +55,8 @@ describe('writing over the channel', () => {
   });
 
   it('[LIVE-6] past the time of the room is told that it is over, before the clock has looked', async (t) => {
-    const { api, url, clock } = await startTestServer(t);
+    // Nothing but the write is to find out.
+    const { api, url, clock } = await startTestServer(t, {}, { heartbeatMs: 3600_000 });
     const device = await joinRoom(t, url, await api.room({ expiresIn: 60 }));
     await device.next('snapshot');
     clock.advance(60_000);

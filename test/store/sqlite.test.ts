@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { drawApiKey } from '../../src/core/api-key.ts';
 import { guardRules } from '../../src/core/limits.ts';
-import type { Store } from '../../src/core/ports.ts';
+import type { RoomStore, Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { connect } from '../../src/store/sqlite/connection.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
@@ -178,6 +178,25 @@ describe('sqlite: writing', () => {
     const full = 2;
     assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, full);
   });
+});
+
+describe('sqlite: a clock that is set back', () => {
+  const late = start + 2 * hour;
+  const operations: Record<string, (rooms: RoomStore, code: RoomCode) => Promise<unknown>> = {
+    write: async (rooms, code) => (await rooms.writeContent(code, write('late', undefined, late))).outcome,
+    'add a file': (rooms, code) => rooms.addFile(code, file({ uploadedAt: late }), quota),
+    'list the files': (rooms, code) => rooms.listFiles(code, late),
+    'remove a file': (rooms, code) => rooms.removeFile(code, file().id, late),
+    delete: (rooms, code) => rooms.deleteRoom(code, late),
+  };
+  for (const [name, run] of Object.entries(operations)) {
+    it(`[FAULT-5] revives no room that had expired when someone was about to ${name}`, async (t) => {
+      const { rooms } = await openStore(t, await temporaryFolder(t));
+      const code = await makeRoom(rooms, { expiresAt: start + hour });
+      assert.equal(await run(rooms, code), 'expired');
+      assert.equal((await rooms.admit(visit(code))).outcome, 'expired');
+    });
+  }
 });
 
 describe('sqlite: crashes and stops', { concurrency: true }, () => {

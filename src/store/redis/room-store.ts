@@ -1,6 +1,16 @@
 /** Rooms in Redis: each method one script, where what it touches lies under one hash tag. */
 import { randomBytes } from 'node:crypto';
-import type { Content, Device, GuardRules, Refusal, Room, RoomStore, StoredFile, Visit } from '../../core/ports.ts';
+import type {
+  Absence,
+  Content,
+  Device,
+  GuardRules,
+  Refusal,
+  Room,
+  RoomStore,
+  StoredFile,
+  Visit,
+} from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Keys } from './keys.ts';
@@ -106,19 +116,18 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     },
 
     async deleteRoom(code, now) {
-      const seq = await redis.run(scripts.deleteRoom, dropKeys(code), [now]);
-      if (seq === null) return undefined;
+      const reply = await redis.run(scripts.deleteRoom, dropKeys(code), [now, rules.rememberExpiredMs]);
+      if (typeof reply === 'string') return reply as Absence;
       await redis.send(keys.rooms, ['ZREM', keys.rooms, code]);
-      return Number(seq);
+      return { seq: Number(reply) };
     },
 
     async readState(code, now) {
       const { room, files } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.readState, [room, files], [now]);
-      if (reply === 'gone') return 'gone';
-      const [fields, jsons] = reply as [string[] | string, string[]?];
-      if (typeof fields === 'string') return Number(fields) > now - rules.rememberExpiredMs ? 'expired' : 'gone';
-      return stateOf(code, fields, jsons ?? []);
+      const reply = await redis.run(scripts.readState, [room, files], [now, rules.rememberExpiredMs]);
+      if (typeof reply === 'string') return reply as Absence;
+      const [fields, entries] = reply as [string[], string[]];
+      return stateOf(code, fields, entries);
     },
 
     async notePinAttempt(code, now) {
@@ -152,8 +161,9 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     async writeContent(code, { content, ifVersions, now }) {
       // A list of no versions is met by none; a version that cannot be stands for it.
       const versions = ifVersions?.length === 0 ? [-1] : (ifVersions ?? []);
-      const reply = await redis.run(scripts.writeContent, [keys.ofRoom(code).room], [now, content, ...versions]);
-      if (reply === null) return { outcome: 'gone' };
+      const args = [now, rules.rememberExpiredMs, content, ...versions];
+      const reply = await redis.run(scripts.writeContent, [keys.ofRoom(code).room], args);
+      if (typeof reply === 'string') return { outcome: reply as Absence };
       const parts = reply as (string | number)[];
       if (parts.length === 3) return { outcome: 'conflict', current: contentOf(parts as string[]) };
       return { outcome: 'written', version: Number(parts[0]), seq: Number(parts[1]) };
@@ -164,11 +174,12 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
       const index = keys.roomOfFile(file.id);
       // The address first: a file that is listed can be fetched.
       await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
-      const args = [file.uploadedAt, file.id, file.blob, file.size, JSON.stringify(file), mostFiles, mostBytes];
+      const entry = [file.id, file.blob, file.size, JSON.stringify(file)];
+      const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, mostFiles, mostBytes];
       const reply = await redis.run(scripts.addFile, [room, files, blobs], args);
       if (typeof reply === 'string') {
         await redis.send(index, ['DEL', index]);
-        return reply as 'gone' | 'full';
+        return reply as Absence | 'full';
       }
       const [seq, expiresAt] = reply as [number, string];
       await redis.send(index, ['PEXPIRE', index, String(Number(expiresAt) - file.uploadedAt + netMs)]);
@@ -177,7 +188,8 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
 
     async listFiles(code, now) {
       const { room, files } = keys.ofRoom(code);
-      return filesOf((await redis.run(scripts.listFiles, [room, files], [now])) as string[]);
+      const reply = await redis.run(scripts.listFiles, [room, files], [now, rules.rememberExpiredMs]);
+      return typeof reply === 'string' ? (reply as Absence) : filesOf(reply as string[]);
     },
 
     async findFile(fileId, now) {
@@ -191,11 +203,12 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
 
     async removeFile(code, fileId, now) {
       const { room, files, blobs, trash } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.removeFile, [room, files, blobs, trash], [now, fileId]);
-      if (typeof reply === 'string') return reply as 'no-file' | 'gone';
+      const args = [now, rules.rememberExpiredMs, fileId];
+      const reply = await redis.run(scripts.removeFile, [room, files, blobs, trash], args);
+      if (typeof reply === 'string') return reply as 'no-file' | Absence;
       const index = keys.roomOfFile(fileId);
       await redis.send(index, ['DEL', index]);
-      return { seq: Number((reply as number[])[0]) };
+      return { seq: Number(reply) };
     },
 
     async expireRooms(now, limit) {

@@ -12,6 +12,15 @@ local function isLive(room, now)
 end
 `;
 
+/** Why there is no such room, as core's ports say it; nil where it is there. */
+const absenceOf = `
+local function absenceOf(room, now, rememberMs)
+  local expiresAt = tonumber(redis.call('HGET', room, 'expiresAt') or 0)
+  if expiresAt > tonumber(now) then return nil end
+  return expiresAt > tonumber(now) - tonumber(rememberMs) and 'expired' or 'gone'
+end
+`;
+
 /** A file's entry is the seq of its arrival, which keeps those of one moment in order, and its JSON. */
 const fileIn = `
 local function fileIn(entry)
@@ -154,9 +163,10 @@ end
 return {0, count >= limit and string.format('%.0f', resetAt) or '0'}
 `);
 
-/** KEYS: room, guard, trusted, seen, channels, files, blobs, trash. ARGV: now. */
-export const deleteRoom = script(`${isLive}${dropFiles}
-if not isLive(KEYS[1], ARGV[1]) then return false end
+/** KEYS: room, guard, trusted, seen, channels, files, blobs, trash. ARGV: now, rememberExpiredMs. */
+export const deleteRoom = script(`${absenceOf}${dropFiles}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
 dropFiles(KEYS[6], KEYS[7], KEYS[8])
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
@@ -205,10 +215,10 @@ end
 return 1
 `);
 
-/** KEYS: room, files. ARGV: now. */
-export const readState = script(`${isLive}
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'gone' end
-if not isLive(KEYS[1], ARGV[1]) then return {redis.call('HGET', KEYS[1], 'expiresAt')} end
+/** KEYS: room, files. ARGV: now, rememberExpiredMs. */
+export const readState = script(`${absenceOf}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
 return {redis.call('HGETALL', KEYS[1]), redis.call('HVALS', KEYS[2])}
 `);
 
@@ -219,52 +229,56 @@ redis.call('HINCRBY', KEYS[1], 'pinAttempts', 1)
 return redis.call('HINCRBY', KEYS[1], 'seq', 1)
 `);
 
-/** KEYS: room. ARGV: now, content, then the versions of which it must have one, if any are named. */
-export const writeContent = script(`${isLive}
-if not isLive(KEYS[1], ARGV[1]) then return false end
-if #ARGV > 2 then
+/** KEYS: room. ARGV: now, rememberExpiredMs, content, then the versions of which it must have one, if any are named. */
+export const writeContent = script(`${absenceOf}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+if #ARGV > 3 then
   local version = redis.call('HGET', KEYS[1], 'version')
   local named = false
-  for i = 3, #ARGV do named = named or ARGV[i] == version end
+  for i = 4, #ARGV do named = named or ARGV[i] == version end
   if not named then return redis.call('HMGET', KEYS[1], 'content', 'version', 'writtenAt') end
 end
-redis.call('HSET', KEYS[1], 'content', ARGV[2], 'writtenAt', ARGV[1])
+redis.call('HSET', KEYS[1], 'content', ARGV[3], 'writtenAt', ARGV[1])
 return {redis.call('HINCRBY', KEYS[1], 'version', 1), redis.call('HINCRBY', KEYS[1], 'seq', 1)}
 `);
 
-/** KEYS: room, files, blobs. ARGV: now, id, blob, size, json, most files, most bytes. */
-export const addFile = script(`${isLive}
-if not isLive(KEYS[1], ARGV[1]) then return 'gone' end
+/** KEYS: room, files, blobs. ARGV: now, rememberExpiredMs, id, blob, size, json, most files, most bytes. */
+export const addFile = script(`${absenceOf}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
 local room = redis.call('HMGET', KEYS[1], 'fileCount', 'fileBytes', 'expiresAt')
-if tonumber(room[1]) >= tonumber(ARGV[6]) or tonumber(room[2]) + tonumber(ARGV[4]) > tonumber(ARGV[7]) then
+if tonumber(room[1]) >= tonumber(ARGV[7]) or tonumber(room[2]) + tonumber(ARGV[5]) > tonumber(ARGV[8]) then
   return 'full'
 end
 redis.call('HINCRBY', KEYS[1], 'fileCount', 1)
-redis.call('HINCRBY', KEYS[1], 'fileBytes', ARGV[4])
+redis.call('HINCRBY', KEYS[1], 'fileBytes', ARGV[5])
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
-redis.call('HSET', KEYS[2], ARGV[2], seq .. ':' .. ARGV[5])
-redis.call('SADD', KEYS[3], ARGV[3])
+redis.call('HSET', KEYS[2], ARGV[3], seq .. ':' .. ARGV[6])
+redis.call('SADD', KEYS[3], ARGV[4])
 return {seq, room[3]}
 `);
 
-/** KEYS: room, files, blobs, trash. ARGV: now, id. */
-export const removeFile = script(`${isLive}${fileIn}
-if not isLive(KEYS[1], ARGV[1]) then return 'gone' end
-local entry = redis.call('HGET', KEYS[2], ARGV[2])
+/** KEYS: room, files, blobs, trash. ARGV: now, rememberExpiredMs, id. */
+export const removeFile = script(`${absenceOf}${fileIn}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+local entry = redis.call('HGET', KEYS[2], ARGV[3])
 if not entry then return 'no-file' end
 local file = fileIn(entry)
-redis.call('HDEL', KEYS[2], ARGV[2])
+redis.call('HDEL', KEYS[2], ARGV[3])
 redis.call('SREM', KEYS[3], file.blob)
 redis.call('SADD', KEYS[4], file.blob)
 redis.call('HINCRBY', KEYS[1], 'fileCount', -1)
 -- Not -file.size: of an empty file that is -0, which HINCRBY does not take for a number.
 redis.call('HINCRBY', KEYS[1], 'fileBytes', 0 - file.size)
-return {redis.call('HINCRBY', KEYS[1], 'seq', 1)}
+return redis.call('HINCRBY', KEYS[1], 'seq', 1)
 `);
 
-/** KEYS: room, files. ARGV: now. */
-export const listFiles = script(`${isLive}
-if not isLive(KEYS[1], ARGV[1]) then return {} end
+/** KEYS: room, files. ARGV: now, rememberExpiredMs. */
+export const listFiles = script(`${absenceOf}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
 return redis.call('HVALS', KEYS[2])
 `);
 

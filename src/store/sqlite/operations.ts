@@ -56,9 +56,9 @@ export function createOperations(db: DatabaseSync) {
       return code;
     },
 
-    deleteRoom(code: RoomCode, now: number): number | undefined {
+    deleteRoom(code: RoomCode, now: number): { seq: number } | 'gone' {
       const ended = sql('DELETE FROM rooms WHERE id = ? AND expires_at > ? RETURNING seq').get(roomIdOf(code), now);
-      return ended && Number(ended.seq) + 1;
+      return ended ? { seq: Number(ended.seq) + 1 } : gone(code, now);
     },
 
     notePinAttempt(code: RoomCode, now: number): { seq: number } | undefined {
@@ -74,7 +74,7 @@ export function createOperations(db: DatabaseSync) {
         const current = sql(
           'SELECT content, version, written_at AS writtenAt FROM rooms WHERE id = ? AND expires_at > ?',
         ).get(id, now);
-        if (!current) return { outcome: 'gone' };
+        if (!current) return { outcome: gone(code, now) };
         if (!ifVersions.includes(Number(current.version))) {
           return { outcome: 'conflict', current: { ...current } as unknown as Content };
         }
@@ -83,12 +83,12 @@ export function createOperations(db: DatabaseSync) {
         UPDATE rooms SET content = ?, written_at = ?, version = version + 1, seq = seq + 1
         WHERE id = ? AND expires_at > ? RETURNING version, seq
       `).get(content, now, id, now);
-      if (!written) return { outcome: 'gone' };
+      if (!written) return { outcome: gone(code, now) };
       return { outcome: 'written', version: Number(written.version), seq: Number(written.seq) };
     },
 
     addFile(code: RoomCode, file: StoredFile, quota: FileQuota): { seq: number } | 'full' | 'gone' {
-      if (!isLive(code, file.uploadedAt)) return 'gone';
+      if (!isLive(code, file.uploadedAt)) return gone(code, file.uploadedAt);
       const room = roomIdOf(code);
       const fits = sql(`
         UPDATE rooms SET file_count = file_count + 1, file_bytes = file_bytes + ?
@@ -108,7 +108,7 @@ export function createOperations(db: DatabaseSync) {
     },
 
     removeFile(code: RoomCode, fileId: string, now: number): { seq: number } | 'no-file' | 'gone' {
-      if (!isLive(code, now)) return 'gone';
+      if (!isLive(code, now)) return gone(code, now);
       const room = roomIdOf(code);
       const removed = sql('DELETE FROM files WHERE id = ? AND room = ? RETURNING size').get(fileId, room);
       if (!removed) return 'no-file';
@@ -160,6 +160,12 @@ export function createOperations(db: DatabaseSync) {
     restoreRoom: (record: RoomRecord) => restoreRoom(sql, record),
     restoreKey: (key: KeyRecord) => restoreKey(sql, key),
   };
+
+  /** Met past its time, a room must stay gone when the clock is set back. Whether that is why, is asked of the reader. */
+  function gone(code: RoomCode, now: number): 'gone' {
+    expireRoom(code, now);
+    return 'gone';
+  }
 
   /** Ends a room, if its time is up, and remembers that it was. */
   function expireRoom(code: RoomCode, now: number): void {

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type {
+  Absence,
   Content,
   ContentWrite,
   GuardRules,
@@ -50,7 +51,11 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
   const roomById = sql(`SELECT ${roomColumns}, seq, pin_attempts FROM rooms WHERE id = ?`);
   const textById = sql(`SELECT ${textColumns} FROM rooms WHERE id = ?`);
   textById.setReturnArrays(true);
-  const expiredById = sql('SELECT 1 FROM expired_rooms WHERE id = ? AND expired_at > ?');
+  // One past its time that could not be ended is still among the rooms.
+  const expiredById = sql(`
+    SELECT 1 FROM expired_rooms WHERE id = ?1 AND expired_at > ?2
+    UNION ALL SELECT 1 FROM rooms WHERE id = ?1 AND expires_at > ?2
+  `);
   const contentById = sql(
     'SELECT content, version, written_at AS writtenAt FROM rooms WHERE id = ? AND expires_at > ?',
   );
@@ -87,12 +92,19 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     return rows.map(fileOf);
   }
 
+  /** Why a room is not there. */
+  const absenceOf = (code: RoomCode, now: number): Absence =>
+    expiredById.get(roomIdOf(code), now - rules.rememberExpiredMs) ? 'expired' : 'gone';
+
+  const orWhy = <T>(code: RoomCode, now: number, outcome: T | 'gone'): T | Absence =>
+    outcome === 'gone' ? absenceOf(code, now) : outcome;
+
   /** From the database alone, in one transaction: a seq with a text or a file of another age would be a lie. */
-  function stateOf(code: RoomCode, now: number): RoomState | 'expired' | 'gone' {
+  function stateOf(code: RoomCode, now: number): RoomState | Absence {
     const id = roomIdOf(code);
     return snapshot.within(() => {
       const row = roomById.get(id);
-      if (!row) return expiredById.get(id, now - rules.rememberExpiredMs) ? 'expired' : 'gone';
+      if (!row) return absenceOf(code, now);
       const { seq, pin_attempts: pinAttempts } = row as { seq: number; pin_attempts: number };
       const content = contentById.get(id, now) as unknown as Content | undefined;
       return content ? { room: roomOf(row), seq, content, files: filesOf(code, now), pinAttempts } : 'expired';
@@ -113,7 +125,7 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     let written: WriteOutcome | undefined;
     try {
       written = await writer.run('writeContent', code, write);
-      return written;
+      return written.outcome === 'gone' ? { outcome: absenceOf(code, write.now) } : written;
     } finally {
       if (written?.outcome !== 'written') cache.drop(code);
       else cache.putContent(code, { content: write.content, version: written.version, writtenAt: write.now });
@@ -154,7 +166,7 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
 
   function absent(code: RoomCode | undefined, expiredAt: number | undefined, client: string, now: number): Refusal {
     const since = now - rules.rememberExpiredMs;
-    const expired = expiredAt === undefined ? code && expiredById.get(roomIdOf(code), since) : expiredAt > since;
+    const expired = expiredAt === undefined ? code && absenceOf(code, now) === 'expired' : expiredAt > since;
     if (expired) return { outcome: 'expired' };
     guard.miss(client, now);
     return { outcome: 'unknown' };
@@ -178,9 +190,9 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     },
 
     async deleteRoom(code, now) {
-      const seq = await changing(code, writer.run('deleteRoom', code, now));
-      if (seq !== undefined) guard.forgetRoom(code);
-      return seq;
+      const deleted = await changing(code, writer.run('deleteRoom', code, now));
+      if (deleted !== 'gone') guard.forgetRoom(code);
+      return orWhy(code, now, deleted);
     },
 
     async readState(code, now) {
@@ -209,10 +221,15 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
 
     writeContent,
 
-    addFile: (code, file, quota) => changing(code, writer.run('addFile', code, file, quota)),
+    async addFile(code, file, quota) {
+      return orWhy(code, file.uploadedAt, await changing(code, writer.run('addFile', code, file, quota)));
+    },
 
     async listFiles(code, now) {
-      return filesOf(code, now);
+      const found = find(code);
+      if (found && found.room.expiresAt > now) return filesOf(code, now);
+      await endForGood(code, now);
+      return absenceOf(code, now);
     },
 
     async findFile(fileId, now) {
@@ -224,7 +241,9 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
       return undefined;
     },
 
-    removeFile: (code, fileId, now) => changing(code, writer.run('removeFile', code, fileId, now)),
+    async removeFile(code, fileId, now) {
+      return orWhy(code, now, await changing(code, writer.run('removeFile', code, fileId, now)));
+    },
 
     async expireRooms(now, limit) {
       dropCounters(now);
