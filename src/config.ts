@@ -1,5 +1,6 @@
 /** The settings: the only reader of the environment. One table, from which `--help` is written too. */
 import { BlockList, isIP } from 'node:net';
+import { parseRedisUrl } from './redis/redis-url.ts';
 
 interface Setting<T> {
   name: string;
@@ -160,10 +161,12 @@ function size(least: number, most = Number.MAX_SAFE_INTEGER) {
   };
 }
 
-/** The address is read where it is used; here it is only checked, and not repeated, for it may hold a password. */
+/** The address is used as it is; here it is only checked, and not repeated, for it may hold a password. */
 function roomStore(text: string): string {
-  if (text === 'sqlite:' || /^rediss?:\/\/[^/]/.test(text)) return text;
-  throw new Error('must be sqlite: or an address such as redis://localhost:6379');
+  if (text === 'sqlite:') return text;
+  if (!/^rediss?:/.test(text)) throw new Error('must be sqlite: or an address such as redis://localhost:6379');
+  parseRedisUrl(text);
+  return text;
 }
 
 export interface Bucket {

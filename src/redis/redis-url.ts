@@ -32,7 +32,7 @@ export function parseRedisUrl(text: string): RedisTarget {
   const [, scheme, , credentials, hosts = '', database, query = ''] =
     /^(rediss?):\/\/(([^@/]*)@)?([^/?]+)(?:\/(\d*))?(?:\?(.*))?$/.exec(text) ?? [];
   if (!scheme) throw new Error('must look like redis://host:6379');
-  const [username = '', password] = (credentials ?? '').split(/:(.*)/s).map(decodeURIComponent);
+  const [username = '', password] = (credentials ?? '').split(/:(.*)/s).map(decoded);
   const login = { tls: scheme === 'rediss', username: username || undefined, password: password || undefined };
   const options = new URLSearchParams(query);
   const sentinel = sentinelIn(options, login);
@@ -48,6 +48,14 @@ export function parseRedisUrl(text: string): RedisTarget {
     sentinel,
     prefix: options.get('prefix') ?? 'pop',
   };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error('has a % in its user or password that is not part of a code such as %40; % itself is %25');
+  }
 }
 
 /** The Sentinels are spoken to as the servers are, but for what is said otherwise. */
@@ -78,7 +86,8 @@ function sentinelUser(options: URLSearchParams, { username, password }: Login): 
 }
 
 function nodeOf(text: string, usualPort: number): Address {
-  const [, host, port] = /^(\[[0-9a-f:.]+\]|[^:\s]+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
+  const [, host, port = usualPort] = /^(\[[0-9a-f:.]+\]|[^:@\s]+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
   if (!host) throw new Error('must look like redis://host:6379');
-  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port ?? usualPort) };
+  if (Number(port) < 1 || Number(port) > 65_535) throw new Error('names a port that is not from 1 to 65535');
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }

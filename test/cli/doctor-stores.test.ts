@@ -47,7 +47,7 @@ describe('poproom doctor on Redis', { concurrency: true }, () => {
     const [wrong, without, absent, several] = all;
     for (const found of [wrong, without]) found?.says('rooms', 'bad', /does not let us in/);
     absent?.says('rooms', 'bad', /^The Redis at 127\.0\.0\.1:1 does not answer/);
-    several?.says('rooms', 'bad', /^POPROOM_STORE names several servers/);
+    several?.says('settings', 'bad', /^POPROOM_STORE names several servers/);
     for (const { text } of all) assert.ok(!/pass-word|right-word/.test(text));
   });
 });

@@ -34,12 +34,11 @@ const redis: Look = async (config) => {
   if (config.store === 'sqlite:') return [];
   const { examineRedis, whereIsRedis } = await import('../../../examination/redis.ts');
   const where = whereIsRedis(config.store);
-  if ('flaw' in where) return [bad(`POPROOM_STORE ${where.flaw}.`, 'docs/operations.md shows addresses of Redis.')];
   try {
     const facts = await examineRedis(config.store);
-    return [...aboutRedis(where.hosts, facts), ...aboutKeys(config, facts.keysInForce)];
+    return [...aboutRedis(where, facts), ...aboutKeys(config, facts.keysInForce)];
   } catch (error) {
-    return [refused(where.hosts, error as Error)];
+    return [refused(where, error as Error)];
   }
 };
 

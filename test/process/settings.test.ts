@@ -1,0 +1,33 @@
+/** What the settings may be, and what is said of those that cannot. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inspectConfig } from '../../src/config.ts';
+
+const POPROOM_SECRET = 'a secret that is long enough';
+
+describe('an address of Redis', () => {
+  const wrong: Record<string, RegExp> = {
+    'redis://one,two': /^POPROOM_STORE names several servers/,
+    'redis://user:pass-word%ZZ@host': /^POPROOM_STORE has a % /,
+    'redis://host:99999': /^POPROOM_STORE names a port /,
+    'redis://host:0': /^POPROOM_STORE names a port /,
+    'redis://user:pass-word@word@host': /^POPROOM_STORE must look like /,
+    'redis://:pass-word@host?colour=red': /^POPROOM_STORE has the option "colour"/,
+  };
+  for (const [address, why] of Object.entries(wrong)) {
+    it(`[RUN-1] that cannot be is named with the other settings: ${address}`, () => {
+      const { problems } = inspectConfig({ PORT: 'x', POPROOM_STORE: address, POPROOM_SECRET });
+      assert.equal(problems.length, 2);
+      assert.match(problems[0] ?? '', /^PORT /);
+      assert.match(problems[1] ?? '', why);
+      assert.ok(!problems.join().includes('pass-word'));
+    });
+  }
+
+  it('is taken for one server, Sentinels and a cluster', () => {
+    for (const address of ['redis://host', 'rediss://:a%40b@h:1,i:65535?cluster', 'redis://h?sentinel=s']) {
+      const { config, problems } = inspectConfig({ POPROOM_STORE: address, POPROOM_SECRET });
+      assert.deepEqual([config.store, problems], [address, []]);
+    }
+  });
+});
