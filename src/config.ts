@@ -131,12 +131,17 @@ function contradictions({ roomTtl = 0, roomMaxTtl = roomTtl, store, secret }: Pa
   return problems;
 }
 
+/** Repeats what was said, unless that may be an address with a password in it. */
+function refusal(what: string, said: string): Error {
+  return new Error(said.includes('@') ? what : `${what}, not "${said}"`);
+}
+
 function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const n = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (n >= least && n <= most) return n;
     const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `from ${least} to ${most}`;
-    throw new Error(`must be a whole number ${range}, not "${text}"`);
+    throw refusal(`must be a whole number ${range}`, text);
   };
 }
 
@@ -147,7 +152,7 @@ function duration(text: string): number {
   const [, number, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   const seconds = Number(number) * (secondsPer[unit] ?? Number.NaN);
   if (seconds >= 60) return seconds;
-  throw new Error(`must be a time of at least 60 seconds such as 3600, 90m, 24h or 7d, not "${text}"`);
+  throw refusal('must be a time of at least 60 seconds such as 3600, 90m, 24h or 7d', text);
 }
 
 const bytesPer: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
@@ -157,7 +162,7 @@ function size(least: number, most = Number.MAX_SAFE_INTEGER) {
     const [, number, unit = ''] = /^(\d{1,15})((?:[KMG]iB)?)$/.exec(text) ?? [];
     const bytes = Number(number) * (bytesPer[unit] ?? Number.NaN);
     if (bytes >= least && bytes <= most) return bytes;
-    throw new Error(`must be a size such as 1048576, 512KiB or 1MiB, not "${text}"`);
+    throw refusal('must be a size such as 1048576, 512KiB or 1MiB', text);
   };
 }
 
@@ -178,7 +183,7 @@ export interface Bucket {
 function fileStore(text: string): 'disk:' | Bucket {
   if (text === 'disk:') return text;
   const bucket = readBucket(text);
-  if (!bucket) throw new Error(`must be disk: or a bucket such as s3://my-bucket/poproom, not "${text}"`);
+  if (!bucket) throw refusal('must be disk: or a bucket such as s3://my-bucket/poproom', text);
   return bucket;
 }
 
@@ -190,13 +195,13 @@ export function readBucket(text: string): Bucket | undefined {
 function oneOf(...choices: string[]) {
   return (text: string): string => {
     if (choices.includes(text)) return text;
-    throw new Error(`must be ${choices.join(' or ')}, not "${text}"`);
+    throw refusal(`must be ${choices.join(' or ')}`, text);
   };
 }
 
 function yesOrNo(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new Error(`must be true or false, not "${text}"`);
+  throw refusal('must be true or false', text);
 }
 
 /** The value stays out of the message: it is a secret. */
@@ -207,9 +212,9 @@ function longText(text: string): string {
 
 function webAddress(text: string): string {
   const url = URL.parse(text);
-  const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
+  const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   if (plain) return url.href.replace(/\/+$/, '');
-  throw new Error(`must be a web address such as https://pop.example.org, not "${text}"`);
+  throw refusal('must be a web address such as https://pop.example.org', text);
 }
 
 function origins(text: string): string[] {
@@ -219,7 +224,7 @@ function origins(text: string): string[] {
     .map((part) => {
       const url = URL.parse(part);
       if (url && url.origin !== 'null' && url.href === `${url.origin}/`) return url.origin;
-      throw new Error(`must list origins such as https://app.example.org, not "${part}"`);
+      throw refusal('must list origins such as https://app.example.org', text);
     });
 }
 
@@ -235,7 +240,7 @@ function addRange(ranges: BlockList, text: string): void {
   const bits = version === 6 ? 128 : 32;
   const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
   if (version === 0 || !(length <= bits)) {
-    throw new Error(`must list addresses or ranges such as 10.0.0.0/8, not "${text}"`);
+    throw refusal('must list addresses or ranges such as 10.0.0.0/8', text);
   }
   ranges.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4');
 }

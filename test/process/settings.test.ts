@@ -31,3 +31,22 @@ describe('an address of Redis', () => {
     }
   });
 });
+
+describe('an address with a password in it', () => {
+  const addresses = ['POPROOM_S3_ENDPOINT', 'POPROOM_PUBLIC_URL', 'POPROOM_FILES_URL', 'POPROOM_ALLOWED_ORIGINS'];
+  for (const name of [...addresses, 'POPROOM_FILES']) {
+    it(`[RUN-1] is refused as ${name}, and not repeated`, () => {
+      for (const login of ['user:pass-word', ':pass-word', 'pass-word']) {
+        const { problems } = inspectConfig({ [name]: `http://${login}@host` });
+        assert.equal(problems.length, 1, login);
+        assert.ok(problems[0]?.startsWith(`${name} must `));
+        assert.ok(!problems[0]?.includes('pass-word'));
+      }
+    });
+  }
+
+  it('[RUN-1] is the only value that is not repeated', () => {
+    const { problems } = inspectConfig({ POPROOM_PUBLIC_URL: 'pop.example.org' });
+    assert.match(problems[0] ?? '', /, not "pop\.example\.org"$/);
+  });
+});
