@@ -39,7 +39,7 @@ export const settings = {
   ),
   filesUrl: optional('POPROOM_FILES_URL', 'address of the files; when unset, /files under the public one', webAddress),
   roomTtl: setting('POPROOM_ROOM_TTL', '24h', 'lifetime of a room', duration),
-  roomMaxTtl: setting('POPROOM_ROOM_MAX_TTL', '7d', 'longest lifetime that may be asked for', duration),
+  roomMaxTtl: setting('POPROOM_ROOM_MAX_TTL', '7d', 'longest lifetime that may be asked for, up to 3650d', duration),
   contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'largest text of a room, up to 64MiB', size(1, 64 * 1024 ** 2)),
   minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'room that uploads leave on the disk', size(0)),
   freeLimit: setting('POPROOM_FREE_LIMIT', '100', 'requests an hour without a key; 0 for no limit', wholeNumber(0)),
@@ -147,12 +147,12 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
 
 const secondsPer: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** In seconds. */
+/** In seconds. Far beyond the longest, a moment has no date any more. */
 function duration(text: string): number {
   const [, number, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   const seconds = Number(number) * (secondsPer[unit] ?? Number.NaN);
-  if (seconds >= 60) return seconds;
-  throw refusal('must be a time of at least 60 seconds such as 3600, 90m, 24h or 7d', text);
+  if (seconds >= 60 && seconds <= 3650 * 86_400) return seconds;
+  throw refusal('must be a time from 60 seconds to 3650d such as 3600, 90m, 24h or 7d', text);
 }
 
 const bytesPer: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };

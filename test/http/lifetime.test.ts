@@ -47,11 +47,14 @@ describe('the lifetime of a room', () => {
     assertError(infinite, 400, 'VALIDATION_FAILED');
   });
 
-  it('[LIFE-1] is at most what the operator allows', async (t) => {
-    const { api } = await startTestServer(t, { POPROOM_ROOM_TTL: '1h', POPROOM_ROOM_MAX_TTL: '2h' });
+  it('[LIFE-1] is at most what the operator allows, which may be ten years', async (t) => {
+    const { api, clock, restart } = await startTestServer(t, { POPROOM_ROOM_TTL: '1h', POPROOM_ROOM_MAX_TTL: '2h' });
     assert.equal((await api.post('/api/rooms', { json: { expiresIn: 7200 } })).status, 201);
     const details = assertError(await api.post('/api/rooms', { json: { expiresIn: 7201 } }), 400, 'VALIDATION_FAILED');
     assert.deepEqual(details, { field: 'expiresIn', minimum: 60, maximum: 7200 });
+    await restart({ POPROOM_ROOM_MAX_TTL: '3650d' });
+    const { status, json } = await api.post('/api/rooms', { json: { expiresIn: 3650 * 86_400 } });
+    assert.deepEqual([status, Date.parse(json.expiresAt)], [201, clock.now + 3650 * day]);
   });
 });
 

@@ -50,3 +50,13 @@ describe('an address with a password in it', () => {
     assert.match(problems[0] ?? '', /, not "pop\.example\.org"$/);
   });
 });
+
+describe('a lifetime', () => {
+  it('[RUN-1] is at most ten years', () => {
+    const read = (POPROOM_ROOM_MAX_TTL: string) => inspectConfig({ POPROOM_ROOM_MAX_TTL });
+    assert.equal(read('3650d').config.roomMaxTtl, 3650 * 86_400);
+    for (const tooLong of ['3651d', '999999999d', '999999999']) {
+      assert.match(read(tooLong).problems[0] ?? '', /^POPROOM_ROOM_MAX_TTL must be a time from 60 seconds to 3650d /);
+    }
+  });
+});
