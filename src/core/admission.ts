@@ -4,7 +4,8 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
 import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
-import type { Absence, ClientId, Content, Refusal, Room, Visit } from './ports.ts';
+import type { Absence, ClientId, Content, Refusal, Room, Soon, Visit } from './ports.ts';
+import { after } from './soon.ts';
 
 /** A request to a room, as it came over the wire. */
 export interface Caller {
@@ -22,11 +23,13 @@ export async function admit(parts: Parts, caller: Caller): Promise<Room> {
 }
 
 /** Through the door and straight to the text, in one step of the store. */
-export async function admitToRead(parts: Parts, caller: Caller): Promise<Content> {
+export function admitToRead(parts: Parts, caller: Caller): Soon<Content> {
   const visit = arrive(parts, caller);
-  const reading = parts.rooms.read(visit);
-  const admission = reading instanceof Promise ? await reading : reading;
-  return admission.outcome === 'admitted' ? admission.content : turnAway(parts, visit, admission);
+  return after(
+    parts.rooms.read(visit),
+    (admission): Soon<Content> =>
+      admission.outcome === 'admitted' ? admission.content : turnAway(parts, visit, admission),
+  );
 }
 
 async function turnAway(parts: Parts, visit: Visit, admission: Refusal): Promise<never> {

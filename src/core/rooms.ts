@@ -4,7 +4,7 @@ import { PoproomError } from './errors.ts';
 import { shortestLifetimeSeconds } from './limits.ts';
 import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
-import type { ClientId, Content, Room } from './ports.ts';
+import type { ClientId, Content, Room, Soon } from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
 import { trashOf } from './trash.ts';
 
@@ -63,7 +63,7 @@ export function createRooms(parts: Parts, rules: RoomRules) {
       return code;
     },
 
-    readContent: (caller: Caller): Promise<Content> => admitToRead(parts, caller),
+    readContent: (caller: Caller): Soon<Content> => admitToRead(parts, caller),
 
     async writeContent(caller: Caller, content: string, ifVersions: readonly number[] | undefined): Promise<Content> {
       checkContent(content, rules.largestContent);

@@ -1,7 +1,7 @@
 /** The way of a request: through the gate, to its endpoint, and back as a response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
-import type { Log } from '../core/ports.ts';
+import type { Log, Soon } from '../core/ports.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { errorReply, statusOf } from './error-reply.ts';
@@ -76,11 +76,8 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
       Object.assign(common, pass.headers);
       if (flaw) throw flaw;
       const params = found.kind === 'found' ? found.params : {};
-      reply = await answer(
-        found,
-        { id, raw, params, query: queryOf(url), client: pass.client, letBodyCome },
-        pass.refusal,
-      );
+      const request = { id, raw, params, query: queryOf(url), client: pass.client, letBodyCome };
+      reply = await answer(found, request, pass.refusal);
     } catch (error) {
       reply = errorReply(error, id);
       if (reply.status >= 500) log.error({ requestId: id, err: causeOf(error) }, 'request failed');
@@ -123,7 +120,7 @@ function entryOf(found: Found, method: string, path: string): Entry {
 }
 
 /** A preflight is never refused: the browser would hide the reason from the page that could tell it. */
-function answer(found: Found, request: Request, refusal: PoproomError | undefined): Reply | Promise<Reply> {
+function answer(found: Found, request: Request, refusal: PoproomError | undefined): Soon<Reply> {
   if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS') return preflight(found.allow);
   if (refusal) throw refusal;
   if (found.kind === 'found') return found.target.handle(request);

@@ -4,6 +4,7 @@ import type { BlockList } from 'node:net';
 import { hashApiKey, looksLikeApiKey } from '../core/api-key.ts';
 import { PoproomError, secondsUntil } from '../core/errors.ts';
 import type { Allowance, ApiKey, ClientId, Clock, KeyStore, Quota, RateCounter, Soon, Tier } from '../core/ports.ts';
+import { after } from '../core/soon.ts';
 import { clientAddress, clientOf } from './client-address.ts';
 import { header } from './request.ts';
 
@@ -45,8 +46,7 @@ export function createGate(parts: GateParts): Gate {
   function pass(raw: IncomingMessage, entry: Entry): Soon<Pass> {
     const text = keyOf(raw);
     if (text === undefined) return count(raw, entry, undefined, refusalOf(text, entry));
-    const found = Promise.resolve(findKey(text));
-    return found.then((key) => count(raw, entry, key, key ? undefined : refusalOf(text, entry)));
+    return after(findKey(text), (key) => count(raw, entry, key, key ? undefined : refusalOf(text, entry)));
   }
 
   function count(
@@ -64,8 +64,7 @@ export function createGate(parts: GateParts): Gate {
       headers: rateHeaders(quota, allowance, now),
       refusal: allowance.granted ? refusal : overLimit(quota, allowance, now),
     });
-    const counted = entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now);
-    return counted instanceof Promise ? counted.then(allow) : allow(counted);
+    return after(entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now), allow);
   }
 
   /** Of a request without a key that holds. */

@@ -1,11 +1,12 @@
 /** The one text of a room. */
 import type { Content } from '../../core/ports.ts';
+import { after } from '../../core/soon.ts';
 import { writeContentRequest } from '../../protocol/schemas.ts';
 import type { WriteContentRequest } from '../../protocol/types.ts';
 import { largestContentBody, readJson } from '../body.ts';
 import type { Handler, Service } from '../handler.ts';
-import { jsonText } from '../reply.ts';
-import { callerOf, header } from '../request.ts';
+import { jsonText, type Reply } from '../reply.ts';
+import { callerOf, header, type Request } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../versions.ts';
 
@@ -25,14 +26,16 @@ export const writeContent =
 
 export const readContent =
   ({ rooms }: Service): Handler =>
-  async (request) => {
-    const text = await rooms.readContent(callerOf(request));
-    const headers = { ETag: versionTag(text.version) };
-    if (isNamedBy(request.raw.headers['if-none-match'], headers.ETag)) {
-      return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
-    }
-    return jsonText(200, knownBody(text), headers);
-  };
+  (request) =>
+    after(rooms.readContent(callerOf(request)), (text) => textReply(text, request));
+
+function textReply(text: Content, { raw }: Request): Reply {
+  const headers = { ETag: versionTag(text.version) };
+  if (isNamedBy(raw.headers['if-none-match'], headers.ETag)) {
+    return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
+  }
+  return jsonText(200, knownBody(text), headers);
+}
 
 const body = Symbol('the text as it is answered');
 const longestKept = 4096;
