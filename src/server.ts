@@ -22,6 +22,7 @@ import { type PageSource, pageInExecutable, pageInFolder } from './http/page-sou
 import { prepareBodies } from './http/prepare-bodies.ts';
 import { createProbes } from './http/probes.ts';
 import { createRequestIds } from './http/request-id.ts';
+import { silenceSeconds } from './http/silence.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { validatorOf } from './http/validator.ts';
 import { lanAddresses } from './lan-addresses.ts';
@@ -45,6 +46,8 @@ export interface Surroundings {
   /** Milliseconds since some moment, whatever the clock is set to meanwhile. */
   monotonic: Clock;
   heartbeatMs: number;
+  /** For so long a connection may be silent. */
+  silenceMs: number;
   page: PageSource;
 }
 
@@ -52,12 +55,13 @@ const real: Surroundings = {
   clock: Date.now,
   monotonic: () => performance.now(),
   heartbeatMs: 25_000,
+  silenceMs: silenceSeconds * 1000,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
 };
 
 export async function startServer(config: Config, log: Log, given: Partial<Surroundings> = {}): Promise<Running> {
-  const { clock, monotonic, heartbeatMs, page } = { ...real, ...given };
+  const { clock, monotonic, heartbeatMs, silenceMs, page } = { ...real, ...given };
   const { store, bus, blobs, secret, close: closeEngine } = await openEngine(config, clock);
   const parts: Parts = { rooms: store.rooms, blobs, bus, clock, secret };
   const rooms = createRooms(parts, {
@@ -84,7 +88,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   });
   let stopping = false;
   const isStopping = () => stopping;
-  const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, page, isStopping });
+  const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, silenceMs, page, isStopping });
 
   // Node's own list of connections forgets those that became WebSockets.
   const sockets = new Set<Socket>();
@@ -133,12 +137,13 @@ interface HttpParts {
   rooms: Rooms;
   live: LiveChannel;
   sweeper: Sweeper;
+  silenceMs: number;
   page: PageSource;
   isStopping: () => boolean;
 }
 
 async function openHttp(given: HttpParts): Promise<Server> {
-  const { config, log, store, parts, rooms, live, sweeper, page, isStopping } = given;
+  const { config, log, store, parts, rooms, live, sweeper, silenceMs, page, isStopping } = given;
   const { blobs, clock } = parts;
   const metrics = config.metrics
     ? await createMetrics({ rooms: () => store.rooms.countRooms(clock()), channels: live.size })
@@ -168,10 +173,11 @@ async function openHttp(given: HttpParts): Promise<Server> {
   });
   const observe = metrics?.observe ?? (() => undefined);
   const server = createHttpServer({
-    app: createApp({ gate, handlers, log, nextRequestId, isStopping, observe }),
+    app: createApp({ gate, handlers, log, nextRequestId, isStopping, silenceMs, observe }),
     onUpgrade: createUpgrade({ gate, live, links: config, allowedOrigins: config.allowedOrigins, log, nextRequestId }),
     nextRequestId,
     headersFor: gate.headersFor,
+    silenceMs,
   });
   return server;
 }

@@ -12,7 +12,6 @@ import type { Reply } from './reply.ts';
 import { pathOf, queryOf, type Request } from './request.ts';
 import { createRouter, type Match } from './router.ts';
 import { send } from './send.ts';
-import { silenceSeconds } from './silence.ts';
 
 export interface AppParts {
   gate: Gate;
@@ -20,6 +19,8 @@ export interface AppParts {
   log: Log;
   nextRequestId: () => string;
   isStopping: () => boolean;
+  /** For so long a connection may be silent. */
+  silenceMs: number;
   /** Told of every response, for the figures. */
   observe: (seen: Observation) => void;
 }
@@ -37,7 +38,9 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
-export function createApp({ gate, handlers, log, nextRequestId, isStopping, observe }: AppParts): App {
+export function createApp(parts: AppParts): App {
+  const { gate, handlers, log, nextRequestId, isStopping, silenceMs, observe } = parts;
+  const fixedHeaders = headersOfAll(silenceMs);
   const match = createRouter(
     Object.entries(endpoints).map(([name, endpoint]) => ({
       method: endpoint.method,
@@ -103,13 +106,13 @@ export function createApp({ gate, handlers, log, nextRequestId, isStopping, obse
   };
 }
 
-const fixedHeaders = {
+const headersOfAll = (silenceMs: number) => ({
   ...corsHeaders,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   // So that a client does not use a connection again that is about to be closed.
-  'Keep-Alive': `timeout=${silenceSeconds}`,
-};
+  'Keep-Alive': `timeout=${Math.floor(silenceMs / 1000)}`,
+});
 
 /** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
 function entryOf(found: Found, method: string, path: string): Entry {

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
+import { onCutOff } from './cut-off.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 import { validatorOf } from './validator.ts';
@@ -48,9 +49,7 @@ function collect(raw: IncomingMessage, maxBytes: number): Promise<Buffer> {
       reject(bodyTooLarge(maxBytes));
     });
     raw.once('end', () => resolve(bytes.whole()));
-    // Its sender's doing either way, whether it left or sent what is no body: no failure of ours.
-    const cutOff = () => reject(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
-    raw.once('error', cutOff).once('close', () => raw.complete || cutOff());
+    onCutOff(raw, reject);
   });
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import { fileTooLarge } from '../core/files.ts';
+import { onCutOff } from './cut-off.ts';
 
 export interface FormFile {
   name: string;
@@ -64,9 +65,7 @@ export async function receiveForm<T>(
     if (!file || file.readableEnded) expectEnd();
     else file.once('end', expectEnd);
   });
-  raw.once('close', () => {
-    if (!raw.complete) refuse(malformed('The request ended before its body did.'));
-  });
+  onCutOff(raw, refuse);
   raw.pipe(parser);
   // After the parser, which has then met the file if these bytes hold its beginning.
   let size = 0;

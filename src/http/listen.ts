@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
 import { corsHeaders } from './cors.ts';
+import { tookTooLong } from './cut-off.ts';
 import { errorReply } from './error-reply.ts';
 import { closeSoon, endWith } from './raw-response.ts';
-import { silenceSeconds } from './silence.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
 
 // Imported as a module, node:http would load its WebSocket client too, which takes longer than the rest of the start.
@@ -18,9 +18,12 @@ export interface ListenParts {
   nextRequestId: () => string;
   /** The rate headers of the peer, for requests that never become one. */
   headersFor: (address: string | undefined) => Promise<Record<string, string>>;
+  /** For so long a connection may be silent. */
+  silenceMs: number;
 }
 
-export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: ListenParts): Server {
+export function createHttpServer(parts: ListenParts): Server {
+  const { app, onUpgrade, nextRequestId, headersFor, silenceMs } = parts;
   const server = createServer({
     // A missing Host is refused by the app, in our own shape.
     requireHostHeader: false,
@@ -34,7 +37,8 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
     maxHeaderSize: 16 * 1024,
     shouldUpgradeCallback: isUpgrade,
   });
-  server.timeout = silenceSeconds * 1000;
+  // Who reads a body then hears of it, as in `tellReader`; other connections Node closes without a word.
+  server.timeout = silenceMs;
   const serve = (awaitsContinue: boolean) => (raw: IncomingMessage, response: ServerResponse) => {
     // It came in one piece with a request that ends the connection, and may be a part of that.
     if (newestOf(raw.socket)?.shouldKeepAlive === false) return;
@@ -64,7 +68,7 @@ export function createHttpServer({ app, onUpgrade, nextRequestId, headersFor }: 
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
-    else void refuse(socket, reasonOf(error.code));
+    else if (error.code !== requestTimeout || !tellReader(socket)) void refuse(socket, reasonOf(error.code));
   });
   return server;
 }
@@ -74,11 +78,19 @@ const newest = Symbol('newest response');
 type Answering = Duplex & { [newest]?: ServerResponse };
 const newestOf = (socket: Answering) => socket[newest];
 
+const requestTimeout = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/** Whoever reads a body answers for it, so that nothing is done with what may still come; false where nobody does. */
+function tellReader(socket: Duplex): boolean {
+  const request = newestOf(socket)?.req;
+  return request !== undefined && !request.complete && request.emit('timeout');
+}
+
 const refusal = (reason: string, id: string) => errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
 
 function reasonOf(code: string | undefined): string {
   if (code === 'HPE_HEADER_OVERFLOW') return 'The headers of the request are over 16 KiB.';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request took too long to arrive.';
+  if (code === requestTimeout) return tookTooLong;
   if (code === 'HPE_INVALID_METHOD') return 'The request has a method that HTTP does not know.';
   return 'The request is not well-formed HTTP.';
 }

@@ -48,7 +48,7 @@ const quietDefaults = {
 export async function startTestServer(
   t: TestContext,
   env: Record<string, string> = {},
-  surroundings: { heartbeatMs?: number; page?: PageSource } = {},
+  surroundings: { heartbeatMs?: number; silenceMs?: number; page?: PageSource } = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const clock: TestClock = {

@@ -44,7 +44,7 @@ export async function openWire(t: TestContext, port: number, { staysOpen = false
   await once(socket, 'connect');
 
   function take(): WireAnswer | undefined {
-    const parsed = parse(received);
+    const parsed = parseAnswer(received);
     if (!parsed) return undefined;
     received = received.subarray(parsed.length);
     return parsed.answer;
@@ -61,7 +61,8 @@ export async function openWire(t: TestContext, port: number, { staysOpen = false
   };
 }
 
-function parse(bytes: Buffer): { answer: WireAnswer; length: number } | undefined {
+/** The first answer in these bytes, and how many of them it is; nothing where it is not whole yet. */
+export function parseAnswer(bytes: Buffer): { answer: WireAnswer; length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;
   const [first = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');

@@ -6,6 +6,7 @@ import type { StoredFile } from '../../core/ports.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../body.ts';
+import { onCutOff } from '../cut-off.ts';
 import { receiveForm } from '../form.ts';
 import type { Handler, Service } from '../handler.ts';
 import { fileAddresses } from '../links.ts';
@@ -66,12 +67,10 @@ function badName(message: string): PoproomError {
   return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'X-File-Name' } });
 }
 
-/** Ends the work on an upload whose sender has left. */
+/** Ends the work on an upload of which nothing more will come. */
 function signalOf({ raw }: Request): AbortSignal {
   const aborter = new AbortController();
-  raw.once('close', () => {
-    if (!raw.complete) aborter.abort(new PoproomError('VALIDATION_FAILED', 'The sender left before the end.'));
-  });
+  onCutOff(raw, (reason) => aborter.abort(reason));
   return aborter.signal;
 }
 

@@ -1,0 +1,81 @@
+/** Clients that begin and fall silent: those who owe the rest of a body are told, and all are cut off. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
+import { field, filePart, form, formType } from '../support/form.ts';
+import { likeFetch } from '../support/raw-http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { assertNothingStays } from '../support/upload-folder.ts';
+import { openWire, requestHead, type Wire } from '../support/wire.ts';
+
+const silenceMs = 500;
+
+interface Body {
+  path: string;
+  headers: Record<string, string>;
+  /** What comes before the silence, and what comes too late. */
+  begun: string;
+  rest: string;
+}
+
+const text = JSON.stringify({ content: 'late' });
+const wholeForm = form(field('pin', '0427'), filePart('late')).toString();
+const json = { 'Content-Type': 'application/json' };
+const bare = { 'Content-Type': 'text/plain', 'X-File-Name': 'late.txt' };
+
+const bodies: Record<string, Body> = {
+  'a text': { path: '/content', headers: json, ...splitAt(text, 'la') },
+  'a text of which nothing has come': { path: '/content', headers: json, ...splitAt(text, '') },
+  'a file': { path: '/upload', headers: bare, begun: 'la', rest: 'te' },
+  'a form before its file': { path: '/upload', headers: { 'Content-Type': formType }, ...splitAt(wholeForm, '0427') },
+  'a form in its file': { path: '/upload', headers: { 'Content-Type': formType }, ...splitAt(wholeForm, 'la') },
+};
+
+describe('a body that falls silent', { timeout: 60_000 }, () => {
+  for (const [what, body] of Object.entries(bodies)) {
+    it(`[RUN-7] [ERR-1] [UP-6] is refused and its connection closed, and what comes too late counts for nothing: ${what}`, async (t) => {
+      const server = await startTestServer(t, {}, { silenceMs });
+      const room = await server.api.room();
+      const wire = await begin(t, server, room, body);
+      const { headers, ...answer } = likeFetch(await wire.answer());
+      assertError({ headers, ...answer }, 400, 'VALIDATION_FAILED');
+      assert.match(answer.text, /took too long/);
+      assert.equal(headers.get('connection'), 'close');
+      await wire.send(body.rest);
+      await wire.closed();
+      assert.equal(wire.pending(), '');
+      await assertNothingStays(server, room);
+      assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
+    });
+  }
+});
+
+describe('a connection that falls silent', { timeout: 60_000 }, () => {
+  it('[RUN-7] is closed without a word where nothing is owed', async (t) => {
+    const { port, api } = await startTestServer(t, {}, { silenceMs });
+    const wire = await openWire(t, port);
+    await wire.send(requestHead('GET', '/api/health'));
+    assert.equal((await wire.answer()).status, 200);
+    await wire.closed();
+    assert.equal(wire.pending(), '');
+    assert.equal((await api.get('/api/health')).status, 200);
+  });
+});
+
+async function begin(
+  t: TestContext,
+  { port }: TestServer,
+  room: string,
+  { path, headers, begun, rest }: Body,
+): Promise<Wire> {
+  const wire = await openWire(t, port);
+  const length = { 'Content-Length': Buffer.byteLength(begun + rest) };
+  await wire.send(requestHead('POST', `/api/rooms/${room}${path}`, { ...headers, ...length }) + begun);
+  return wire;
+}
+
+/** After the first place where it says so. */
+function splitAt(whole: string, end: string): Pick<Body, 'begun' | 'rest'> {
+  const at = whole.indexOf(end) + end.length;
+  return { begun: whole.slice(0, at), rest: whole.slice(at) };
+}
