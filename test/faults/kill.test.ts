@@ -18,7 +18,9 @@ const rounds = isLongForm ? 300 : 20;
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a server that is killed', () => {
-  it('[FAULT-1] [LIFE-6] [TEXT-6] [UP-7] takes nothing along that it answered', { timeout: 3600_000 }, async (t) => {
+  it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] takes nothing along that it answered', {
+    timeout: 3600_000,
+  }, async (t) => {
     const chance = seededChance(t);
     const folder = await dataFolder(t);
     const writers = createWriters(chance);
@@ -34,7 +36,9 @@ describe('a server that is killed', () => {
     }
     for (const key of keys) await assertInForce(server, key);
     await server.end('SIGKILL');
-    t.diagnostic(`${rounds} kills, ${writers.answers()} answered writes`);
+    const { writes, deletions, removals } = writers.taken;
+    t.diagnostic(`${rounds} kills, ${writes} answered writes: ${deletions} rooms deleted, ${removals} files removed`);
+    assert.ok(deletions > 0 && removals > 0, 'rooms and files went, too');
     await assertNothingElse(folder, writers.filesThere());
   });
 });

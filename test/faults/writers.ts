@@ -1,6 +1,13 @@
 /** Eight clients that write whatever can be written until the server is gone, and know what they were answered. */
 import assert from 'node:assert/strict';
-import { assertRemembered, type FileMemory, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
+import {
+  assertGone,
+  assertRemembered,
+  type FileMemory,
+  hashOf,
+  type RoomMemory,
+  rememberRoom,
+} from '../support/answered.ts';
 import type { Answer, createApi } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { filePart, form, formType } from '../support/form.ts';
@@ -12,64 +19,88 @@ interface WrittenRoom extends RoomMemory {
   deletion: 'none' | 'sent' | 'answered';
 }
 
+/** How many writes were answered with success so far. */
+interface Taken {
+  /** All of them. */
+  writes: number;
+  /** Of rooms. */
+  deletions: number;
+  /** Of files. */
+  removals: number;
+}
+
+/** Answers whether the server took what was sent. */
+type Act = (api: Api) => Promise<boolean>;
+
 export interface Writers {
-  /** `enough` is told when so many writes were answered, `gone` when the last client has found the server gone. */
+  /** `enough` is told when so many writes were taken, `gone` when the last client has found the server gone. */
   start(api: Api, answers: number): { enough: Promise<void>; gone: Promise<unknown> };
   /** Fails unless the server has all that was answered. */
   assertRemembered(api: Api): Promise<void>;
-  /** How many writes were answered so far. */
-  answers(): number;
+  readonly taken: Readonly<Taken>;
   filesThere(): number;
 }
 
-const mostRooms = 6;
+const mostRooms = 12;
 const mostFiles = 5;
 
 export function createWriters(chance: Chance): Writers {
   let rooms: WrittenRoom[] = [];
-  let answered = 0;
+  const deleted: WrittenRoom[] = [];
+  const taken: Taken = { writes: 0, deletions: 0, removals: 0 };
   let texts = 0;
   let names = 0;
 
   const isThere = ({ state }: FileMemory) => state === 'there';
   const filesThereIn = ({ files }: RoomMemory) => [...files.values()].filter(isThere);
 
-  async function comeAndGo(api: Api): Promise<void> {
+  async function comeAndGo(api: Api): Promise<boolean> {
     const [oldest] = rooms;
     if (oldest && rooms.length >= mostRooms) return removeRoom(api, oldest);
     const { status, json } = await api.post('/api/rooms');
     assert.equal(status, 201);
     rooms.push({ ...rememberRoom(json.roomId), deletion: 'none' });
+    return true;
   }
 
-  async function removeRoom(api: Api, room: WrittenRoom): Promise<void> {
+  async function removeRoom(api: Api, room: WrittenRoom): Promise<boolean> {
     room.deletion = 'sent';
     assert.equal((await api.delete(`/api/rooms/${room.code}`)).status, 200);
     room.deletion = 'answered';
-    rooms = rooms.filter((other) => other !== room);
+    taken.deletions += 1;
+    giveUp(room);
+    return true;
   }
 
-  async function write(api: Api): Promise<void> {
+  function giveUp(room: WrittenRoom): void {
+    rooms = rooms.filter((other) => other !== room);
+    deleted.push(room);
+  }
+
+  async function write(api: Api): Promise<boolean> {
     const room = chance.pick(rooms);
     texts += 1;
     const content = `text ${texts} ${'x'.repeat(chance.number(2000))}`;
     room.sent.add(content);
     const answer = await api.post(`/api/rooms/${room.code}/content`, { json: { content } });
-    if (wasTaken(answer, 200, room)) room.answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
+    if (!wasTaken(answer, 200, room)) return false;
+    room.answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
+    return true;
   }
 
-  async function upload(api: Api): Promise<void> {
+  async function upload(api: Api): Promise<boolean> {
     const room = chance.pick(rooms);
-    if (filesThereIn(room).length >= mostFiles) return removeFile(api, room);
+    if (filesThereIn(room).length >= mostFiles) return removeFile(api, [room]);
     names += 1;
     const name = `file ${names}`;
     const bytes = Buffer.alloc(chance.number(chance.number(4) === 0 ? 512 * 1024 : 32 * 1024), `${name} `);
     const file: FileMemory = { hash: hashOf(bytes), state: 'sent' };
     room.files.set(name, file);
     const answer = await send(api, room, name, bytes);
-    if (!wasTaken(answer, 201, room)) return;
+    if (!wasTaken(answer, 201, room)) return false;
     file.id = new URL(answer.json.fileUrl).pathname.split('/')[2] ?? '';
     file.state = 'there';
+    return true;
   }
 
   function send(api: Api, { code }: RoomMemory, name: string, bytes: Buffer): Promise<Answer> {
@@ -78,12 +109,17 @@ export function createWriters(chance: Chance): Writers {
     return api.post(`/api/rooms/${code}/upload`, { body, headers: { 'content-type': formType } });
   }
 
-  async function removeFile(api: Api, room = chance.pick(rooms)): Promise<void> {
-    const file = filesThereIn(room)[0];
-    if (!file) return write(api);
+  async function removeFile(api: Api, from = rooms): Promise<boolean> {
+    const withFiles = from.filter((room) => filesThereIn(room).length > 0);
+    if (withFiles.length === 0) return write(api);
+    const room = chance.pick(withFiles);
+    const file = filesThereIn(room)[0] as FileMemory;
     file.state = 'removing';
     const { code } = room;
-    if (wasTaken(await api.delete(`/api/rooms/${code}/files/${file.id}`), 200, room)) file.state = 'removed';
+    if (!wasTaken(await api.delete(`/api/rooms/${code}/files/${file.id}`), 200, room)) return false;
+    file.state = 'removed';
+    taken.removals += 1;
+    return true;
   }
 
   /** Only a room that is being deleted may refuse. */
@@ -96,10 +132,7 @@ export function createWriters(chance: Chance): Writers {
 
   async function assertRoom(api: Api, room: WrittenRoom): Promise<void> {
     const { status } = await api.get(`/api/rooms/${room.code}`);
-    if (room.deletion === 'sent' && status === 404) {
-      rooms = rooms.filter((other) => other !== room);
-      return;
-    }
+    if (room.deletion === 'sent' && status === 404) return giveUp(room);
     room.deletion = 'none';
     await assertRemembered(api, room);
   }
@@ -107,16 +140,15 @@ export function createWriters(chance: Chance): Writers {
   return {
     start(api, answers) {
       const { promise: enough, resolve } = Promise.withResolvers<void>();
-      const until = answered + answers;
-      const going = (act: (api: Api) => Promise<void>) =>
+      const until = taken.writes + answers;
+      const going = (act: Act) =>
         untilGone(async () => {
-          await act(api);
-          answered += 1;
-          if (answered >= until) resolve();
+          if (await act(api)) taken.writes += 1;
+          if (taken.writes >= until) resolve();
         });
       const writing = async () => {
         await comeAndGo(api);
-        const others = [write, write, write, write, upload, upload, removeFile];
+        const others = [write, write, write, upload, upload, removeFile, removeFile];
         await Promise.all([...others.map((act) => going((api) => act(api))), going(comeAndGo)]);
       };
       return { enough, gone: writing() };
@@ -124,9 +156,14 @@ export function createWriters(chance: Chance): Writers {
 
     async assertRemembered(api) {
       await Promise.all([...rooms].map((room) => assertRoom(api, room)));
+      for (const room of deleted) {
+        await assertGone(api, room);
+        // Their addresses are many, and looked at once; their codes each time.
+        room.files.clear();
+      }
     },
 
-    answers: () => answered,
+    taken,
     filesThere: () => rooms.reduce((sum, room) => sum + filesThereIn(room).length, 0),
   };
 }

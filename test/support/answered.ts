@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { createApi } from './api.ts';
+import { assertError } from './assert-error.ts';
 
 type Api = ReturnType<typeof createApi>;
 
@@ -32,6 +33,12 @@ export async function assertRemembered(api: Api, room: RoomMemory): Promise<void
   await assertFiles(api, room);
 }
 
+/** Fails unless nothing is there of a room whose deletion was answered: not the room, and none of its files. */
+export async function assertGone(api: Api, { code, files }: RoomMemory): Promise<void> {
+  assertError(await api.get(`/api/rooms/${code}`), 404, 'ROOM_NOT_FOUND');
+  for (const { id } of files.values()) await assertDead(api, id);
+}
+
 async function assertText(api: Api, { code, answered, sent }: RoomMemory): Promise<void> {
   const { status, json, headers } = await api.get(`/api/rooms/${code}/content`);
   assert.equal(status, 200, 'an answered room is there');
@@ -52,9 +59,15 @@ async function assertFiles(api: Api, { code, files }: RoomMemory): Promise<void>
     if (file.state === 'there') assert.ok(found, 'an answered file is there');
     if (file.state === 'removed') assert.ok(!found, 'a file whose removal was answered is gone');
     if (found) await assertWhole(api, found, file.hash);
+    else await assertDead(api, file.id);
     if (found) file.id = found.fileId;
     file.state = found ? 'there' : 'removed';
   }
+}
+
+/** Of a file that was never answered, nobody knows the address. */
+async function assertDead(api: Api, id: string | undefined): Promise<void> {
+  if (id !== undefined) assertError(await api.get(`/files/${id}/x`), 404, 'FILE_NOT_FOUND');
 }
 
 async function assertWhole(api: Api, { fileId, fileSize }: { fileId: string; fileSize: number }, hash: string) {
