@@ -160,7 +160,15 @@ async function openHttp(given: HttpParts): Promise<Server> {
   const handlers = createHandlers({
     rooms,
     files: createFiles(parts),
-    probes: createProbes({ store, blobs, clock, lastSweptAt: sweeper.lastSweptAt, sweepEveryMs, isStopping }),
+    probes: createProbes({
+      store,
+      blobs,
+      clock,
+      largestContent: config.contentMax,
+      lastSweptAt: sweeper.lastSweptAt,
+      sweepEveryMs,
+      isStopping,
+    }),
     live,
     links: config,
     page: {

@@ -257,6 +257,8 @@ export interface Store {
   archive: Archive;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;
+  /** Rejects with STORAGE_FULL when the disk has too little room for a further text of this size. */
+  checkSpace(bytes: number): Promise<void>;
   close(): Promise<void>;
 }
 

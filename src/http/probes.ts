@@ -5,6 +5,8 @@ export interface ProbeParts {
   store: Store;
   blobs: BlobStore;
   clock: Clock;
+  /** The largest text, for which there should be room. */
+  largestContent: number;
   lastSweptAt: () => number;
   sweepEveryMs: number;
   isStopping: () => boolean;
@@ -12,9 +14,15 @@ export interface ProbeParts {
 
 export type Probes = ReturnType<typeof createProbes>;
 
-export function createProbes({ store, blobs, clock, lastSweptAt, sweepEveryMs, isStopping }: ProbeParts) {
+export function createProbes(parts: ProbeParts) {
+  const { store, blobs, clock, largestContent, lastSweptAt, sweepEveryMs, isStopping } = parts;
   const startedAt = clock();
   const stores = { store: shared(() => store.ping()), files: shared(() => blobs.ping()) };
+
+  /** Uploads may be allowed to take the last byte: then there should be one. */
+  async function disk(): Promise<void> {
+    await Promise.all([blobs.checkSpace(1), store.checkSpace(largestContent)]);
+  }
 
   return {
     async health() {
@@ -27,7 +35,7 @@ export function createProbes({ store, blobs, clock, lastSweptAt, sweepEveryMs, i
     async ready() {
       const checks = await run({
         ...stores,
-        disk: () => blobs.checkSpace(0),
+        disk,
         sweep: async () => (clock() - lastSweptAt() > 4 * sweepEveryMs ? 'late' : undefined),
         server: async () => (isStopping() ? 'stopping' : undefined),
       });

@@ -1,12 +1,13 @@
 /** A disk with no room left: what needs room is refused, the rest works, and all of it when there is room again. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { assertRemembered, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
+import { assertRemembered, type FileMemory, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { storedBlobs } from '../support/data-folder.ts';
+import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ServerProcess, startProcess } from '../support/process.ts';
+import { likeFetch } from '../support/raw-http.ts';
 import { openWire, requestHead } from '../support/wire.ts';
 import { type SmallDisk, smallDisk } from './small-disk.ts';
 
@@ -24,7 +25,7 @@ describe('a full disk', () => {
     await assertWrongPinIsTold(server, locked);
     assertError(await server.api.upload(room.code, 'late.txt', 'late'), 507, 'STORAGE_FULL');
     assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of a refused file stays');
-    assert.equal((await server.api.get('/readyz')).json.checks.disk, 'failing');
+    await assertNotReady(server);
     await assertReads(server, room);
 
     await disk.free();
@@ -44,12 +45,14 @@ describe('a full disk', () => {
       rooms.push(await server.api.room());
       return server.api.post(`/api/rooms/${rooms.at(-1)}/content`, text);
     });
+    await assertNotReady(server);
     for (const room of rooms) assert.equal((await server.api.delete(`/api/rooms/${room}`)).status, 200);
     const room = await server.api.room();
+    assert.equal((await server.api.get('/readyz')).status, 200);
     assert.equal((await server.api.post(`/api/rooms/${room}/content`, text)).status, 200);
   });
 
-  it('[FAULT-2] [UP-6] refuses a file in the middle of it, and keeps nothing of it', async (t) => {
+  it('[FAULT-2] [UP-6] refuses a file in the middle of it, keeps nothing of it, and takes it later', async (t) => {
     const { server, disk, room } = await furnished(t, withoutReserve);
     const [bytes, half] = [1024 * 1024, 'x'.repeat(512 * 1024)];
     const wire = await openWire(t, server.port);
@@ -58,10 +61,16 @@ describe('a full disk', () => {
     await eventually('half of it is written', async () => (await storedBlobs(disk.view)).length === 2);
     await disk.fill();
     await wire.send(half);
-    const { status, text } = await wire.answer();
-    assert.deepEqual([status, JSON.parse(text).error.code], [507, 'STORAGE_FULL']);
+    assertError(likeFetch(await wire.answer()), 507, 'STORAGE_FULL');
     assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of it stays');
+    await assertNotReady(server);
     await assertReads(server, room);
+
+    await disk.free();
+    assert.equal((await server.api.get('/readyz')).status, 200);
+    assert.equal((await upload(server, room, 'half.txt', half + half)).status, 201);
+    await assertReads(server, room);
+    assert.deepEqual([(await storedBlobs(disk.view)).length, await unfinishedBlobs(disk.view)], [2, []]);
   });
 
   it('[FAULT-2] [LIFE-6] keeps nobody from stopping the server, nor from killing and starting it', async (t) => {
@@ -70,6 +79,7 @@ describe('a full disk', () => {
     await refuses(() => write(server, room, 'x'.repeat(100_000)));
     await server.end('SIGKILL');
     const next = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    await assertNotReady(next);
     await assertReads(next, room);
     await refuses(() => write(next, room, 'x'.repeat(100_000)));
     const { signal } = await next.end('SIGTERM');
@@ -77,6 +87,7 @@ describe('a full disk', () => {
 
     await disk.free();
     const last = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    assert.equal((await last.api.get('/readyz')).status, 200);
     await assertReads(last, room);
     assert.equal((await write(last, room, 'there is room')).status, 200);
   });
@@ -99,10 +110,11 @@ async function write({ api }: ServerProcess, { code, sent, answered }: RoomMemor
   return answer;
 }
 
-async function upload({ api }: ServerProcess, { code, files }: RoomMemory, name: string): Promise<Answer> {
-  files.set(name, { hash: hashOf(Buffer.from(name)), state: 'sent' });
-  const answer = await api.upload(code, name, name);
-  if (answer.status === 201) files.set(name, { hash: hashOf(Buffer.from(name)), state: 'there' });
+async function upload({ api }: ServerProcess, room: RoomMemory, name: string, bytes = name): Promise<Answer> {
+  const file: FileMemory = { hash: hashOf(Buffer.from(bytes)), state: 'sent' };
+  room.files.set(name, file);
+  const answer = await api.upload(room.code, name, bytes);
+  if (answer.status === 201) file.state = 'there';
   return answer;
 }
 
@@ -118,6 +130,13 @@ async function refuses(act: () => Promise<Answer>): Promise<void> {
 /** Its members cannot be told, but whoever guesses is. */
 async function assertWrongPinIsTold({ api }: ServerProcess, room: string): Promise<void> {
   assertError(await api.get(`/api/rooms/${room}`, { pin: '9999' }), 403, 'PIN_INCORRECT');
+}
+
+/** Where a load balancer asks, nothing else is wrong with it. */
+async function assertNotReady({ api }: ServerProcess): Promise<void> {
+  const { status, json } = await api.get('/readyz');
+  const checks = { store: 'ok', files: 'ok', disk: 'failing', sweep: 'ok', server: 'ok' };
+  assert.deepEqual([status, json], [503, { status: 'not ready', checks }]);
 }
 
 async function assertReads({ api }: ServerProcess, room: RoomMemory): Promise<void> {

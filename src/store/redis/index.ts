@@ -15,6 +15,8 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     keys: createKeyStore(redis, keys),
     archive: createArchive(redis, keys, rules),
     ping: redis.ping,
+    // No disk of this node; that Redis is full, it says by itself.
+    checkSpace: async () => undefined,
     close: redis.close,
   };
 }

@@ -14,15 +14,14 @@ const growing: readonly string[] = ['createRoom', 'writeContent', 'addFile', 're
 
 export const grows = ({ name }: Batch[number]): boolean => growing.includes(name);
 
-/** Whether what the batch adds leaves the reserve alone. */
-export function watchDisk(db: DatabaseSync, path: string): (batch: Batch) => boolean {
+/** Whether so many more bytes of texts leave the reserve alone. */
+export function watchDisk(db: DatabaseSync, path: string): (bytes: number) => boolean {
   const folder = dirname(path);
   const [pageSize, unusedPages] = [db.prepare('PRAGMA page_size'), db.prepare('PRAGMA freelist_count')];
   const unusedInside = () => Number(unusedPages.get()?.freelist_count) * Number(pageSize.get()?.page_size);
 
-  return (batch) => {
-    if (!batch.some(grows)) return true;
-    const left = freeIn(folder) - reserve - copies * sizeOf(batch);
+  return (bytes) => {
+    const left = freeIn(folder) - reserve - copies * bytes;
     return left >= 0 || left + unusedInside() >= 0;
   };
 }
@@ -37,7 +36,7 @@ function freeIn(folder: string): number {
   }
 }
 
-function sizeOf(batch: Batch): number {
+export function bytesAddedBy(batch: Batch): number {
   return batch.filter(grows).reduce((sum, { args }) => sum + Buffer.byteLength(textIn(args)), 0);
 }
 

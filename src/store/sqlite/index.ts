@@ -11,6 +11,7 @@ import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import { createArchive } from './archive.ts';
 import { connect } from './connection.ts';
 import { keepCounters } from './counters.ts';
+import { watchDisk } from './disk-reserve.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGuessGuard } from './guess-guard.ts';
 import { createKeyStore } from './key-store.ts';
@@ -19,7 +20,7 @@ import { createRateCounter } from './rate-counter.ts';
 import { createRoomStore } from './room-store.ts';
 import { migrate } from './schema.ts';
 import { createSnapshot, type Snapshot } from './snapshot.ts';
-import { createWriter, type Writer } from './writer.ts';
+import { createWriter, storageFull, type Writer } from './writer.ts';
 
 export interface SqliteOptions {
   folder: string;
@@ -35,6 +36,7 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
   const ledgers = [rates.ledger, ...guard.ledgers] as unknown as Ledger<never>[];
   const counters = keepCounters(db, writer, ledgers, now);
   const ping = db.prepare('SELECT 1 FROM room_count');
+  const hasRoomFor = watchDisk(db, pathIn(folder));
 
   return {
     rooms: createRoomStore({ db, snapshot, writer, rules, guard, dropCounters: counters.dropExpired }),
@@ -43,6 +45,9 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
     archive: createArchive({ db, snapshot, writer, guard }),
     async ping() {
       ping.get();
+    },
+    async checkSpace(bytes) {
+      if (!hasRoomFor(bytes)) throw storageFull();
     },
     async close() {
       try {
@@ -69,6 +74,8 @@ export function openSqliteKeys(folder: string): KeyStore & { close(): Promise<vo
   };
 }
 
+const pathIn = (folder: string) => join(folder, 'poproom.db');
+
 function makeFolder(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
@@ -85,7 +92,7 @@ function openOr(unlock: () => void, folder: string): ReturnType<typeof open> {
 }
 
 function open(folder: string): { db: DatabaseSync; snapshot: Snapshot; writer: Writer } {
-  const path = join(folder, 'poproom.db');
+  const path = pathIn(folder);
   const db = connect(path);
   try {
     migrate(db);

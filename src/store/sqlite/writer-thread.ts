@@ -1,7 +1,7 @@
 /** The thread that owns writing: one transaction for all the operations of a batch, so that they share one fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect } from './connection.ts';
-import { grows, watchDisk } from './disk-reserve.ts';
+import { bytesAddedBy, grows, watchDisk } from './disk-reserve.ts';
 import { createOperations } from './operations.ts';
 import { type Batch, type Outcome, sqliteFull } from './writer.ts';
 
@@ -13,8 +13,10 @@ const port = parentPort;
 
 port.on('message', (batch: Batch | 'close') => {
   if (batch === 'close') close();
-  else port.postMessage(hasRoomFor(batch) ? commit(batch) : batch.map(aloneIfSmall));
+  else port.postMessage(fits(batch) ? commit(batch) : batch.map(aloneIfSmall));
 });
+
+const fits = (batch: Batch) => !batch.some(grows) || hasRoomFor(bytesAddedBy(batch));
 
 function aloneIfSmall(operation: Batch[number]): Outcome {
   if (!grows(operation)) return alone(operation);

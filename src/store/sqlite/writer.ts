@@ -114,8 +114,10 @@ function unavailable(cause?: unknown): PoproomError {
 
 function refused({ message, errcode }: { message: string; errcode: number | undefined }): PoproomError {
   const cause = new Error(message);
-  if (errcode === sqliteFull) {
-    return new PoproomError('STORAGE_FULL', 'The server has no room left on its disk.', { cause });
-  }
+  if (errcode === sqliteFull) return storageFull(cause);
   return new PoproomError('UNAVAILABLE', 'The database did not take the write.', { retryAfter: 1, cause });
+}
+
+export function storageFull(cause?: unknown): PoproomError {
+  return new PoproomError('STORAGE_FULL', 'The server has no room left on its disk.', { cause });
 }
