@@ -6,11 +6,14 @@ import { describe, it, type TestContext } from 'node:test';
 import { assertRemembered, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { storedBlobs } from '../support/data-folder.ts';
+import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { embedded } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
+import { likeFetch } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
-import { type Failure, mend, onFailingDisk } from './failing-disk.ts';
+import { openWire, requestHead } from '../support/wire.ts';
+import { type Failure, failFromNowOn, mend, onFailingDisk } from './failing-disk.ts';
 import { assertSound } from './sound-database.ts';
 
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
@@ -47,6 +50,25 @@ describe('a disk that fails', () => {
     await assertRemembered((await startProcess(t, folder, env)).api, room);
     assertSound(folder);
   });
+
+  // What has come of an upload is written by the one call where it is one piece, and by the other where it is several.
+  for (const call of ['write', 'writev'] as const) {
+    it(`[FAULT-3] [UP-6] to ${call} a file refuses it in the middle, and keeps nothing of it`, async (t) => {
+      const { folder, room } = await furnishedFolder(t);
+      const server = await startProcess(t, folder, env);
+      const wire = await openWire(t, server.port);
+      const [begun, rest] = ['begun', 'x'.repeat(4 * 1024 * 1024)];
+      const length = { 'Content-Type': 'text/plain', 'Content-Length': begun.length + rest.length };
+      await wire.send(requestHead('POST', `/api/rooms/${room.code}/upload?fileName=late.txt`, length) + begun);
+      const draft = await eventually('it is under way', async () => (await unfinishedBlobs(folder))[0]);
+      const [at, note] = [[join(folder, 'files', 'unfinished', draft)], join(folder, 'injected')];
+      await failFromNowOn(server.pid, { call, error: 'EIO', at }, note);
+      await wire.send(rest);
+      assertError(likeFetch(await wire.answer()), 500, 'INTERNAL');
+      assert.match(await readFile(note, 'utf8'), /unfinished.*INJECTED/);
+      await assertOnlyFirstFile(server, folder, room);
+    });
+  }
 
   it('[FAULT-3] [UP-7] to sync a file refuses it, and keeps nothing of it', async (t) => {
     const { folder, room } = await furnishedFolder(t);
