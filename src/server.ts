@@ -30,7 +30,7 @@ import { createLive, type LiveChannel } from './live/index.ts';
 
 export interface Running {
   port: number;
-  /** Finishes what runs, writes what is in memory, and closes everything. */
+  /** Finishes what runs, writes what is in memory, and closes everything. Asked for again, it is the same stop. */
   stop(): Promise<void>;
 }
 
@@ -103,8 +103,14 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     Promise.all([prepareBodies(), live.prepare()]).catch((err) => log.warn({ err }, 'could not load ahead'));
   }
 
+  let stopped: Promise<void> | undefined;
+  function stop(): Promise<void> {
+    stopped ??= drainAndEnd();
+    return stopped;
+  }
+
   /** A load balancer goes on sending requests until it has asked /readyz again: until then they are served. */
-  async function stop(): Promise<void> {
+  async function drainAndEnd(): Promise<void> {
     stopping = true;
     if (config.drain > 0) await pause(config.drain * 1000);
     await end();

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { closing, filePart, formType, opening } from '../support/form.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
+import { startTestServer } from '../support/server.ts';
 import { openWire, requestHead } from '../support/wire.ts';
 
 const stopsWithinMs = 10_000;
@@ -18,7 +19,7 @@ describe('a stop', () => {
       const folder = await dataFolder(t);
       const server = await startProcess(t, folder);
       const room = await server.api.room();
-      const uploads = await Promise.all([beginBare(server, room), beginForm(server, room)]);
+      const uploads = await Promise.all([beginBare(t, server, room), beginForm(server, room)]);
       await eventually('both are under way', async () => (await unfinishedBlobs(folder)).length === 2);
 
       server.signal(signal);
@@ -42,13 +43,6 @@ describe('a stop', () => {
         assert.equal((await again.api.get(`/files/${fileId}/a.txt`)).text, half + half);
       }
 
-      async function beginBare({ port }: ServerProcess, to: string) {
-        const wire = await openWire(t, port);
-        const headers = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': 2 * half.length };
-        await wire.send(requestHead('POST', `/api/rooms/${to}/upload`, headers) + half);
-        return { wire, rest: half };
-      }
-
       async function beginForm({ port }: ServerProcess, to: string) {
         const wire = await openWire(t, port);
         const head = opening(filePart(''));
@@ -62,6 +56,40 @@ describe('a stop', () => {
       }
     });
   }
+
+  it('[RUN-4] is one however many signals come for it at once', { timeout: 60_000 }, async (t) => {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder);
+    const { wire, rest } = await beginBare(t, server, await server.api.room());
+    await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
+    server.signal('SIGINT');
+    await eventually('it is stopping', () => isRefused(server.port));
+    server.signal('SIGINT');
+    server.signal('SIGTERM');
+    await wire.send(rest);
+    assert.equal((await wire.answer()).status, 201);
+    assert.deepEqual(await server.exit, { code: 0, signal: null });
+    assert.equal(server.output().match(/"msg":"stop(ping|ped)"/g)?.length, 2);
+  });
+
+  it('[RUN-4] is the same one to whoever asks for it while it runs, and afterwards', async (t) => {
+    const server = await startTestServer(t);
+    await Promise.all([server.stop(), server.stop()]);
+    await server.stop();
+  });
+
+  it('[RUN-4] is cut short by a signal that comes later', { timeout: 60_000 }, async (t) => {
+    const folder = await dataFolder(t);
+    const server = await startProcess(t, folder);
+    await beginBare(t, server, await server.api.room());
+    await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
+    const since = performance.now();
+    const again = setInterval(() => server.signal('SIGINT'), 50);
+    t.after(() => clearInterval(again));
+    assert.deepEqual(await server.exit, { code: 130, signal: null });
+    const ms = performance.now() - since;
+    assert.ok(ms > 1000 && ms < stopsWithinMs, `${ms} ms`);
+  });
 
   it('[RUN-4] does not wait for connections on which nothing runs', { timeout: 60_000 }, async (t) => {
     const server = await startProcess(t, await dataFolder(t));
@@ -92,6 +120,14 @@ describe('a stop', () => {
     assert.ok(Number(headers.get('etag')?.slice(1, -1)) >= answered);
   });
 });
+
+/** Sends the first half of a file, and returns the second. */
+async function beginBare(t: TestContext, { port }: ServerProcess, to: string) {
+  const wire = await openWire(t, port);
+  const headers = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': 2 * half.length };
+  await wire.send(requestHead('POST', `/api/rooms/${to}/upload`, headers) + half);
+  return { wire, rest: half };
+}
 
 function isRefused(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,5 +1,6 @@
 /** `poproom serve`: the server in the foreground, until it is told to stop. */
 import { flushCompileCache } from 'node:module';
+import { constants } from 'node:os';
 import { type Config, readConfig } from '../../config.ts';
 import { lanAddresses } from '../../lan-addresses.ts';
 import { createLog } from '../../log.ts';
@@ -17,7 +18,7 @@ export async function serve({ args }: Input): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel);
   const running = await startServer(config, log);
-  process.once('SIGTERM', stop).once('SIGINT', stop);
+  onStopSignals(stop, endAtOnce);
   await announce(config, running.port);
   // Whoever waits for the server to come up gets an answer before the log's writer is loaded.
   await new Promise((resolve) => setTimeout(resolve, firstAnswersMs));
@@ -30,7 +31,7 @@ export async function serve({ args }: Input): Promise<void> {
   log.info({ port: running.port, host: config.host, dataDir: config.dataDir }, 'listening');
   flushCompileCache();
 
-  async function stop(signal: string): Promise<void> {
+  async function stop(signal: StopSignal): Promise<void> {
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), lastWayOutMs).unref();
     try {
@@ -42,6 +43,28 @@ export async function serve({ args }: Input): Promise<void> {
     }
     log.close();
   }
+
+  function endAtOnce(signal: StopSignal): void {
+    log.warn({ signal }, 'ended before it had stopped');
+    log.close();
+    process.exit(128 + constants.signals[signal]);
+  }
+}
+
+type StopSignal = 'SIGINT' | 'SIGTERM';
+
+/** One Ctrl-C may come twice, from the terminal and from npx; a second one is one that comes later. */
+const onceMoreAfterMs = 1000;
+
+function onStopSignals(first: (signal: StopSignal) => void, onceMore: (signal: StopSignal) => void): void {
+  let since: number | undefined;
+  const told = (signal: StopSignal) => {
+    if (since === undefined) {
+      since = performance.now();
+      first(signal);
+    } else if (performance.now() - since > onceMoreAfterMs) onceMore(signal);
+  };
+  process.on('SIGINT', told).on('SIGTERM', told);
 }
 
 /** For a person at a terminal; anything else reads the log. */
