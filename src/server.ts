@@ -88,7 +88,19 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   });
   let stopping = false;
   const isStopping = () => stopping;
-  const server = await openHttp({ config, log, store, parts, rooms, live, sweeper, silenceMs, page, isStopping });
+  const server = await openHttp({
+    config,
+    log,
+    store,
+    parts,
+    rooms,
+    live,
+    sweeper,
+    silenceMs,
+    page,
+    monotonic,
+    isStopping,
+  });
 
   // Node's own list of connections forgets those that became WebSockets.
   const sockets = new Set<Socket>();
@@ -145,11 +157,12 @@ interface HttpParts {
   sweeper: Sweeper;
   silenceMs: number;
   page: PageSource;
+  monotonic: Clock;
   isStopping: () => boolean;
 }
 
 async function openHttp(given: HttpParts): Promise<Server> {
-  const { config, log, store, parts, rooms, live, sweeper, silenceMs, page, isStopping } = given;
+  const { config, log, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping } = given;
   const { blobs, clock } = parts;
   const metrics = config.metrics
     ? await createMetrics({ rooms: () => store.rooms.countRooms(clock()), channels: live.size })
@@ -171,6 +184,7 @@ async function openHttp(given: HttpParts): Promise<Server> {
       blobs,
       clock,
       largestContent: config.contentMax,
+      monotonic,
       lastSweptAt: sweeper.lastSweptAt,
       sweepEveryMs,
       isStopping,

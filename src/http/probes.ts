@@ -7,6 +7,8 @@ export interface ProbeParts {
   clock: Clock;
   /** The largest text, for which there should be room. */
   largestContent: number;
+  /** Milliseconds since some moment, whatever the clock is set to meanwhile. */
+  monotonic: Clock;
   lastSweptAt: () => number;
   sweepEveryMs: number;
   isStopping: () => boolean;
@@ -15,8 +17,8 @@ export interface ProbeParts {
 export type Probes = ReturnType<typeof createProbes>;
 
 export function createProbes(parts: ProbeParts) {
-  const { store, blobs, clock, largestContent, lastSweptAt, sweepEveryMs, isStopping } = parts;
-  const startedAt = clock();
+  const { store, blobs, clock, monotonic, largestContent, lastSweptAt, sweepEveryMs, isStopping } = parts;
+  const startedAt = monotonic();
   const stores = { store: shared(() => store.ping()), files: shared(() => blobs.ping()) };
 
   /** Uploads may be allowed to take the last byte: then there should be one. */
@@ -27,9 +29,7 @@ export function createProbes(parts: ProbeParts) {
   return {
     async health() {
       const healthy = Object.values(await run(stores)).every(isOk);
-      const now = clock();
-      // A clock that was set back does not make it younger than it is.
-      return { healthy, now, uptime: Math.max(0, now - startedAt) / 1000 };
+      return { healthy, now: clock(), uptime: Math.round(monotonic() - startedAt) / 1000 };
     },
 
     async ready() {

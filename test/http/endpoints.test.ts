@@ -21,6 +21,15 @@ describe('health', () => {
     assert.equal((await api.get('/api/health')).json.uptime, 0);
   });
 
+  it('[API-7] counts the time that has passed, whatever the clock is set to', async (t) => {
+    const { api, clock } = await startTestServer(t);
+    clock.advance(5_000);
+    for (const hours of [24, -48]) {
+      clock.now += hours * 3_600_000;
+      assert.equal((await api.get('/api/health')).json.uptime, 5);
+    }
+  });
+
   it('[API-7] is degraded when the files cannot be reached', async (t) => {
     const server = await startTestServer(t);
     await loseFiles(server);
