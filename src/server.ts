@@ -22,6 +22,7 @@ import { type PageSource, pageInExecutable, pageInFolder } from './http/page-sou
 import { prepareBodies } from './http/prepare-bodies.ts';
 import { createProbes } from './http/probes.ts';
 import { createRequestIds } from './http/request-id.ts';
+import { createRequestRecord } from './http/request-record.ts';
 import { silenceSeconds } from './http/silence.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { validatorOf } from './http/validator.ts';
@@ -199,10 +200,18 @@ async function openHttp(given: HttpParts): Promise<Server> {
     largestContent: config.contentMax,
     metrics: metrics?.text,
   });
-  const observe = metrics?.observe ?? (() => undefined);
+  const recordRequest = createRequestRecord(log, metrics?.observe ?? (() => undefined));
   const server = createHttpServer({
-    app: createApp({ gate, handlers, log, nextRequestId, isStopping, silenceMs, observe }),
-    onUpgrade: createUpgrade({ gate, live, links: config, allowedOrigins: config.allowedOrigins, log, nextRequestId }),
+    app: createApp({ gate, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest }),
+    onUpgrade: createUpgrade({
+      gate,
+      live,
+      links: config,
+      allowedOrigins: config.allowedOrigins,
+      log,
+      nextRequestId,
+      recordRequest,
+    }),
     nextRequestId,
     headersFor: gate.headersFor,
     silenceMs,

@@ -3,13 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
 import type { Log, Soon } from '../core/ports.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
-import { corsHeaders, preflight } from './cors.ts';
-import { errorReply, statusOf } from './error-reply.ts';
+import { preflight } from './cors.ts';
+import { causeOf, errorReply } from './error-reply.ts';
+import { fixedHeaders } from './fixed-headers.ts';
 import type { Entry, Gate } from './gate.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { headFlaw } from './head-flaw.ts';
 import type { Reply } from './reply.ts';
 import { pathOf, queryOf, type Request } from './request.ts';
+import type { RecordRequest } from './request-record.ts';
 import { createRouter, type Match } from './router.ts';
 import { send } from './send.ts';
 
@@ -21,16 +23,7 @@ export interface AppParts {
   isStopping: () => boolean;
   /** For so long a connection may be silent. */
   silenceMs: number;
-  /** Told of every response, for the figures. */
-  observe: (seen: Observation) => void;
-}
-
-export interface Observation {
-  method: string;
-  /** The pattern, never the path: a path holds a room's code or a file's address. */
-  route: string;
-  status: number;
-  seconds: number;
+  recordRequest: RecordRequest;
 }
 
 /** `awaitsContinue`: the client holds its body back until it is told to send it. */
@@ -39,8 +32,8 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
-  const { gate, handlers, log, nextRequestId, isStopping, silenceMs, observe } = parts;
-  const fixedHeaders = headersOfAll(silenceMs);
+  const { gate, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest } = parts;
+  const keptOpenHeaders = headersWhileOpen(silenceMs);
   const match = createRouter(
     Object.entries(endpoints).map(([name, endpoint]) => ({
       method: endpoint.method,
@@ -60,7 +53,7 @@ export function createApp(parts: AppParts): App {
     const path = pathOf(url);
     const method = raw.method ?? '';
     const found = match(method, path);
-    const common: Record<string, string> = { ...fixedHeaders, 'X-Request-Id': id };
+    const common: Record<string, string> = { ...keptOpenHeaders, 'X-Request-Id': id };
     const flaw = headFlaw(raw);
     // What came together with an Upgrade that is not taken, Node drops: the next bytes may be the middle of a request.
     if (flaw || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -90,11 +83,8 @@ export function createApp(parts: AppParts): App {
     if (sending) await sending;
     // A connection that was promised to be kept would hold up the stop until its client leaves.
     if (isStopping()) raw.socket.destroySoon();
-    const seconds = (performance.now() - startedAt) / 1000;
     const route = found.kind === 'nothing' ? 'none' : found.path;
-    const level = reply.status < 400 ? 'debug' : 'info';
-    log[level]({ requestId: id, method, route, status: reply.status, ms: Math.round(seconds * 1e4) / 10 }, 'request');
-    observe({ method, route, status: reply.status, seconds });
+    recordRequest({ requestId: id, method, route, status: reply.status, startedAt });
   }
 
   return (raw, response, awaitsContinue) => {
@@ -106,10 +96,8 @@ export function createApp(parts: AppParts): App {
   };
 }
 
-const headersOfAll = (silenceMs: number) => ({
-  ...corsHeaders,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
+const headersWhileOpen = (silenceMs: number) => ({
+  ...fixedHeaders,
   // So that a client does not use a connection again that is about to be closed.
   'Keep-Alive': `timeout=${Math.floor(silenceMs / 1000)}`,
 });
@@ -135,10 +123,4 @@ export function methodNotAllowed(method: string | undefined, allow: string[]): P
   return new PoproomError('METHOD_NOT_ALLOWED', `This path does not take ${method}, only ${allow.join(', ')}.`, {
     details: { allow },
   });
-}
-
-/** What an operator needs to see: the cause behind a deliberate refusal, or the unforeseen error itself. */
-function causeOf(error: unknown): unknown {
-  const deliberate = error instanceof PoproomError && statusOf[error.code] >= 500;
-  return deliberate ? (error.cause ?? error) : error;
 }

@@ -50,6 +50,12 @@ export function errorBody({ code, message, details }: PoproomError, requestId: s
   return { success: false, error: { code, message, ...(details && { details }) }, requestId };
 }
 
+/** What an operator needs to see: the cause behind a deliberate refusal, or the unforeseen error itself. */
+export function causeOf(error: unknown): unknown {
+  const deliberate = error instanceof PoproomError && statusOf[error.code] >= 500;
+  return deliberate ? (error.cause ?? error) : error;
+}
+
 /** Whatever was not foreseen stays in the log. */
 function internal(cause: unknown): PoproomError {
   return new PoproomError('INTERNAL', 'Something went wrong on the server; it has been noted.', { cause });

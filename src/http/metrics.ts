@@ -1,5 +1,5 @@
 /** Figures for Prometheus, loaded only when asked for. */
-import type { Observation } from './app.ts';
+import type { Observation } from './request-record.ts';
 
 export interface Metrics {
   observe(seen: Observation): void;

@@ -5,13 +5,14 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveDoor } from '../core/live-door.ts';
 import type { Log } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
-import { corsHeaders } from './cors.ts';
-import { errorReply } from './error-reply.ts';
+import { causeOf, errorReply } from './error-reply.ts';
+import { fixedHeaders } from './fixed-headers.ts';
 import type { Gate } from './gate.ts';
 import { headFlaw } from './head-flaw.ts';
 import { fileAddresses, type LinkSettings } from './links.ts';
 import { endWith } from './raw-response.ts';
 import { hasBody, pathOf } from './request.ts';
+import type { RecordRequest } from './request-record.ts';
 import { createRouter } from './router.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
@@ -29,17 +30,21 @@ export interface UpgradeParts {
   allowedOrigins: readonly string[];
   log: Log;
   nextRequestId: () => string;
+  recordRequest: RecordRequest;
 }
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
-export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequestId }: UpgradeParts): OnUpgrade {
+export function createUpgrade(parts: UpgradeParts): OnUpgrade {
+  const { gate, live, links, allowedOrigins, log, nextRequestId, recordRequest } = parts;
   return async (raw, socket, head) => {
+    const startedAt = performance.now();
     // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
     const id = nextRequestId();
-    const headers: Record<string, string> = { ...corsHeaders, 'X-Request-Id': id };
+    const headers: Record<string, string> = { ...fixedHeaders, 'X-Request-Id': id };
     const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
+    const seen = { requestId: id, method: 'GET', route: endpoints.liveChannel.path, startedAt };
     try {
       const { client, headers: rate, refusal } = await gate.pass(raw, { counted: true, alwaysOpen: false });
       Object.assign(headers, rate);
@@ -57,11 +62,12 @@ export function createUpgrade({ gate, live, links, allowedOrigins, log, nextRequ
         headers,
         ...fileAddresses({ raw }, links),
       });
-      log.debug({ requestId: id, method: 'GET', route: endpoints.liveChannel.path, status: 101 }, 'request');
+      recordRequest({ ...seen, status: 101 });
     } catch (error) {
       const reply = errorReply(error, id);
-      if (reply.status >= 500) log.error({ requestId: id, err: error }, 'request failed');
+      if (reply.status >= 500) log.error({ requestId: id, err: causeOf(error) }, 'request failed');
       endWith(socket, reply, headers);
+      recordRequest({ ...seen, status: reply.status });
     }
   };
 }

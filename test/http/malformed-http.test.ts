@@ -48,6 +48,8 @@ describe('what the HTTP parser refuses', () => {
       assertError(answer, 400, 'VALIDATION_FAILED', name);
       assert.equal(answer.headers.get('connection'), 'close');
       assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
     }
     assert.equal(await roomsIn(server), 0);
     assert.equal((await api.get('/api/health')).status, 200);

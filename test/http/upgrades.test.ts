@@ -1,0 +1,53 @@
+/** Handshakes of WebSockets that are refused: answered, logged and counted like every other request. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
+import { connect } from '../support/device.ts';
+import { ask, lines } from '../support/raw-http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const route = '/api/rooms/:roomId/live';
+const handshake = (room: string, ...more: string[]) =>
+  lines(
+    `GET /api/rooms/${room}/live HTTP/1.1`,
+    'Host: localhost',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ...more,
+  );
+
+async function counted({ api }: TestServer, status: number): Promise<string | undefined> {
+  const line = `_count{method="GET",route="${route}",status="${status}"} `;
+  return (await api.get('/metrics')).text.split(line)[1]?.split('\n', 1)[0];
+}
+
+describe('a refused upgrade', () => {
+  it('[RUN-5] [RUN-3] [ERR-1] has the headers of all answers, a line in the log and its place in the figures', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const answer = await ask(t, server.port, handshake(room, 'Origin: https://evil.example'));
+    assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'Origin');
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(answer.headers.get('keep-alive'), null);
+    const line = server
+      .logged()
+      .split('\n')
+      .find((candidate) => candidate.includes(answer.json.requestId));
+    const { ms, ...noted } = JSON.parse(line ?? '{}');
+    const { requestId } = answer.json;
+    assert.deepEqual(noted, { level: 'info', message: 'request', requestId, method: 'GET', route, status: 400 });
+    assert.ok(ms >= 0);
+    assert.equal(await counted(server, 400), '1');
+  });
+
+  it('[RUN-3] is counted apart from those that are taken', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    await connect(t, server.url, room);
+    await connect(t, server.url, room);
+    assert.deepEqual([await counted(server, 101), await counted(server, 400)], ['2', undefined]);
+  });
+});
