@@ -75,6 +75,7 @@ export function openDrafts({ folder, minFree }: DraftsOptions): Drafts {
 
     async checkSpace(bytes) {
       const { bavail, bsize } = await statfs(folder);
+      // Not before: whoever writes as soon as this is answered has promised its bytes when the next answer is given.
       if (bavail * bsize - promised - bytes < minFree) throw storageFull();
     },
 

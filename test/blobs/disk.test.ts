@@ -1,9 +1,9 @@
 /** Files in a folder: the contract of blob stores, and what is particular to a disk. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { blobsContract, newName, put, strays } from '../contract/blobs.ts';
@@ -32,21 +32,36 @@ describe('disk: space', () => {
 
   it('[UP-4] counts what uploads on their way may still write', async (t) => {
     const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
-    const source = new PassThrough();
-    const upload = blobs.put(newName(), source, Number.MAX_SAFE_INTEGER, new AbortController().signal);
-    await assert.rejects(blobs.checkSpace(0), { code: 'STORAGE_FULL' });
+    const [source, most] = [new PassThrough(), await mostOfDisk()];
+    const upload = blobs.put(newName(), source, most, new AbortController().signal);
+    await assert.rejects(blobs.checkSpace(most), { code: 'STORAGE_FULL' });
     source.end();
     await upload;
-    await blobs.checkSpace(0);
+    await blobs.checkSpace(most);
+  });
+
+  it('[UP-4] has some for one of many uploads that begin at once, where there is room for one', async (t) => {
+    const folder = await temporaryFolder(t);
+    const blobs = openDiskBlobs({ folder, minFree: 0 });
+    const most = await mostOfDisk();
+    const begin = async () => {
+      await blobs.checkSpace(most);
+      return blobs.put(newName(), Readable.from([Buffer.from('x')]), most, new AbortController().signal);
+    };
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, begin));
+    const refusals = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason.code);
+    assert.deepEqual(refusals, Array(4).fill('STORAGE_FULL'));
+    assert.equal((await filesIn(folder)).length, 1);
+    await blobs.checkSpace(most);
   });
 
   it('[UP-4] counts an upload no more when it has failed', async (t) => {
     const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
-    const source = new PassThrough();
-    const refused = blobs.put(newName(), source, Number.MAX_SAFE_INTEGER, AbortSignal.abort());
+    const [source, most] = [new PassThrough(), await mostOfDisk()];
+    const refused = blobs.put(newName(), source, most, AbortSignal.abort());
     source.end();
     await assert.rejects(refused);
-    await blobs.checkSpace(0);
+    await blobs.checkSpace(most);
   });
 });
 
@@ -148,6 +163,12 @@ describe('disk: the folder', () => {
 });
 
 const hour = 3600_000;
+
+/** So many bytes that there is room for them once, and not twice. */
+async function mostOfDisk(): Promise<number> {
+  const { bavail, bsize } = await statfs(tmpdir());
+  return Math.floor(bavail * bsize * 0.7);
+}
 
 async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-disk-'));
