@@ -39,10 +39,10 @@ describe('the version of a text', () => {
 });
 
 describe('a write with If-Match', () => {
-  it('[TEXT-4] is done on the current version, alone, in a list, weak, or as any', async (t) => {
+  it('[TEXT-4] is done on the current version, alone, in a list, or as any', async (t) => {
     const { api } = await startTestServer(t);
     const { write } = await room(api);
-    const matching = ['"0"', '"1"', '"9", "2"', '"3","x"', ' "4" ', 'W/"5"', '*', ' * ', '"x,y" , "8"'];
+    const matching = ['"0"', '"1"', '"9", "2"', '"3","x"', ' "4" ', '*', ' * ', '"x,y" , "7"', 'W/"9", "8"'];
     for (const [version, ifMatch] of matching.entries()) {
       const answer = await write(`text ${version}`, ifMatch);
       assert.equal(answer.status, 200, ifMatch);
@@ -56,7 +56,10 @@ describe('a write with If-Match', () => {
     await write('first');
     const { timestamp } = (await write('second')).json;
     clock.advance(1000);
-    for (const ifMatch of ['"1"', '"3"', '"0"', '"02"', '"2.0"', '""', '"x"', '"1", "3"', '"99999999999999999999"']) {
+    const others = ['"1"', '"3"', '"0"', '"02"', '"2.0"', '""', '"x"', '"1", "3"', '"99999999999999999999"'];
+    // HTTP has a weak tag match nothing where something is to be changed.
+    const weak = ['W/"2"', '"1", W/"2"', 'W/"2","3"'];
+    for (const ifMatch of [...others, ...weak]) {
       const details = assertError(await write('third', ifMatch), 412, 'VERSION_CONFLICT', ifMatch);
       assert.deepEqual(details, { content: 'second', version: 2, timestamp });
     }
