@@ -233,6 +233,28 @@ describe('sqlite: crashes and stops', { concurrency: true }, () => {
   });
 });
 
+describe('sqlite: a stop that fails', () => {
+  it('[RUN-4] of the counters alone ends all the rest, and leaves one file', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
+    await makeRoom(store.rooms);
+    await store.rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start);
+    change(folder, 'ALTER TABLE counters RENAME TO lost');
+    await assert.rejects(store.close(), { code: 'UNAVAILABLE' });
+    assert.equal(existsSync(join(folder, 'poproom.db-wal')), false);
+    change(folder, 'ALTER TABLE lost RENAME TO counters');
+    await openStore(t, folder);
+  });
+
+  it('[RUN-4] to take the last writes waits for them and is a stop', async (t) => {
+    const folder = join(await temporaryFolder(t), 'missing');
+    const writer = createWriter(join(folder, 'poproom.db'), { suspend() {}, resume() {} });
+    const writing = assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
+    await writer.close();
+    await writing;
+  });
+});
+
 describe('sqlite: the schema', () => {
   it('is made in an empty database, and left alone in one that is up to date', () => {
     const db = new DatabaseSync(':memory:');
@@ -284,9 +306,11 @@ function reader(t: TestContext, folder: string): DatabaseSync {
   return db;
 }
 
-function setVersion(folder: string, version: number): void {
+const setVersion = (folder: string, version: number) => change(folder, `PRAGMA user_version = ${version}`);
+
+function change(folder: string, statement: string): void {
   const db = new DatabaseSync(join(folder, 'poproom.db'));
-  db.exec(`PRAGMA user_version = ${version}`);
+  db.exec(statement);
   db.close();
 }
 

@@ -49,16 +49,16 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
     async checkSpace(bytes) {
       if (!hasRoomFor(bytes)) throw storageFull();
     },
-    async close() {
-      try {
-        await counters.close();
-        await writer.close();
-      } finally {
-        snapshot.suspend();
-        db.close();
-        unlock();
-      }
-    },
+    // What cannot be written must not keep the thread, nor the folder.
+    close: () =>
+      counters
+        .close()
+        .finally(() => writer.close())
+        .finally(() => {
+          snapshot.suspend();
+          db.close();
+          unlock();
+        }),
   };
 }
 
@@ -67,10 +67,7 @@ export function openSqliteKeys(folder: string): KeyStore & { close(): Promise<vo
   const { db, writer } = open(makeFolder(folder));
   return {
     ...createKeyStore(db, writer),
-    async close() {
-      await writer.close();
-      db.close();
-    },
+    close: () => writer.close().finally(() => db.close()),
   };
 }
 

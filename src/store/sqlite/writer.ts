@@ -33,6 +33,7 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   let queue: Waiting[] = [];
   let committing: Waiting[] = [];
   let closed = false;
+  let idle = () => {};
 
   /** Started with the first write: a server that only answers reads, or its first health check, does not wait for it. */
   function start(): Worker {
@@ -64,6 +65,7 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
       if ('value' in outcome) resolve(outcome.value as never);
       else reject(refused(outcome.error));
     });
+    if (committing.length === 0) idle();
   }
 
   function fail(error: Error): void {
@@ -72,6 +74,15 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
     queue = [];
     snapshot.resume();
     for (const { reject } of lost) reject(error);
+    idle();
+  }
+
+  /** Whatever came of what is waiting. */
+  function finish(): Promise<void> {
+    return new Promise((resolve) => {
+      if (queue.length + committing.length === 0) resolve();
+      else idle = resolve;
+    });
   }
 
   return {
@@ -85,9 +96,8 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
     },
 
     async close() {
-      const lastOfAll = queue.length + committing.length > 0 && this.run('clearTrash', []);
       closed = true;
-      await lastOfAll;
+      await finish();
       if (!thread) return;
       const worker = thread;
       snapshot.suspend();
