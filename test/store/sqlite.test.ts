@@ -172,6 +172,21 @@ describe('sqlite: writing', () => {
     assert.equal((await textOf(store.rooms, code, start))?.version, 10_001);
   });
 
+  it('[RUN-7] refuses a text rather than let more than 64 MiB of them wait, and takes what is small', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const release = holdWriteLock(t, folder);
+    const underWay = store.rooms.writeContent(code, write('under way'));
+    await setImmediate();
+    const mebibyte = 'x'.repeat(1024 * 1024);
+    const waiting = Array.from({ length: 64 }, () => store.rooms.writeContent(code, write(mebibyte)));
+    await assert.rejects(store.rooms.writeContent(code, write('x')), { code: 'UNAVAILABLE', retryAfter: 1 });
+    const small = makeRoom(store.rooms);
+    release();
+    await Promise.all([underWay, ...waiting, small]);
+    await store.rooms.writeContent(code, write('taken again'));
+    assert.equal((await textOf(store.rooms, code, start))?.version, 66);
+  });
+
   it('[TEXT-6] waits for the disk with each commit', async (t) => {
     const db = connect(join(await temporaryFolder(t), 'poproom.db'));
     t.after(() => db.close());

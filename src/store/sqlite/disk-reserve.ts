@@ -5,7 +5,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch } from './writer.ts';
+import { type Batch, textIn } from './writer.ts';
 
 const reserve = 64 * 1024 * 1024;
 /** In the log, in the file that it is carried over to, and for what both have beside the text. */
@@ -38,9 +38,4 @@ function freeIn(folder: string): number {
 
 export function bytesAddedBy(batch: Batch): number {
   return batch.filter(grows).reduce((sum, { args }) => sum + Buffer.byteLength(textIn(args)), 0);
-}
-
-function textIn(args: unknown[]): string {
-  const write = args.at(-1) as { content?: unknown } | undefined;
-  return typeof write?.content === 'string' ? write.content : '';
 }

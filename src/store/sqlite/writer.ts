@@ -21,6 +21,8 @@ interface Waiting {
 const largestBatch = 256;
 /** More than a disk that works ever has waiting; past it, refusing is kinder than making everyone wait. */
 const longestQueue = 10_000;
+/** Of texts, in characters: ten thousand of the longest would take all of the memory. The longest alone has room. */
+const mostText = 64 * 1024 * 1024;
 export const sqliteFull = 13;
 
 export interface Writer {
@@ -32,6 +34,7 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   let thread: Worker | undefined;
   let queue: Waiting[] = [];
   let committing: Waiting[] = [];
+  let queuedText = 0;
   let closed = false;
   let idle = () => {};
 
@@ -50,6 +53,7 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   function commitNext(): void {
     if (committing.length > 0 || queue.length === 0) return;
     committing = queue.splice(0, largestBatch);
+    queuedText -= committing.reduce((sum, { args }) => sum + textIn(args).length, 0);
     snapshot.suspend();
     thread ??= start();
     thread.postMessage(committing.map(({ name, args }) => ({ name, args })));
@@ -72,6 +76,7 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
     const lost = [...committing, ...queue];
     committing = [];
     queue = [];
+    queuedText = 0;
     snapshot.resume();
     for (const { reject } of lost) reject(error);
     idle();
@@ -88,7 +93,10 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   return {
     run(name, ...args) {
       return new Promise((resolve, reject) => {
-        if (closed || queue.length >= longestQueue) return reject(unavailable());
+        const text = textIn(args).length;
+        const isFull = queue.length >= longestQueue || queuedText + text > mostText;
+        if (closed || isFull) return reject(unavailable());
+        queuedText += text;
         queue.push({ name, args, resolve: resolve as Waiting['resolve'], reject });
         // Writes of the same turn of the event loop travel together.
         if (queue.length === 1) setImmediate(commitNext);
@@ -107,6 +115,12 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
       });
     },
   };
+}
+
+/** Of a write, the one thing that may be long. */
+export function textIn(args: readonly unknown[]): string {
+  const write = args.at(-1) as { content?: unknown } | undefined;
+  return typeof write?.content === 'string' ? write.content : '';
 }
 
 /** Its code is beside this module, as source or as built; in an executable it is a part of that. */
