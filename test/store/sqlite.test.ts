@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -62,6 +62,19 @@ describe('sqlite: one server a folder', () => {
     assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }));
     await assert.rejects(openInAnotherProcess(folder), /Another Poproom server is running/);
   });
+
+  const broken: [what: string, make: (path: string) => Promise<unknown>, why: RegExp][] = [
+    ['not a database', (path) => writeFile(path, 'x'.repeat(1000)), /server\.lock.*: file is not a database\.$/],
+    ['a folder', mkdir, /server\.lock.*: unable to open database file\.$/],
+  ];
+  for (const [what, make, message] of broken) {
+    it(`[RUN-1] says what is wrong, and nothing of another server, when the lock is ${what}`, async (t) => {
+      const folder = await temporaryFolder(t);
+      await make(join(folder, 'server.lock'));
+      const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
+      assert.throws(open, { code: 'UNAVAILABLE', message });
+    });
+  }
 
   it('[RUN-6] gives the folder free when it is closed', async (t) => {
     const folder = await temporaryFolder(t);

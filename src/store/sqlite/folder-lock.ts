@@ -13,12 +13,22 @@ export class FolderInUse extends PoproomError {
 }
 
 export function lockFolder(folder: string): () => void {
-  const lock = new DatabaseSync(join(folder, 'server.lock'));
+  const path = join(folder, 'server.lock');
+  let lock: DatabaseSync | undefined;
   try {
+    lock = new DatabaseSync(path);
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (cause) {
-    lock.close();
-    throw new FolderInUse(folder, cause);
+    lock?.close();
+    throw isBusy(cause) ? new FolderInUse(folder, cause) : unusable(path, cause as Error);
   }
   return () => lock.close();
+}
+
+const sqliteBusy = 5;
+const isBusy = (error: unknown) => (error as { errcode?: number }).errcode === sqliteBusy;
+
+function unusable(path: string, cause: Error): PoproomError {
+  const message = `The file ${path}, which keeps other servers away, cannot be used: ${cause.message}.`;
+  return new PoproomError('UNAVAILABLE', message, { cause });
 }
