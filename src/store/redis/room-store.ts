@@ -77,6 +77,12 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     return [room, guard, trusted, seen, channels, files, blobs, trash];
   };
 
+  /**
+   * Clears what lies elsewhere on a cluster, and misleads nobody should it stay. The change that it follows on is done:
+   * whoever asked for that must not be told that it failed.
+   */
+  const clearUp = (key: string, command: readonly string[]) => redis.send(key, command).catch(() => undefined);
+
   const inAllShards = <T>(work: (shard: Keys['shards'][number]) => Promise<T>) => Promise.all(keys.shards.map(work));
 
   async function end(code: RoomCode, expiresAt: string, now: number): Promise<void> {
@@ -118,7 +124,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     async deleteRoom(code, now) {
       const reply = await redis.run(scripts.deleteRoom, dropKeys(code), [now, rules.rememberExpiredMs]);
       if (typeof reply === 'string') return reply as Absence;
-      await redis.send(keys.rooms, ['ZREM', keys.rooms, code]);
+      await clearUp(keys.rooms, ['ZREM', keys.rooms, code]);
       return { seq: Number(reply) };
     },
 
@@ -207,7 +213,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
       const reply = await redis.run(scripts.removeFile, [room, files, blobs, trash], args);
       if (typeof reply === 'string') return reply as 'no-file' | Absence;
       const index = keys.roomOfFile(fileId);
-      await redis.send(index, ['DEL', index]);
+      await clearUp(index, ['DEL', index]);
       return { seq: Number(reply) };
     },
 

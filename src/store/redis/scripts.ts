@@ -202,13 +202,17 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return own
 `);
 
-/** Leaves of a room past its time only that it was there. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs. */
+/**
+ * Leaves of a room past its time only that it was there. One that is not was deleted, and its place in the list of all
+ * rooms was out of reach then. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs.
+ */
 export const expireRoom = script(`${isLive}${dropFiles}
 if isLive(KEYS[1], ARGV[1]) then return 0 end
+local wasThere = redis.call('EXISTS', KEYS[1]) == 1
 dropFiles(KEYS[6], KEYS[7], KEYS[8])
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 local rest = tonumber(ARGV[2]) + tonumber(ARGV[3]) - tonumber(ARGV[1])
-if rest > 0 then
+if wasThere and rest > 0 then
   redis.call('HSET', KEYS[1], 'expiresAt', ARGV[2])
   redis.call('PEXPIRE', KEYS[1], string.format('%.0f', rest))
 end
