@@ -1,6 +1,6 @@
 /** The guards against guessing PINs and codes. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Admission, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
@@ -12,6 +12,7 @@ import {
   manyMisses,
   newClient,
   type OpenStore,
+  ownStore,
   second,
   sharedStore,
   start,
@@ -242,6 +243,37 @@ function missTests(open: OpenStore): void {
     const client = newClient();
     const admissions = await Promise.all(Array.from({ length: 100 }, () => lookUp(unknownCode(), client)));
     assert.deepEqual(tally(admissions), { unknown: 20, 'too-many-misses': 80 });
+  });
+
+  /** A client that is refused, and rooms that did not see it come to that, as on another node. */
+  async function shutOut(t: TestContext): Promise<{ rooms: RoomStore; client: string }> {
+    const under = await ownStore(t, open);
+    const client = newClient();
+    for (let misses = 0; misses < 20; misses++) await under.store.rooms.admit(visit(undefined, { client }));
+    return { rooms: (await under.reopen(start)).rooms, client };
+  }
+
+  it('[GUESS-4] [GUESS-3] counts no wrong PIN of a client that is refused on the room', async (t) => {
+    const { rooms, client } = await shutOut(t);
+    const code = await protectedRoom(rooms);
+    await guessByMany(rooms, code, 49);
+    assert.equal((await tryPin(rooms, code, client, wrong)).outcome, 'too-many-misses');
+    assert.equal((await tryPin(rooms, code, newClient(), right)).outcome, 'admitted');
+  });
+
+  it('[GUESS-4] [GUESS-3] does not take a client that is refused for one that knows the PIN', async (t) => {
+    const { rooms, client } = await shutOut(t);
+    const code = await protectedRoom(rooms);
+    assert.equal((await tryPin(rooms, code, client, right)).outcome, 'too-many-misses');
+    await guessByMany(rooms, code, 50, start + second);
+    assert.equal((await tryPin(rooms, code, client, right, start + hour)).outcome, 'pin-locked');
+  });
+
+  it('[GUESS-4] [DEV-1] does not count the device of a client that is refused', async (t) => {
+    const { rooms, client } = await shutOut(t);
+    const code = await makeRoom(rooms);
+    assert.equal((await rooms.admit(visit(code, { client, deviceId: 'phone' }))).outcome, 'too-many-misses');
+    assert.deepEqual(await rooms.listDevices(code, start), []);
   });
 
   it('[GUESS-4] takes the limit from its rules', async (t) => {

@@ -38,9 +38,12 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   /** One visit, and the fields of the room that it is for. */
   async function visitRoom(visit: Visit, fields: readonly string[]): Promise<Entrance> {
     const { code, client, now } = visit;
-    const until = lockouts.until(client, now);
-    if (until !== undefined) return { outcome: 'too-many-misses', until };
-    return settle(client, code ? await enter(code, visit, fields) : { outcome: 'unknown' }, now);
+    const before = lockouts.until(client, now) ?? (leavesTraces(visit) ? await settle(client, 0, now) : undefined);
+    if (before !== undefined) return { outcome: 'too-many-misses', until: before };
+    const entrance: Entrance = code ? await enter(code, visit, fields) : { outcome: 'unknown' };
+    const missed = entrance.outcome === 'unknown' || entrance.outcome === 'pin-incorrect';
+    const after = await settle(client, missed ? 1 : 0, now);
+    return after === undefined ? entrance : { outcome: 'too-many-misses', until: after };
   }
 
   async function enter(code: RoomCode, visit: Visit, fields: readonly string[]): Promise<Entrance> {
@@ -61,15 +64,14 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     }
   }
 
-  /** Counts what a look-up came to; whoever looked up too much is told that instead. */
-  async function settle(client: string, admission: Entrance, now: number): Promise<Entrance> {
-    if (rules.missesPerClient === 0) return admission;
-    const missed = admission.outcome === 'unknown' || admission.outcome === 'pin-incorrect';
-    const args = [missed ? 1 : 0, now, rules.missesPerClient, rules.windowMs];
+  /** Counts a look-up's misses; returns until when a client is shut out that had looked up too much before. */
+  async function settle(client: string, misses: 0 | 1, now: number): Promise<number | undefined> {
+    if (rules.missesPerClient === 0) return undefined;
+    const args = [misses, now, rules.missesPerClient, rules.windowMs];
     const reply = await redis.run(scripts.settleLookup, [keys.misses(client)], args);
     const [shutOut, until] = reply as [number, string];
     if (Number(until) > 0) lockouts.note(client, Number(until));
-    return shutOut === 1 ? { outcome: 'too-many-misses', until: Number(until) } : admission;
+    return shutOut === 1 ? Number(until) : undefined;
   }
 
   const dropKeys = (code: RoomCode) => {
@@ -260,6 +262,9 @@ const textFields = ['content', 'version', 'writtenAt'];
 
 /** What a visit found: beside the fields that it was for, when the room expires and whether it has a PIN. */
 type Entrance = { outcome: 'admitted'; code: RoomCode; fields: string[] } | Refusal;
+
+/** At the door of a room. Who leaves none costs no step more: that it is shut out is seen after, in time. */
+const leavesTraces = ({ pinMac, deviceId }: Visit): boolean => pinMac !== undefined || deviceId !== undefined;
 
 const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
 
