@@ -29,18 +29,31 @@ export class PoproomError extends Error {
 /** Of the text of a response that is not a success. */
 export function errorFrom(status: number, text: string, retryAfter: string | null): PoproomError {
   const extras = { retryAfter: retryAfter === null ? undefined : Number(retryAfter) };
+  const said = errorIn(text);
+  if (!said) return notItsOwn(status, extras);
+  return new PoproomError(said.code as ErrorCode, said.message, { ...extras, details: said.details });
+}
+
+/** Undefined where it is not as the server says it: proxies have errors of their own, some in JSON too. */
+function errorIn(text: string): ErrorBody['error'] | undefined {
   try {
-    const { code, message, details } = (JSON.parse(text) as ErrorBody).error;
-    return new PoproomError(code as ErrorCode, message, { ...extras, details });
-  } catch (cause) {
-    return notItsOwn(status, { ...extras, cause });
+    const { error } = JSON.parse(text) as ErrorBody;
+    const { code, message, details = {} } = error;
+    const isOwn = typeof code === 'string' && typeof message === 'string' && isObject(details);
+    return isOwn ? error : undefined;
+  } catch {
+    return undefined;
   }
 }
 
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Something on the way answered in the server's place. */
-export function notItsOwn(status: number, extras: PoproomErrorExtras): PoproomError {
+export function notItsOwn(status: number, extras: PoproomErrorExtras = {}): PoproomError {
   const code = status >= 500 ? 'UNAVAILABLE' : 'INTERNAL';
-  return new PoproomError(code, `The server answered ${status} in a way that is not its own.`, extras);
+  const details = { status };
+  return new PoproomError(code, `The server answered ${status} in a way that is not its own.`, { details, ...extras });
 }
 
 export function unreachable(cause?: unknown): PoproomError {

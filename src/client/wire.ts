@@ -1,5 +1,5 @@
 /** Requests to the server: what all of them carry, and how an answer becomes a value or an error. */
-import { errorFrom, notItsOwn, unreachable } from './error.ts';
+import { errorFrom, isObject, notItsOwn, unreachable } from './error.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 import { createPersistence, type RetryOptions } from './retry.ts';
 import { measure } from './upload-source.ts';
@@ -109,10 +109,16 @@ function textOf(response: Response): Promise<string> {
 
 /** A captive portal says 200 to everything, in HTML. */
 export function parseAnswer<T>(status: number, text: string): T {
+  const answer = parsed(text);
+  if (!isObject(answer)) throw notItsOwn(status);
+  return answer as T;
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as T;
-  } catch (cause) {
-    throw notItsOwn(status, { cause });
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

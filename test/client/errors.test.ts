@@ -56,6 +56,20 @@ describe('an error of the SDK', () => {
       assert.equal((await failure(createClient({ url }).createRoom())).code, code, `for ${status}`);
     }
   });
+
+  it('[SDK-1] has a code and a sentence whatever something else says in the place of the server', async (t) => {
+    const odd = ['{"error":"Bad Gateway"}', '{"error":{"code":7,"message":"x"}}', '{"error":{"code":"X"}}', 'null'];
+    for (const body of [...odd, '{"error":{"code":"X","message":"x","details":null}}']) {
+      const url = `http://127.0.0.1:${await startPortal(t, 502, { body })}`;
+      const error = await failure(createClient({ url }).createRoom());
+      assert.deepEqual([error.code, error.details], ['UNAVAILABLE', { status: 502 }], body);
+      assert.match(error.message, /answered 502/);
+    }
+    for (const body of ['null', '7', '[]']) {
+      const url = `http://127.0.0.1:${await startPortal(t, 200, { body })}`;
+      assert.equal((await failure(createClient({ url }).createRoom())).code, 'INTERNAL', body);
+    }
+  });
 });
 
 describe('the health of a server', () => {
