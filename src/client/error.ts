@@ -1,6 +1,7 @@
 /** The one error class of the SDK: a code for programs, a sentence for people. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import type { ErrorBody } from '../protocol/types.ts';
+import { retryAfterIn } from './retry-after.ts';
 
 /** What the server says, and `OFFLINE` for when it cannot be reached. */
 export type PoproomErrorCode = ErrorCode | 'OFFLINE';
@@ -26,9 +27,9 @@ export class PoproomError extends Error {
   }
 }
 
-/** Of the text of a response that is not a success. */
-export function errorFrom(status: number, text: string, retryAfter: string | null): PoproomError {
-  const extras = { retryAfter: retryAfter === null ? undefined : Number(retryAfter) };
+/** Of a response that is not a success. */
+export function errorFrom(status: number, text: string, header: (name: string) => string | null): PoproomError {
+  const extras = { retryAfter: retryAfterIn(header) };
   const said = errorIn(text);
   if (!said) return notItsOwn(status, extras);
   return new PoproomError(said.code as ErrorCode, said.message, { ...extras, details: said.details });

@@ -18,11 +18,18 @@ export const isFinal = ({ code }: PoproomError): boolean => final.has(code);
 
 const firstMs = 500;
 const longestMs = 30_000;
+/** No server of ours asks for more than an hour, and a timer cannot wait for ever: it would not wait at all. */
+const longestAskedMs = 86_400_000;
 
-/** What the server asks for, or twice as long after each failure; never the same for all that were cut off at once. */
-export function waitingTime({ retryAfter }: PoproomError, failures: number): number {
-  if (retryAfter !== undefined) return retryAfter * 1000;
-  return Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1)) * (0.5 + Math.random() / 2);
+/**
+ * What the server asks for. Less than a second of that may be a mistake, and a busy loop: then, as where nothing is
+ * asked for, it is twice as long after each failure, and never the same for all that were cut off at once.
+ */
+export function waitingTime({ retryAfter = 0 }: PoproomError, failures: number): number {
+  const askedMs = Math.min(longestAskedMs, retryAfter * 1000);
+  if (askedMs >= 1000) return askedMs;
+  const ownMs = Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1)) * (0.5 + Math.random() / 2);
+  return Math.max(askedMs, ownMs);
 }
 
 export interface RetryOptions {

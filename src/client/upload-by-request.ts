@@ -43,7 +43,7 @@ export function sendByRequest(
       wire.note(header);
       const { status, responseText } = request;
       if (status === 201) resolve(new Promise((done) => done(parseAnswer<FileUploaded>(status, responseText))));
-      else reject(errorFrom(status, responseText, header('Retry-After')));
+      else reject(errorFrom(status, responseText, header));
     };
     request.onerror = () => reject(unreachable());
     request.onabort = () => reject(signal?.reason);

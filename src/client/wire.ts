@@ -92,9 +92,10 @@ async function request(
   const response = await fetch(isOwn ? wire.url + path : path, init).catch((cause) => {
     throw signal?.aborted ? signal.reason : (measured?.failure ?? unreachable(cause));
   });
-  wire.note((name) => response.headers.get(name));
+  const header = (name: string) => response.headers.get(name);
+  wire.note(header);
   if (response.ok || response.status === answeredBy) return response;
-  throw errorFrom(response.status, await textOf(response), response.headers.get('Retry-After'));
+  throw errorFrom(response.status, await textOf(response), header);
 }
 
 const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>

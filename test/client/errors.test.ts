@@ -39,6 +39,18 @@ describe('an error of the SDK', () => {
     assert.ok(error.retryAfter && error.retryAfter > 3_500 && error.retryAfter <= 3_600, String(error.retryAfter));
   });
 
+  it('[SDK-1] has these seconds too where something on the way names a date, and none where it makes no sense', async (t) => {
+    const secondsFor = async (retryAfter: string, date = new Date()) => {
+      const headers = { 'Retry-After': retryAfter, Date: date.toUTCString() };
+      const url = `http://127.0.0.1:${await startPortal(t, 503, { headers })}`;
+      return (await failure(createClient({ url }).createRoom())).retryAfter;
+    };
+    const itsClock = new Date('2020-01-15T09:30:00Z');
+    assert.equal(await secondsFor('Wed, 15 Jan 2020 09:32:00 GMT', itsClock), 120, 'by the clock of who says so');
+    assert.equal(await secondsFor('Wed, 15 Jan 2020 09:29:00 GMT', itsClock), 0);
+    for (const nonsense of ['soon', '', '-5', '1e9']) assert.equal(await secondsFor(nonsense), undefined, nonsense);
+  });
+
   it('[SDK-1] is OFFLINE where no server can be reached', async (t) => {
     const server = await startTestServer(t);
     const { url } = server;

@@ -5,6 +5,7 @@ import { createClient } from '../../src/client/index.ts';
 import { openLine } from '../support/line.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { follow } from './follower.ts';
+import { startPortal } from './portal.ts';
 
 const elsewhere = { from: '10.0.0.9' };
 
@@ -24,6 +25,17 @@ describe('coming back', () => {
     follower.live.wake();
     await follower.next('connected');
     assert.equal(await remaining(server), before - 1, 'only the new channel was counted');
+  });
+
+  it('[SDK-3] takes its time, whatever wait something on the way asks for', async (t) => {
+    const longAgo = new Date(0).toUTCString();
+    for (const retryAfter of ['0', longAgo, 'soon', '99999999999']) {
+      const headers = { 'Retry-After': retryAfter };
+      const url = `http://127.0.0.1:${await startPortal(t, 503, { headers })}`;
+      const { until } = await follow(t, createClient({ url }).room('7KQ2MX')).next('waiting');
+      const ms = until.getTime() - Date.now();
+      assert.ok(ms > 200 && ms <= 86_400_000, `${ms} ms after ${retryAfter}`);
+    }
   });
 
   it('[SDK-5] spends nothing while the limit is used up, and says until when', async (t) => {
