@@ -14,7 +14,7 @@ export interface ClientOptions {
   deviceId?: string | undefined;
   /** How the others in a room see this device. */
   deviceName?: string | undefined;
-  /** Sends a request again that the server refuses for a while (429, 503), after the time that it asks for. */
+  /** Sends a request again that is refused for a while (429, 503), where that cannot do it twice. */
   retry?: boolean | RetryOptions | undefined;
 }
 

@@ -52,7 +52,7 @@ export const isObject = (value: unknown): value is object =>
 
 /** Something on the way answered in the server's place. */
 export function notItsOwn(status: number, extras: PoproomErrorExtras = {}): PoproomError {
-  const code = status >= 500 ? 'UNAVAILABLE' : 'INTERNAL';
+  const code = status === 429 ? 'RATE_LIMITED' : status >= 500 ? 'UNAVAILABLE' : 'INTERNAL';
   const details = { status };
   return new PoproomError(code, `The server answered ${status} in a way that is not its own.`, { details, ...extras });
 }

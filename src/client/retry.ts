@@ -41,20 +41,33 @@ export interface RetryOptions {
 
 const refusedForNow: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'UNAVAILABLE']);
 
-/** Tries again what the server refuses for a while (429, 503), when it says that it may be tried again. */
+/** What is tried. */
+export interface Attempt {
+  method?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Tries again what is refused for a while, where that cannot do it twice. */
 export function createPersistence(options: RetryOptions | undefined) {
   const { attempts = options ? 5 : 1, maxSeconds = 60 } = options ?? {};
 
-  return async function persist<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return async function persist<T>(attempt: () => Promise<T>, { method = 'GET', signal }: Attempt): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
         return await attempt();
       } catch (error) {
         if (failures >= attempts || !(error instanceof PoproomError && refusedForNow.has(error.code))) throw error;
+        if (method !== 'GET' && !isSurelyUndone(error)) throw error;
         const ms = waitingTime(error, failures);
         if (ms > maxSeconds * 1000) throw error;
         await pause(ms, signal);
       }
     }
   };
+}
+
+/** A proxy that lost its patience or its server, and says 502 or 504, does not know what the server did. */
+function isSurelyUndone({ details: { status }, retryAfter }: PoproomError): boolean {
+  const isFromServer = status === undefined;
+  return isFromServer || status === 429 || (status === 503 && retryAfter !== undefined);
 }

@@ -33,5 +33,6 @@ export async function upload(
   if (!('XMLHttpRequest' in globalThis))
     return wire.call<FileUploaded>(path, { method: 'POST', body: opened, headers, onProgress, signal });
   const file = opened instanceof Blob ? opened : await new Response(measure(opened).stream).blob();
-  return wire.persist(() => sendByRequest(wire, path, file, { headers, onProgress, signal }), signal);
+  const attempt = () => sendByRequest(wire, path, file, { headers, onProgress, signal });
+  return wire.persist(attempt, { method: 'POST', signal });
 }

@@ -1,7 +1,7 @@
 /** Requests to the server: what all of them carry, and how an answer becomes a value or an error. */
 import { errorFrom, isObject, notItsOwn, unreachable } from './error.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
-import { createPersistence, type RetryOptions } from './retry.ts';
+import { type Attempt, createPersistence, type RetryOptions } from './retry.ts';
 import { measure } from './upload-source.ts';
 
 export interface CallOptions {
@@ -33,7 +33,7 @@ export interface Wire {
   /** What a response says of the limits; those of requests that do not go through `send` too. */
   note(header: (name: string) => string | null): void;
   /** Tries again what is refused for a while, if the client was made to. */
-  persist<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  persist<T>(attempt: () => Promise<T>, what: Attempt): Promise<T>;
 }
 
 export interface WireOptions {
@@ -61,7 +61,7 @@ export function createWire({ url, apiKey, retry }: WireOptions): Wire {
     send(path, call = {}) {
       const attempt = () => request(wire, path, call);
       // A stream can be read only once.
-      return call.body instanceof ReadableStream ? attempt() : wire.persist(attempt, call.signal);
+      return call.body instanceof ReadableStream ? attempt() : wire.persist(attempt, call);
     },
 
     async call<T>(path: string, call?: Call): Promise<T> {

@@ -21,6 +21,34 @@ describe('a request that is refused for a while', () => {
     });
   }
 
+  it('[SDK-11] by something on the way, after which it may have been done, is sent again only if it changes nothing', async (t) => {
+    const { count, url } = await startBrokenGateway(t, 504);
+    const room = createClient({ url, retry: { attempts: 2 } }).room('7KQ2MX');
+    const changing = [
+      () => createClient({ url, retry: { attempts: 2 } }).createRoom(),
+      () => room.upload(new Blob(['x']), { name: 'x' }),
+      () => room.write('x'),
+      () => room.delete(),
+    ];
+    for (const change of changing) {
+      await assert.rejects(change(), { code: 'UNAVAILABLE' });
+      assert.equal(count(), 1, String(change));
+    }
+    await assert.rejects(room.read(), { code: 'UNAVAILABLE' });
+    assert.equal(count(), 2);
+  });
+
+  for (const [status, headers] of [
+    [429, {}],
+    [503, { 'Retry-After': '0' }],
+  ] as const) {
+    it(`[SDK-11] by something on the way with ${status}, before it was done, is sent again in any case`, async (t) => {
+      const { count, url } = await startBrokenGateway(t, status, headers);
+      await assert.rejects(createClient({ url, retry: { attempts: 2 } }).createRoom());
+      assert.equal(count(), 2);
+    });
+  }
+
   it('[SDK-11] is not sent again where nobody asked for it', async (t) => {
     const { gateway, client } = await setUp(t, {});
     gateway.refuse(1, 503, 0);
@@ -97,6 +125,23 @@ describe('an API key, and the files of a room', () => {
     assert.equal(shown, undefined);
   });
 });
+
+/** Answers everything by itself, and counts what came since it was last asked. */
+async function startBrokenGateway(t: TestContext, status: number, headers: Record<string, string> = {}) {
+  let came = 0;
+  const gateway = createServer((incoming, response) => {
+    came++;
+    incoming.resume().on('end', () => response.writeHead(status, headers).end('<h1>Sorry</h1>'));
+  });
+  t.after(() => gateway.close());
+  await once(gateway.listen(0, '127.0.0.1'), 'listening');
+  const count = () => {
+    const counted = came;
+    came = 0;
+    return counted;
+  };
+  return { count, url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` };
+}
 
 async function setUp(t: TestContext, options: Partial<ClientOptions>) {
   const { port } = await startTestServer(t);
