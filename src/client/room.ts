@@ -13,7 +13,7 @@ import type {
 import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import type { UploadSource } from './upload-source.ts';
-import { type Call, type CallOptions, parseAnswer, type Wire } from './wire.ts';
+import type { Call, CallOptions, Wire } from './wire.ts';
 
 export interface RoomAccess {
   code: string;
@@ -54,9 +54,8 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
   const call = <T>(end: string, call: Call = {}) => wire.call<T>(path + end, withPin(call));
 
   async function text(call: Call): Promise<RoomText> {
-    const response = await wire.send(`${path}/content`, withPin(call));
-    const answer = parseAnswer<ContentRead | ContentWritten>(response.status, await response.text());
-    return { content: answer.content, version: versionIn(response), timestamp: answer.timestamp };
+    const { body, header } = await wire.ask<ContentRead | ContentWritten>(`${path}/content`, withPin(call));
+    return { content: body.content, version: versionIn(header('ETag')), timestamp: body.timestamp };
   }
 
   return {
@@ -77,7 +76,7 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
   };
 }
 
-const versionIn = (response: Response) => Number(response.headers.get('ETag')?.replaceAll(/\D/g, ''));
+const versionIn = (etag: string | null) => Number(etag?.replaceAll(/\D/g, ''));
 
 const keptResponses = new WeakMap<object, Response>();
 

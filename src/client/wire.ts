@@ -28,12 +28,19 @@ export interface Wire {
   readonly headers: Readonly<Record<string, string>>;
   /** The response of a success; anything else is thrown. The path may be a whole address. */
   send(path: string, call?: Call): Promise<Response>;
-  /** The body of a success. */
+  /** The body of a success, with its headers. */
+  ask<T>(path: string, call?: Call): Promise<Answer<T>>;
+  /** The body alone. */
   call<T>(path: string, call?: Call): Promise<T>;
   /** What a response says of the limits; those of requests that do not go through `send` too. */
   note(header: (name: string) => string | null): void;
   /** Tries again what is refused for a while, if the client was made to. */
   persist<T>(attempt: () => Promise<T>, what: Attempt): Promise<T>;
+}
+
+export interface Answer<T> {
+  body: T;
+  header(name: string): string | null;
 }
 
 export interface WireOptions {
@@ -64,10 +71,13 @@ export function createWire({ url, apiKey, retry }: WireOptions): Wire {
       return call.body instanceof ReadableStream ? attempt() : wire.persist(attempt, call);
     },
 
-    async call<T>(path: string, call?: Call): Promise<T> {
+    async ask<T>(path: string, call: Call = {}): Promise<Answer<T>> {
       const response = await wire.send(path, call);
-      return parseAnswer<T>(response.status, await textOf(response));
+      const body = parseAnswer<T>(response.status, await textOf(response, call.signal));
+      return { body, header: (name) => response.headers.get(name) };
     },
+
+    call: async <T>(path: string, call?: Call) => (await wire.ask<T>(path, call)).body,
   };
   return wire;
 }
@@ -95,16 +105,16 @@ async function request(
   const header = (name: string) => response.headers.get(name);
   wire.note(header);
   if (response.ok || response.status === answeredBy) return response;
-  throw errorFrom(response.status, await textOf(response), header);
+  throw errorFrom(response.status, await textOf(response, signal), header);
 }
 
 const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
   measure(body instanceof Blob ? body.stream() : body, onProgress);
 
-/** The line may break within an answer. */
-function textOf(response: Response): Promise<string> {
+/** The line may break within an answer, and the call may be called off. */
+function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
   return response.text().catch((cause) => {
-    throw (cause as Error).name === 'AbortError' ? cause : unreachable(cause);
+    throw signal?.aborted ? signal.reason : unreachable(cause);
   });
 }
 

@@ -4,6 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createCli, type Ended } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
+import { startHalfAnswer } from '../support/half-answer.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('a failure', () => {
@@ -75,6 +77,17 @@ describe('a failure', () => {
     const [text, help] = await Promise.all(lines.map((line) => cli.shell(line).ended));
     assert.deepEqual([text?.stdout, text?.stderr], ['x', '0\n']);
     assert.equal(help?.stderr, '0\n');
+  });
+
+  it('[CLI-6] of a line that breaks within an answer has the exit code of a server that is not reached', async (t) => {
+    const server = await startHalfAnswer(t);
+    const { start } = await createCli(t, { POPROOM_URL: server.url });
+    const getting = start(['get', '7KQ2MX']);
+    await eventually('it has begun', () => server.answers === 1);
+    server.cut();
+    const { code, stdout, stderr } = await getting.ended;
+    assert.deepEqual([code, stdout], [8, '']);
+    assert.match(stderr, /^poproom: [^\n]+\n$/);
   });
 
   it('[CLI-6] of a server that answers in some other way is told as well', async (t) => {

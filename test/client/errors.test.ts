@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { startHalfAnswer } from '../support/half-answer.ts';
 import { loseStore } from '../support/lose-store.ts';
 import { startTestServer } from '../support/server.ts';
 import { startPortal } from './portal.ts';
@@ -56,6 +58,20 @@ describe('an error of the SDK', () => {
     const { url } = server;
     await server.stop();
     assert.equal((await failure(createClient({ url }).createRoom())).code, 'OFFLINE');
+  });
+
+  it('[SDK-1] is OFFLINE where the line breaks within an answer', async (t) => {
+    for (const status of [200, 500]) {
+      const server = await startHalfAnswer(t, status);
+      const room = createClient({ url: server.url }).room('7KQ2MX');
+      const calls = [room.read(), room.info(), room.write('x')].map(failure);
+      await eventually('all have begun', () => server.answers === 3);
+      server.cut();
+      assert.deepEqual(
+        (await Promise.all(calls)).map(({ code }) => code),
+        ['OFFLINE', 'OFFLINE', 'OFFLINE'],
+      );
+    }
   });
 
   it('[SDK-1] is one of the class even if something else answers in the place of the server', async (t) => {

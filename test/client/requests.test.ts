@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError, type PoproomErrorCode, type Room } from '../../src/client/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { startHalfAnswer } from '../support/half-answer.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('a room', () => {
@@ -42,6 +44,24 @@ describe('a room', () => {
     await assert.rejects(room.write('x', { signal }), reason);
     await assert.rejects(room.upload(new Blob(['x']), { name: 'x', signal }), reason);
     assert.equal((await client.health()).status, 'healthy');
+  });
+});
+
+describe('a call that is called off within its answer', () => {
+  it('[SDK-8] fails with the reason that was given', async (t) => {
+    for (const status of [200, 500]) {
+      const server = await startHalfAnswer(t, status);
+      const room = createClient({ url: server.url }).room('7KQ2MX');
+      const aborter = new AbortController();
+      const reason = new Error('enough');
+      const { signal } = aborter;
+      const calls = [room.read({ signal }), room.info({ signal }), room.write('x', { signal })];
+      const rejected = Promise.all(calls.map((call) => assert.rejects(call, reason)));
+      await eventually('all have begun', () => server.answers === 3);
+      aborter.abort(reason);
+      await rejected;
+      await assert.rejects(room.info({ signal: AbortSignal.timeout(100) }), { name: 'TimeoutError' });
+    }
   });
 });
 
