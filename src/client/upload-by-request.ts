@@ -17,6 +17,7 @@ interface XmlHttpRequest {
   onload: (() => void) | null;
   onerror: (() => void) | null;
   onabort: (() => void) | null;
+  onloadend: (() => void) | null;
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
   getResponseHeader(name: string): string | null;
@@ -37,7 +38,14 @@ export function sendByRequest(
     request.open('POST', wire.url + path);
     for (const [header, value] of Object.entries({ ...wire.headers, ...headers }))
       request.setRequestHeader(header, value);
-    request.upload.onprogress = ({ loaded }) => onProgress?.(loaded);
+    request.upload.onprogress = ({ loaded }) => {
+      try {
+        onProgress?.(loaded);
+      } catch (error) {
+        reject(error);
+        request.abort();
+      }
+    };
     request.onload = () => {
       const header = (header: string) => request.getResponseHeader(header);
       wire.note(header);
@@ -47,7 +55,9 @@ export function sendByRequest(
     };
     request.onerror = () => reject(unreachable());
     request.onabort = () => reject(signal?.reason);
-    signal?.addEventListener('abort', () => request.abort());
+    const callOff = () => request.abort();
+    signal?.addEventListener('abort', callOff);
+    request.onloadend = () => signal?.removeEventListener('abort', callOff);
     request.send(file);
   });
 }

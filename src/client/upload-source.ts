@@ -27,8 +27,10 @@ export function nameOf(source: UploadSource): string | undefined {
 
 export interface Measured {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Why its source broke, where it did. */
+  /** Why it broke by itself, where it did. */
   readonly failure: unknown;
+  /** Lets go of the source: nobody else would, when nothing more is read of it. */
+  stop(reason: unknown): void;
 }
 
 /** Tells how much has been taken, and is never longer than a file may be. */
@@ -36,18 +38,26 @@ export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes:
   const reader = source.getReader();
   let bytes = 0;
   let failure: unknown;
+  let breakOff = (_reason: unknown) => {};
   const fail = (error: unknown): never => {
     failure = error;
     throw error;
   };
   const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      breakOff = (reason) => controller.error(reason);
+    },
     async pull(controller) {
       const { done, value } = await reader.read().catch(fail);
       if (done) return controller.close();
       bytes += value.byteLength;
       if (bytes > largestFile) fail(tooLarge());
       controller.enqueue(value);
-      onProgress?.(bytes);
+      try {
+        onProgress?.(bytes);
+      } catch (error) {
+        fail(error);
+      }
     },
     cancel: (reason) => reader.cancel(reason),
   });
@@ -56,7 +66,28 @@ export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes:
     get failure() {
       return failure;
     },
+    stop(reason) {
+      // First of all: what has broken off must not look as if it had come to its end.
+      breakOff(reason);
+      reader.cancel(reason).catch(() => undefined);
+    },
   };
+}
+
+/** All of it, for those who cannot send a stream. */
+export async function gather(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
+  const { stream, stop } = measure(source);
+  const callOff = () => stop(signal?.reason);
+  signal?.addEventListener('abort', callOff);
+  try {
+    signal?.throwIfAborted();
+    return await new Response(stream).blob();
+  } catch (error) {
+    stop(error);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', callOff);
+  }
 }
 
 interface FileSystem {

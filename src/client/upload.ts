@@ -2,7 +2,7 @@
 import type { FileUploaded } from '../protocol/types.ts';
 import { tooLarge } from './error.ts';
 import { sendByRequest } from './upload-by-request.ts';
-import { largestFile, measure, nameOf, open, type UploadSource } from './upload-source.ts';
+import { gather, largestFile, nameOf, open, type UploadSource } from './upload-source.ts';
 import { type CallOptions, given, type Wire } from './wire.ts';
 
 export interface UploadOptions extends CallOptions {
@@ -21,7 +21,6 @@ export async function upload(
   { name = nameOf(source), type, pin, onProgress, signal }: UploadOptions & { pin: string | undefined },
 ): Promise<FileUploaded> {
   if (!name) throw new TypeError('A file needs a name: say it in the options.');
-  signal?.throwIfAborted();
   const opened = await open(source);
   if (opened instanceof Blob && opened.size > largestFile) throw tooLarge();
   const headers = given({
@@ -32,7 +31,7 @@ export async function upload(
   // In browsers fetch does not tell how much has been sent, and most cannot send a stream.
   if (!('XMLHttpRequest' in globalThis))
     return wire.call<FileUploaded>(path, { method: 'POST', body: opened, headers, onProgress, signal });
-  const file = opened instanceof Blob ? opened : await new Response(measure(opened).stream).blob();
+  const file = opened instanceof Blob ? opened : await gather(opened, signal);
   const attempt = () => sendByRequest(wire, path, file, { headers, onProgress, signal });
   return wire.persist(attempt, { method: 'POST', signal });
 }

@@ -2,7 +2,7 @@
 import { errorFrom, isObject, notItsOwn, unreachable } from './error.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 import { type Attempt, createPersistence, type RetryOptions } from './retry.ts';
-import { measure } from './upload-source.ts';
+import { type Measured, measure } from './upload-source.ts';
 
 export interface CallOptions {
   /** Calls it off. */
@@ -82,25 +82,31 @@ export function createWire({ url, apiKey, retry }: WireOptions): Wire {
   return wire;
 }
 
-async function request(
-  wire: Wire,
-  path: string,
-  { method = 'GET', json, body, headers, onProgress, signal, answeredBy }: Call,
-) {
+async function request(wire: Wire, path: string, call: Call): Promise<Response> {
+  const body = call.body && streamed(call.body, call.onProgress);
+  try {
+    return await exchange(wire, path, call, body);
+  } catch (error) {
+    body?.stop(error);
+    throw error;
+  }
+}
+
+async function exchange(wire: Wire, path: string, call: Call, body: Measured | undefined): Promise<Response> {
+  const { method = 'GET', json, headers, signal, answeredBy } = call;
   const type = json === undefined ? undefined : 'application/json';
-  const measured = body && streamed(body, onProgress);
   const isOwn = path.startsWith('/');
   const init: RequestInit & { duplex: 'half' } = {
     method,
     // A file may be kept elsewhere, and its address alone is the right to read it: the key is not for others.
     headers: { ...(isOwn && wire.headers), ...given({ 'Content-Type': type, ...headers }) },
-    body: json === undefined ? (measured?.stream ?? null) : JSON.stringify(json),
+    body: json === undefined ? (body?.stream ?? null) : JSON.stringify(json),
     // Those that can send a stream ask for it, to the others it says nothing.
     duplex: 'half',
     signal: signal ?? null,
   };
   const response = await fetch(isOwn ? wire.url + path : path, init).catch((cause) => {
-    throw signal?.aborted ? signal.reason : (measured?.failure ?? unreachable(cause));
+    throw signal?.aborted ? signal.reason : (body?.failure ?? unreachable(cause));
   });
   const header = (name: string) => response.headers.get(name);
   wire.note(header);

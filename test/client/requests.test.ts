@@ -4,7 +4,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createClient, PoproomError, type PoproomErrorCode, type Room } from '../../src/client/index.ts';
+import {
+  createClient,
+  PoproomError,
+  type PoproomErrorCode,
+  type Room,
+  type UploadSource,
+} from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHalfAnswer } from '../support/half-answer.ts';
 import { startTestServer } from '../support/server.ts';
@@ -172,6 +178,38 @@ describe('a file', () => {
     assert.deepEqual(await room.files(), []);
   });
 
+  it('[SDK-10] whose upload fails in any way closes its source', async (t) => {
+    const { client, room } = await setUp(t);
+    const { code } = await client.createRoom({ pin: '0427' });
+    const elsewhere = createClient({ url: 'http://127.0.0.1:1' }).room('7KQ2MX');
+    for (const open of [endlessIterator, endlessStream]) {
+      const aborter = new AbortController();
+      const ways: Record<string, (bytes: UploadSource) => Promise<unknown>> = {
+        'too large': (bytes) => room.upload(bytes, { name: 'x' }),
+        refused: (bytes) => client.room(code).upload(bytes, { name: 'x' }),
+        'without a server': (bytes) => elsewhere.upload(bytes, { name: 'x' }),
+        'called off': (bytes) =>
+          room.upload(bytes, { name: 'x', signal: aborter.signal, onProgress: () => aborter.abort() }),
+        'called off before': (bytes) => room.upload(bytes, { name: 'x', signal: aborter.signal }),
+      };
+      for (const [way, upload] of Object.entries(ways)) {
+        const { bytes, isClosed } = open();
+        await assert.rejects(upload(bytes));
+        await eventually(`it is closed: ${open.name} ${way}`, isClosed, 1_000);
+      }
+    }
+  });
+
+  it('[SDK-10] fails with what its progress is told to fails with', async (t) => {
+    const { room } = await setUp(t);
+    const broken = new Error('no screen');
+    const onProgress = () => {
+      throw broken;
+    };
+    await assert.rejects(room.upload(new Blob(['x']), { name: 'x', onProgress }), broken);
+    assert.deepEqual(await room.files(), []);
+  });
+
   it('[SDK-10] is removed, and its address is then nobody’s', async (t) => {
     const { room } = await setUp(t);
     const uploaded = await room.upload(new Blob(['x']), { name: 'x' });
@@ -186,6 +224,32 @@ async function setUp(t: TestContext) {
   const { url } = await startTestServer(t);
   const client = createClient({ url });
   return { client, room: await client.createRoom() };
+}
+
+const chunk = new Uint8Array(100_000);
+
+function endlessIterator() {
+  let isClosed = false;
+  const iterator = {
+    next: async () => ({ done: false, value: chunk }),
+    return: async () => {
+      isClosed = true;
+      return { done: true, value: undefined } as const;
+    },
+  };
+  const bytes: UploadSource = { [Symbol.asyncIterator]: () => iterator };
+  return { bytes, isClosed: () => isClosed };
+}
+
+function endlessStream() {
+  let isClosed = false;
+  const bytes = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(chunk),
+    cancel() {
+      isClosed = true;
+    },
+  });
+  return { bytes, isClosed: () => isClosed };
 }
 
 async function folder(t: TestContext): Promise<string> {

@@ -75,6 +75,33 @@ describe('an upload by the SDK', () => {
     assert.deepEqual((await world.server.api.get(`/api/rooms/${room}/files`)).json.files, []);
   });
 
+  it('[SDK-7] fails with what its progress is told to fails with, and closes a stream that is called off', async (t) => {
+    const world = await openWorld(t);
+    const { page } = await world.device();
+    await loadSdk(page);
+    const code = await world.server.api.room();
+    const failed = await page.evaluate(async (code) => {
+      const room = (globalThis as WithSdk).sdk.createClient({ url: location.origin }).room(code);
+      const onProgress = () => {
+        throw new Error('no screen');
+      };
+      const unseen = room.upload(new Blob([new Uint8Array(8_000_000)]), { name: 'x', onProgress });
+      const aborter = new AbortController();
+      let isClosed = false;
+      const stuck = new ReadableStream<Uint8Array>({
+        pull: () => aborter.abort(new Error('enough')),
+        cancel() {
+          isClosed = true;
+        },
+      });
+      const calledOff = room.upload(stuck, { name: 'x', signal: aborter.signal });
+      const said = await Promise.all([unseen, calledOff].map((upload) => upload.catch((error) => error.message)));
+      return [...said, isClosed];
+    }, code);
+    assert.deepEqual(failed, ['no screen', 'enough', true]);
+    assert.deepEqual((await world.server.api.get(`/api/rooms/${code}/files`)).json.files, []);
+  });
+
   it('[SDK-7] [SDK-1] fails as every request does', async (t) => {
     const world = await openWorld(t);
     const { page } = await world.device();
