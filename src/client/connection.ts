@@ -6,6 +6,8 @@ import { createInbox } from './inbox.ts';
 /** The server speaks every 25 seconds; twice that long without a word, and the line is dead. */
 const silenceMs = 55_000;
 const openWithinMs = 8_000;
+/** What a socket says of an end that nobody announced. */
+const brokenOff = 1006;
 /** A sleeping device wakes up to a line that has missed a word of the server. */
 const freshMs = 27_000;
 
@@ -14,6 +16,8 @@ export interface Connection {
   send(message: ClientMessage): void;
   /** Whether the other side has spoken lately enough to be trusted to be there. */
   isFresh(): boolean;
+  /** Whether it was the other side that ended it, and in order. */
+  wasClosed(): boolean;
   close(): void;
 }
 
@@ -39,6 +43,7 @@ export function connect(url: string, join: Join, { headers, signal, takes, ended
 
   // A line that is gone does not answer a close, so the end is not waited for.
   let isEnded = false;
+  let wasClosed = false;
   function close(): void {
     clearInterval(watch);
     if (!isEnded) ended();
@@ -51,6 +56,7 @@ export function connect(url: string, join: Join, { headers, signal, takes, ended
     messages: inbox,
     send: (message) => socket.send(JSON.stringify(message)),
     isFresh: () => socket.readyState === WebSocket.OPEN && Date.now() - heardAt < freshMs,
+    wasClosed: () => wasClosed,
     close,
   };
 
@@ -72,7 +78,10 @@ export function connect(url: string, join: Join, { headers, signal, takes, ended
       const message = JSON.parse(data) as ServerMessage;
       if (!takes(message)) inbox.put(message);
     };
-    socket.onclose = giveUp;
+    socket.onclose = ({ code }) => {
+      wasClosed = !isEnded && code !== brokenOff;
+      giveUp();
+    };
   });
 }
 

@@ -86,20 +86,22 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     if (reached instanceof PoproomError) return reached;
     connection = reached;
     let end = unreachable();
+    /** The end only if the server closes the channel upon it: else it was about one message. */
+    let refusal: PoproomError | undefined;
     try {
       if (signal?.aborted) return end;
       let entered = false;
       for await (const message of reached.messages) {
         if (message.type === 'closed' && message.reason !== 'shutdown') return message.reason;
         if (message.type === 'closed') end = restarting(message);
-        else if (message.type === 'error') end = errorIn(message);
-        else if (isChange(message)) {
+        refusal = message.type === 'error' ? errorIn(message) : undefined;
+        if (isChange(message)) {
           if (!entered) yield { type: 'connected' };
           entered = true;
           yield message;
         }
       }
-      return end;
+      return refusal && reached.wasClosed() ? refusal : end;
     } finally {
       reached.close();
     }
@@ -140,6 +142,7 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     [Symbol.asyncIterator]: follow,
 
     write(content, baseVersion) {
+      if (!isVersion(baseVersion)) return Promise.reject(new TypeError('A version is a whole number, from 0.'));
       return connection ? writes.send(connection, content, baseVersion) : Promise.reject(unreachable());
     },
 
@@ -156,11 +159,15 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
   };
 }
 
+const isVersion = (version: number) => Number.isSafeInteger(version) && version >= 0;
+
 const restarting = ({ reconnectAfter = 1000 }: Closed) =>
   new PoproomError('UNAVAILABLE', 'The server restarts.', { retryAfter: reconnectAfter / 1000 });
 
+const noChange: ReadonlySet<ServerMessage['type']> = new Set(['written', 'conflict', 'error', 'heartbeat', 'closed']);
+
 function isChange(message: ServerMessage): message is Change {
-  return message.type !== 'written' && message.type !== 'conflict' && message.type !== 'heartbeat';
+  return !noChange.has(message.type);
 }
 
 /** A pause that can be cut short, even before it begins. */

@@ -60,6 +60,24 @@ describe('a write', () => {
     assert.equal((await follower.live.write('x', 0)).type, 'written');
   });
 
+  it('[SDK-6] on a version that there cannot be is refused at once', async (t) => {
+    const { url, api } = await startTestServer(t);
+    const follower = follow(t, createClient({ url }).room(await api.room()));
+    await follower.next('snapshot');
+    for (const version of [-1, 0.5, Number.NaN, 2 ** 53])
+      await assert.rejects(follower.live.write('x', version), TypeError);
+    assert.equal((await follower.live.write('x', 0)).type, 'written');
+  });
+
+  it('[SDK-6] [SDK-3] that is refused is not why the connection is lost later', async (t) => {
+    const { follower, line } = await overALine(t);
+    follower.live.write(7 as never, 0).catch(() => undefined);
+    await follower.live.write('fine', 0);
+    line.cut();
+    assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
+    await follower.next('connected');
+  });
+
   it('[SDK-6] fails with OFFLINE before the room is entered, and after it was left', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = createClient({ url }).room(await api.room());
