@@ -34,6 +34,7 @@ export interface Connecting {
 
 /** Fails when the channel does not open, for whatever reason: a browser does not tell which. */
 export function connect(url: string, join: Join, { headers, signal, takes, ended }: Connecting): Promise<Connection> {
+  if (signal.aborted) return Promise.reject(unreachable(signal.reason));
   const socket = openSocket(url.replace(/^http/, 'ws'), headers);
   const inbox = createInbox<ServerMessage>();
   let heardAt = Date.now();

@@ -52,8 +52,6 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
   /** Of the try that is under way. */
   let attempt = new AbortController();
 
-  signal?.addEventListener('abort', startOver);
-
   /** Ends what is open or under way, and the pause after it. */
   function startOver(): void {
     attempt.abort();
@@ -61,16 +59,27 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
   }
 
   async function* follow(): AsyncGenerator<LiveEvent, Ended> {
+    // Whoever follows anew knows nothing yet.
+    seq = undefined;
+    signal?.addEventListener('abort', startOver);
+    try {
+      return yield* stay();
+    } finally {
+      signal?.removeEventListener('abort', startOver);
+    }
+  }
+
+  async function* stay(): AsyncGenerator<LiveEvent, Ended> {
     let failures = 0;
     while (!signal?.aborted) {
       const startedAt = Date.now();
       yield { type: 'connecting' };
       const end = yield* visit(failures);
       if (typeof end === 'string') return end;
+      if (signal?.aborted) break;
       // Who has been inside knows the PIN: others under the same address have tried wrong ones, and it is waited out.
       const lockedByOthers = end.code === 'PIN_LOCKED' && seq !== undefined;
       if (isFinal(end) && !lockedByOthers) throw end;
-      if (signal?.aborted) break;
       // Who was inside for a while starts anew; who is thrown out at once is not let into a busy loop.
       failures = Date.now() - startedAt > 10_000 ? 0 : failures + 1;
       const ms = waitingTime(end, failures);
@@ -110,6 +119,7 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
   /** A line that went dead in a sleep says nothing: every try has its time, and can be cut short. */
   async function reach(failures: number): Promise<Connection | PoproomError> {
     attempt = new AbortController();
+    if (signal?.aborted) attempt.abort();
     const inTime = AbortSignal.any([attempt.signal, AbortSignal.timeout(answerWithinMs)]);
     try {
       // Asking first costs nothing of the limit, opening a channel does. Only who was inside a moment ago does not ask:
