@@ -116,15 +116,16 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     }
   }
 
-  /** A line that went dead in a sleep says nothing: every try has its time, and can be cut short. */
+  /** A line that went dead in a sleep says nothing: every question has its time, and all can be cut short. */
   async function reach(failures: number): Promise<Connection | PoproomError> {
     attempt = new AbortController();
     if (signal?.aborted) attempt.abort();
-    const inTime = AbortSignal.any([attempt.signal, AbortSignal.timeout(answerWithinMs)]);
+    const { signal: calledOff } = attempt;
+    const inTime = () => AbortSignal.any([calledOff, AbortSignal.timeout(answerWithinMs)]);
     try {
       // Asking first costs nothing of the limit, opening a channel does. Only who was inside a moment ago does not ask:
       // after a sleep the question may go out on a line that is dead, while a channel opens a line of its own.
-      if (failures > 0) await probe(wire, inTime);
+      if (failures > 0) await probe(wire, inTime());
     } catch (error) {
       return error instanceof PoproomError ? error : unreachable(error);
     }
@@ -132,14 +133,14 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
     return connect(`${wire.url}${path}/live`, join, {
       headers: wire.headers,
-      signal: attempt.signal,
+      signal: calledOff,
       takes: note,
       // At once: who waits for an answer within the loop does not come to its end.
       ended() {
         connection = undefined;
         writes.fail(unreachable());
       },
-    }).catch(() => whyRefused(wire, path, pin, inTime));
+    }).catch(() => whyRefused(wire, path, pin, inTime()));
   }
 
   /** Answers go to those who wait for them at once, not when the iterator comes to them. */

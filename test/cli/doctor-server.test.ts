@@ -4,10 +4,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startPortal } from '../client/portal.ts';
+import { startBadProxy } from '../support/bad-proxy.ts';
 import { embedded } from '../support/engine.ts';
 import { keysOf } from '../support/keys.ts';
 import { startTestServer } from '../support/server.ts';
-import { startBadProxy } from './bad-proxy.ts';
 import { diagnose } from './diagnosis.ts';
 
 const inForm = { POPROOM_METRICS: 'true' };

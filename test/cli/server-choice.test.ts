@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
 import { keysOf } from '../support/keys.ts';
+import { listening } from '../support/listening.ts';
 import { startTestServer } from '../support/server.ts';
-import { listening } from './listening.ts';
 
 describe('the server of a command', () => {
   it('[CLI-4] is that of --url, the link, POPROOM_URL, the config file, or the last one used, in this order', async (t) => {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
+import { listening } from '../support/listening.ts';
 import { startTestServer } from '../support/server.ts';
-import { listening } from './listening.ts';
 
 const orders = '\x1b]0;owned\x07\x1b[31mred\u009b2J\u202E';
 

@@ -1,7 +1,8 @@
 /** Following a room with the SDK, through interruptions, to its end. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
+import { startBadProxy } from '../support/bad-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
 import { startTestServer } from '../support/server.ts';
@@ -174,6 +175,13 @@ describe('the end of following', () => {
     await assert.rejects(follow(t, client.room(room)).end, is('ROOM_EXPIRED'));
   });
 
+  it('[SDK-4] is such an error too where something on the way holds the channel up without a word', async (t) => {
+    const server = await startTestServer(t);
+    const url = await startBadProxy(t, server.port, { holdsUpgrade: true });
+    hasten(t, 20);
+    await assert.rejects(follow(t, createClient({ url }).room('ZZZZZZ')).end, is('ROOM_NOT_FOUND'));
+  });
+
   it('[SDK-4] is an error for a PIN that is missing or wrong, with the tries that are left', async (t) => {
     const { url, api } = await startTestServer(t);
     const client = createClient({ url });
@@ -216,5 +224,14 @@ describe('the end of following', () => {
     await assert.rejects(follower.end, is('ROOM_NOT_FOUND'));
   });
 });
+
+/** Makes the waiting so many times shorter. */
+function hasten(t: TestContext, times: number): void {
+  const { setTimeout } = globalThis;
+  const { timeout } = AbortSignal;
+  t.mock.method(globalThis, 'setTimeout', ((work, ms, ...rest) =>
+    setTimeout(work, (ms ?? 0) / times, ...rest)) as typeof setTimeout);
+  t.mock.method(AbortSignal, 'timeout', (ms: number) => timeout.call(AbortSignal, ms / times));
+}
 
 const is = (code: string) => (error: unknown) => error instanceof PoproomError && error.code === code;

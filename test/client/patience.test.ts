@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { type ClientOptions, createClient } from '../../src/client/index.ts';
 import { keysOf } from '../support/keys.ts';
+import { listening } from '../support/listening.ts';
 import { startTestServer } from '../support/server.ts';
 import { openBusyGateway } from './busy-gateway.ts';
 import { follow } from './follower.ts';
@@ -133,14 +134,13 @@ async function startBrokenGateway(t: TestContext, status: number, headers: Recor
     came++;
     incoming.resume().on('end', () => response.writeHead(status, headers).end('<h1>Sorry</h1>'));
   });
-  t.after(() => gateway.close());
-  await once(gateway.listen(0, '127.0.0.1'), 'listening');
+  const url = await listening(t, gateway);
   const count = () => {
     const counted = came;
     came = 0;
     return counted;
   };
-  return { count, url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` };
+  return { count, url };
 }
 
 async function setUp(t: TestContext, options: Partial<ClientOptions>) {

@@ -1,8 +1,7 @@
 /** A server that begins an answer and does not come to its end. */
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listening } from './listening.ts';
 
 export interface HalfAnswer {
   readonly url: string;
@@ -18,13 +17,8 @@ export async function startHalfAnswer(t: TestContext, status = 200): Promise<Hal
     open.add(response);
     response.writeHead(status, { 'Content-Length': 100, ETag: '"1"' }).write('{"content":"');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listening(t, server),
     get answers() {
       return open.size;
     },

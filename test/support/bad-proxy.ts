@@ -9,6 +9,8 @@ export interface Faults {
   ownHost?: boolean;
   /** It lets no connection become a WebSocket. */
   noUpgrade?: boolean;
+  /** It takes those that would become one, and says nothing. */
+  holdsUpgrade?: boolean;
   /** It waits for the end of an answer before it hands on the first byte. */
   buffers?: boolean;
   /** It gives out an answer that it has again. */
@@ -54,7 +56,8 @@ export function startBadProxy(t: TestContext, port: number, faults: Faults): Pro
   }
 
   // Without a listener, Node serves those who ask for an upgrade like all others.
-  if (!faults.noUpgrade) server.on('upgrade', (asked, socket) => upgrade(asked, socket, port));
+  if (faults.holdsUpgrade) server.on('upgrade', (_, socket) => t.after(() => socket.destroy()));
+  else if (!faults.noUpgrade) server.on('upgrade', (asked, socket) => upgrade(asked, socket, port));
   return listening(t, server);
 }
 
