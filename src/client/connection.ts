@@ -75,6 +75,8 @@ export function connect(url: string, join: Join, { headers, signal, takes, ended
       resolve(connection);
     };
     socket.onmessage = ({ data }) => {
+      // One that was given up may still have something to say, when another speaks already.
+      if (isEnded) return;
       heardAt = Date.now();
       const message = JSON.parse(data) as ServerMessage;
       if (!takes(message)) inbox.put(message);

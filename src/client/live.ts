@@ -145,7 +145,8 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
 
   /** Answers go to those who wait for them at once, not when the iterator comes to them. */
   function note(message: ServerMessage): boolean {
-    if ('seq' in message) seq = Math.max(seq ?? 0, message.seq);
+    // Not the highest: it goes down where a server comes back without the last changes.
+    if ('seq' in message) seq = message.seq;
     return writes.settle(message);
   }
 

@@ -5,6 +5,7 @@ import { createClient, PoproomError } from '../../src/client/index.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
+import { keepState } from '../support/loss.ts';
 import { startTestServer } from '../support/server.ts';
 import { follow } from './follower.ts';
 import { startPortal } from './portal.ts';
@@ -61,6 +62,27 @@ describe('following a room', () => {
     line.release();
     assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
     assert.equal((await follower.next('snapshot')).content.content, 'missed');
+  });
+
+  it('[SDK-3] misses nothing of a room that has lost its last changes', async (t) => {
+    const server = await startTestServer(t);
+    const line = await openLine(t, () => server.port);
+    const room = await server.api.room();
+    const write = (content: string) => server.api.post(`/api/rooms/${room}/content`, { json: { content } });
+    await write('kept');
+    const goBack = await keepState(server);
+    const follower = follow(t, createClient({ url: line.url }).room(room));
+    await follower.next('snapshot');
+    for (const lost of ['lost', 'lost too']) await write(lost);
+    for (;;) if ((await follower.next('content')).content === 'lost too') break;
+    await goBack();
+    follower.live.wake();
+    assert.equal((await follower.next('snapshot')).content.content, 'kept');
+    line.hold();
+    for (const other of ['other', 'other too']) await write(other);
+    line.cut();
+    line.release();
+    assert.equal((await follower.next('snapshot')).content.content, 'other too');
   });
 
   it('[SDK-3] tries again after a time that doubles, or at once when it is woken', async (t) => {
