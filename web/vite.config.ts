@@ -34,6 +34,8 @@ export default defineConfig({
         entryFileNames: `${hashedName}.js`,
         chunkFileNames: `${hashedName}.js`,
         assetFileNames: `${hashedName}[extname]`,
+        // All of the first view in one piece: cut up for what is loaded later, it would compress less well.
+        codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] },
       },
     },
   },
