@@ -161,7 +161,8 @@ const cut: Step = (meeting, who) => {
   who.isUp = false;
   who.outgoing = [];
   who.incoming = [];
-  for (const { reject } of who.unanswered) reject(new PoproomError('OFFLINE', 'The server cannot be reached.'));
+  const code = meeting.chance.pick(['OFFLINE', 'UNAVAILABLE'] as const);
+  for (const { reject } of who.unanswered) reject(new PoproomError(code, 'Whether it was stored is not known.'));
   who.unanswered.clear();
   who.text.online(false);
 };

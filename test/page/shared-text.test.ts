@@ -104,6 +104,39 @@ describe('the shared text', () => {
     assert.equal(text.value.value, 'milk and eggs');
   });
 
+  for (const code of ['UNAVAILABLE', 'INTERNAL'] as const) {
+    it(`[PAGE-15] that was stored, though the server answered ${code}, does not collide with itself`, async (t) => {
+      const { text, sent, pass } = await deviceWith(t, 'one bird');
+      text.edit('one cats');
+      await pass(250);
+      text.edit('one cats and dogs');
+      sent[0]?.fail(new PoproomError(code, 'A store does not answer.'));
+      text.online(false);
+      await settled();
+      text.online(true);
+      text.receive({ content: 'one cats', version: 2 });
+      assert.equal(text.value.value, 'one cats and dogs');
+      assert.deepEqual(text.unplaced.value, []);
+    });
+  }
+
+  it('[PAGE-15] that was stored after all, as a conflict tells, does not collide with itself', async (t) => {
+    const { text, sent, pass } = await deviceWith(t, 'one two');
+    text.edit('one cats two');
+    await pass(250);
+    sent[0]?.lost();
+    text.online(false);
+    await settled();
+    text.online(true);
+    text.receive({ content: 'one two', version: 1 });
+    text.edit('one dogs two');
+    await pass(250);
+    sent[1]?.conflict('one cats two');
+    await settled();
+    assert.equal(text.value.value, 'one dogs two');
+    assert.deepEqual(text.unplaced.value, []);
+  });
+
   it('[PAGE-15] that was not stored is not taken for stored because another wrote something alike', async (t) => {
     const { text, sent, pass } = await deviceWith(t, 'list:');
     text.edit('list: milk');

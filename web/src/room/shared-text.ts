@@ -74,7 +74,7 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   const refused = signal<{ text: string; error: PoproomError } | undefined>(undefined);
   /** Sent and not answered. */
   let inFlight: string | undefined;
-  /** Sent, and the connection broke before the answer. */
+  /** Sent, and not known to be stored or not. */
   let uncertain = draft?.sent;
   let arrived: Version | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -132,12 +132,13 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   async function deliver(sent: string): Promise<void> {
     try {
       const answer = await write(sent, base.value.version);
+      if (answer.type === 'conflict') return rebase(answer);
       uncertain = undefined;
-      if (answer.type === 'written') base.value = { content: sent, version: answer.version };
-      else rebase(answer);
+      base.value = { content: sent, version: answer.version };
     } catch (error) {
+      // A server whose store went silent on it does not know either.
+      uncertain = sent;
       if (error instanceof PoproomError && error.code !== 'OFFLINE') refuse(sent, error);
-      else uncertain = sent;
     }
   }
 
