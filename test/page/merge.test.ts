@@ -23,6 +23,13 @@ describe('a merge', () => {
     assert.deepEqual(merge('a', 'a\nb', 'a\nc'), { text: 'a\nc\nb', unplaced: [] });
   });
 
+  it('[PAGE-8] takes what one wrote for the beginning of what the other did only where whole words are alike', () => {
+    assert.deepEqual(merge('', 'not yet', 'no'), { text: 'no not yet', unplaced: [] });
+    assert.deepEqual(merge('', 'no', 'not yet'), { text: 'not yet no', unplaced: [] });
+    assert.deepEqual(merge('', 'no, not yet', 'no'), { text: 'no, not yet', unplaced: [] });
+    assert.deepEqual(merge('', 'no', 'no, not yet'), { text: 'no, not yet', unplaced: [] });
+  });
+
   it('[PAGE-8] lets their words stand where both changed the same ones, and hands mine back in their context', () => {
     assert.deepEqual(merge('top\nthe quick fox\n', 'top\nthe slow fox\n', 'top\nthe red fox\n'), {
       text: 'top\nthe red fox\n',
@@ -77,6 +84,23 @@ describe('a merge', () => {
     );
   });
 
+  it('[PAGE-8] loses no word that begins or ends like another', () => {
+    fc.assert(
+      fc.property(likeWords, likeWords, likeWords, (base, mine, theirs) => {
+        const { text, unplaced } = merge(base, mine, theirs);
+        const old = new Set(wordsIn(base));
+        for (const word of wordsIn(theirs))
+          assert.ok(old.has(word) || wordsIn(text).includes(word), `${word} of theirs is in ${text}`);
+        for (const word of wordsIn(mine))
+          assert.ok(
+            old.has(word) || [text, ...unplaced].some((passage) => wordsIn(passage).includes(word)),
+            `${word} is in ${text}, ${unplaced}`,
+          );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it('[PAGE-8] takes any three texts, and tears no character apart', () => {
     fc.assert(
       fc.property(anyText, anyText, anyText, (base, mine, theirs) => {
@@ -108,6 +132,11 @@ const anyText = fc.oneof(
     })
     .map((parts) => parts.join('')),
 );
+
+const likeWords = fc
+  .array(fc.constantFrom('no', 'not', 'note', 'yes', 'eyes', 'eye', '3', '3.5', '\n', ','), { maxLength: 4 })
+  .map((parts) => parts.join(' '));
+const wordsIn = (text: string) => text.split(/[^\w.]+/).filter(Boolean);
 
 const baseText = fc
   .array(fc.constantFrom('milk', 'bread', 'tea', ' ', ' ', ', ', '\n', '\r\n', '今天天气', '😀'), { maxLength: 25 })

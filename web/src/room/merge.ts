@@ -73,10 +73,15 @@ function settle(base: string, mine: string, theirs: string): Merged {
 
 /** Two things written at the same place, one after the other. */
 function inRow(first: string, second: string): string {
-  if (second.startsWith(first)) return second;
-  if (first.startsWith(second)) return first;
+  if (begins(first, second)) return second;
+  if (begins(second, first)) return first;
   const touching = /\S$/.test(first) && /^\S/.test(second);
   return touching ? `${first} ${second}` : first + second;
+}
+
+/** Whether a text has these words at its beginning; "not yet" has no "no" there. */
+function begins(words: string, text: string): boolean {
+  return text.startsWith(words) && segmenter.segment(text).containing(words.length)?.index === words.length;
 }
 
 type Split = (text: string) => string[];
