@@ -96,7 +96,7 @@ function enter(meeting: Meeting, name: string): Participant {
     }),
   };
   who.text.online(true);
-  who.text.receive(meeting.stored);
+  who.text.begin(meeting.stored);
   return who;
 }
 
@@ -171,7 +171,7 @@ const comeBack: Step = (meeting, who) => {
   if (who.isUp) return;
   who.isUp = true;
   who.text.online(true);
-  who.text.receive(meeting.stored);
+  who.text.begin(meeting.stored);
   note(meeting, `${who.name} is back`, who.text.value.value);
 };
 

@@ -73,6 +73,34 @@ describe('the page, a lost connection', () => {
     );
   });
 
+  it('[PAGE-7] [PAGE-8] to a server that comes back without its last writes shows what that has, and beside it what was written here', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const { page } = laptop;
+    let isForgetful = false;
+    await page.routeWebSocket('**/live', (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((text) => server.send(isForgetful ? String(text).replace(/"seq":\d+/, '"seq":99') : text));
+      server.onMessage((text) => {
+        const message = JSON.parse(String(text));
+        if (isForgetful && message.type === 'snapshot') message.content = { content: 'before', version: 0 };
+        socket.send(JSON.stringify(message));
+      });
+    });
+    await startRoom(laptop);
+    await textOf(laptop).fill('before and after');
+    await showsStatus(laptop, 'Saved');
+    isForgetful = true;
+    await laptop.context.setOffline(true);
+    await showsStatus(laptop, 'Offline');
+    await laptop.context.setOffline(false);
+    await showsText(laptop, 'before');
+    await page
+      .getByRole('region', { name: 'Your changes that collided with others' })
+      .getByText('before and after')
+      .waitFor();
+  });
+
   it('[PAGE-15] with a text on its way loses nothing, whatever another wrote meanwhile', async (t) => {
     const { laptop, phone, line } = await twoDevices(t, 'list:');
     line.hold();

@@ -166,6 +166,41 @@ describe('the shared text', () => {
     assert.equal(text.value.value, 'hello', 'what another device removed stays removed');
   });
 
+  it('[PAGE-7] is what the server has, also where that came back without its last writes', async (t) => {
+    const { text } = await deviceWith(t, 'one\n');
+    text.receive({ content: 'one\ntwo\n', version: 7 });
+    text.online(false);
+    text.edit('mine\none\ntwo\n');
+    text.online(true);
+    text.begin({ content: 'one\n', version: 5 });
+    assert.equal(text.value.value, 'mine\none\n');
+    text.receive({ content: 'one, again\n', version: 6 });
+    assert.equal(text.value.value, 'mine\none, again\n');
+    assert.deepEqual(text.unplaced.value, []);
+  });
+
+  it('[PAGE-7] is what the server has, also where others wrote as much again as it had lost', async (t) => {
+    const { text } = await deviceWith(t, 'one');
+    text.online(false);
+    text.online(true);
+    text.begin({ content: 'two', version: 1 });
+    assert.equal(text.value.value, 'two');
+    assert.equal(text.status.value, 'saved');
+  });
+
+  it('[PAGE-8] that the server had stored and then lost is shown by the device that wrote it', async (t) => {
+    const { text, sent, pass } = await deviceWith(t, 'one');
+    text.edit('one two');
+    await pass(250);
+    sent[0]?.written();
+    await settled();
+    text.online(false);
+    text.online(true);
+    text.begin({ content: 'one', version: 1 });
+    assert.equal(text.value.value, 'one');
+    assert.deepEqual(text.unplaced.value, ['one two']);
+  });
+
   it('[PAGE-15] is kept as a draft while it is not saved, and is sent by the next page', async (t) => {
     const drafts = draftsInMemory();
     const before = await deviceWith(t, 'base', { drafts });

@@ -155,7 +155,7 @@ export function openRoom(code: RoomCode): RoomState {
     pinAttempts,
   }: Snapshot): void {
     info.value = remember({ code, expiresAt: Date.parse(expiresAt), hasPin });
-    text.receive(content);
+    text.begin(content);
     takeFiles(files);
     devices.value = present;
     takeAttempts(pinAttempts);

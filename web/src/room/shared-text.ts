@@ -42,8 +42,10 @@ export interface SharedText {
   /** Puts words at the end, on a line of their own. */
   append(words: string): void;
   dropUnplaced(index: number): void;
-  /** The text as the server has it. */
+  /** The text as the server has it; news may overtake each other, and older ones are none. */
   receive(current: Version): void;
+  /** The text that the server has when a channel opens. If that is older, the server has lost what came after. */
+  begin(current: Version): void;
   online(isOnline: boolean): void;
   /** Sends and keeps what waits, without waiting for a pause in the typing. */
   flush(): void;
@@ -77,6 +79,8 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
   /** Sent, and not known to be stored or not. */
   let uncertain = draft?.sent;
   let arrived: Version | undefined;
+  /** Whether what the room has, as far as we know, was written here. */
+  let isOwn = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let waitingSince: number | undefined;
   let isKept = draft !== undefined;
@@ -134,6 +138,7 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
       const answer = await write(sent, base.value.version);
       if (answer.type === 'conflict') return rebase(answer);
       uncertain = undefined;
+      isOwn = true;
       base.value = { content: sent, version: answer.version };
     } catch (error) {
       // A server whose store went silent on it does not know either.
@@ -167,9 +172,30 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
     if (current && current.version > base.value.version) rebase(current);
   }
 
+  function receive(current: Version): void {
+    if (inFlight !== undefined) {
+      arrived = current;
+      return;
+    }
+    if (current.version > base.value.version) rebase(current);
+    keepDraft();
+    if (!isSaved()) schedule();
+  }
+
+  function begin(current: Version): void {
+    const { content, version } = base.value;
+    const differs = current.content !== content;
+    if (current.version < version || (current.version === version && differs)) {
+      if (isOwn && differs) place({ text: mine.value, unplaced: [content.trim()].filter(Boolean) });
+      base.value = { content, version: current.version - 1 };
+    }
+    receive(current);
+  }
+
   function rebase(current: Version): void {
     const merged = merge(commonBase(current), mine.value, current.content);
     uncertain = undefined;
+    isOwn = false;
     base.value = { content: current.content, version: current.version };
     place(merged);
   }
@@ -211,15 +237,9 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
       keepDraft();
     },
 
-    receive(current) {
-      if (inFlight !== undefined) {
-        arrived = current;
-        return;
-      }
-      if (current.version > base.value.version) rebase(current);
-      keepDraft();
-      if (!isSaved()) schedule();
-    },
+    receive,
+
+    begin,
 
     online(now) {
       isOnline.value = now;
