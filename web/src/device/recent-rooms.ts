@@ -20,7 +20,7 @@ export function remember(room: Omit<RecentRoom, 'since'>): RecentRoom {
   const since = recentRooms.value.find(({ code }) => code === room.code)?.since ?? Date.now();
   const remembered = { ...room, since };
   // However many there are, one with words that were not sent yet is not forgotten.
-  const kept = others.filter(({ code }, i) => i < mostRemembered - 1 || lasting.keys().includes(draftKey(code)));
+  const kept = others.filter(({ code }, i) => i < mostRemembered - 1 || draftKeys(code).length > 0);
   store([remembered, ...kept]);
   return remembered;
 }
@@ -29,14 +29,14 @@ export function remember(room: Omit<RecentRoom, 'since'>): RecentRoom {
 export function forget(code: string): () => void {
   const room = recentRooms.value.find((room) => room.code === code);
   const pin = pinOf(code);
-  const draft = lasting.get(draftKey(code), isRecord);
+  const drafts = draftKeys(code).map((key) => ({ key, draft: lasting.get(key, isRecord) }));
   store(rereadRooms().filter((room) => room.code !== code));
   keepPin(code, undefined);
-  lasting.set(draftKey(code), undefined);
+  for (const { key } of drafts) lasting.set(key, undefined);
   return () => {
     if (room) remember(room);
     keepPin(code, pin);
-    lasting.set(draftKey(code), draft);
+    for (const { key, draft } of drafts) lasting.set(key, draft);
   };
 }
 
@@ -44,8 +44,9 @@ export function forget(code: string): () => void {
 export const keepPin = (code: string, pin: string | undefined): void => passing.set(`pin:${code}`, pin);
 export const pinOf = (code: string): string | undefined => passing.get(`pin:${code}`, isText);
 
-/** What was typed into a room and could not be sent yet. */
-export const draftKey = (code: string): string => `draft:${code}`;
+/** Under which what was typed into a room and could not be sent yet is kept. */
+export const draftKeys = (code: string): string[] =>
+  lasting.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
 
 /** At the start, and again later: another tab may have changed the list. Nothing stays of rooms that are gone. */
 export function rereadRooms(): readonly RecentRoom[] {

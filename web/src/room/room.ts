@@ -9,11 +9,11 @@ import {
   type Snapshot,
 } from '../../../src/client/index.ts';
 import { deviceName } from '../device/identity.ts';
-import { draftKey, forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
-import { lasting } from '../device/storage.ts';
+import { forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
 import { limits } from '../limits.ts';
 import { connectToServer } from '../server.ts';
-import { createSharedText, isDraft, type SharedText } from './shared-text.ts';
+import { draftsOf } from './drafts.ts';
+import { createSharedText, type SharedText } from './shared-text.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
 export type SharedFile = Snapshot['files'][number];
@@ -74,10 +74,7 @@ export function openRoom(code: RoomCode): RoomState {
   const text = createSharedText({
     write: (content, version) => live?.write(content, version) ?? Promise.reject(new PoproomError('OFFLINE', '')),
     largest: limits.contentMax,
-    drafts: {
-      load: () => lasting.get(draftKey(code), isDraft),
-      save: (draft) => lasting.set(draftKey(code), draft),
-    },
+    drafts: draftsOf(code),
   });
   const uploads = createUploads(() => room, limits.fileMax);
 

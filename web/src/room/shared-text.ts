@@ -110,7 +110,6 @@ export function createSharedText({ write, largest, drafts }: Parts): SharedText 
     keepDraft();
   }
 
-  /** Another tab may be in the same room: only what this one has kept is forgotten. */
   function keepDraft(): void {
     if (isOver) return;
     const open = base.value.version >= 0 && (!isSaved() || unplaced.value.length > 0);
