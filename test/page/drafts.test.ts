@@ -52,6 +52,24 @@ describe('the page, words that wait', () => {
     for (const tab of ['of the first', 'of the second']) assert.ok(words.includes(tab), words);
     assert.equal((await draftsOf(next.page)).length, 1, 'what collided, and nothing else');
   });
+
+  it('[PAGE-15] [PAGE-4] stay, and the PIN with them, on a device whose clock is a day ahead', async (t) => {
+    const world = await openWorld(t);
+    const code = await world.server.api.room({ pin: '1204', expiresIn: 3_600 });
+    const device = await world.device();
+    await device.page.clock.install({ time: Date.now() + 23 * 3_600_000 });
+    await device.page.goto(`/r/${code}`);
+    await device.page.getByLabel('PIN').pressSequentially('1204');
+    await textOf(device).waitFor();
+    await device.context.setOffline(true);
+    await showsStatus(device, 'Offline');
+    await textOf(device).fill('not lost');
+    await device.page.clock.runFor(1_000);
+    await keeps(device.page, 'not lost');
+    await device.context.setOffline(false);
+    await device.page.reload();
+    await showsText(device, 'not lost');
+  });
 });
 
 /** Another tab of the same browser, whose channel can be cut while that of the first goes on. */

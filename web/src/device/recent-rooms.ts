@@ -48,10 +48,13 @@ export const pinOf = (code: string): string | undefined => passing.get(`pin:${co
 export const draftKeys = (code: string): string[] =>
   lasting.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
 
-/** At the start, and again later: another tab may have changed the list. Nothing stays of rooms that are gone. */
+/** The clock of this device may be ahead of the server's, and what is not sent yet must not go with it. */
+const graceMs = 24 * 3_600_000;
+
+/** At the start, and again later: another tab may have changed the list. Nothing stays of rooms that are long gone. */
 export function rereadRooms(): readonly RecentRoom[] {
   const kept = lasting.get('rooms', isRoomList) ?? [];
-  const rooms = kept.filter(({ expiresAt }) => expiresAt > Date.now());
+  const rooms = kept.filter(({ expiresAt }) => expiresAt + graceMs > Date.now());
   if (rooms.length < kept.length) lasting.set('rooms', rooms);
   const isOfThese = (key: string) => rooms.some(({ code }) => key.endsWith(`:${code}`));
   for (const shelf of [lasting, passing]) {
