@@ -1,6 +1,7 @@
 /** One text on all devices. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
 import { joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
 
@@ -47,6 +48,23 @@ describe('the page, the text', () => {
     const alphabet = 'abcdefghijklmnopqrstuvwxyz';
     for (const device of devices)
       await showsText(device, `one: ${alphabet}\n\ntwo: ${alphabet}\n\nthree: ${alphabet}\n`);
+  });
+
+  it('[PAGE-7] [PAGE-8] keeps the line ends that it has, which the field does not show, as someone types', async (t) => {
+    const world = await openWorld(t);
+    const code = await world.server.api.room();
+    const path = `/api/rooms/${code}/content`;
+    await world.server.api.post(path, { json: { content: 'one\r\ntwo\nthree\r\n' } });
+    const laptop = await joinRoom(world, code);
+    await textOf(laptop).evaluate((field: HTMLTextAreaElement) => {
+      field.focus();
+      field.setSelectionRange('one\n'.length, 'one\n'.length);
+    });
+    await laptop.page.keyboard.type('one\nand a half, ');
+    await eventually('the text is stored with them', async () => {
+      return (await world.server.api.get(path)).json.content === 'one\r\none\r\nand a half, two\nthree\r\n';
+    });
+    await showsText(laptop, 'one\none\nand a half, two\nthree\n');
   });
 
   it('[PAGE-7] is seen to be saved, being sent, or waiting offline', async (t) => {

@@ -1,5 +1,6 @@
 /** Binds a field to the shared text: what is typed goes there, what comes from there is shown without moving the cursor. */
 import { useEffect } from 'preact/hooks';
+import { commonEdges } from '../../room/common-edges.ts';
 import { editsBetween, movedBy } from '../../room/merge.ts';
 import type { SharedText } from '../../room/shared-text.ts';
 
@@ -10,19 +11,23 @@ export function useSharedField(field: { current: HTMLTextAreaElement | null }, t
 function bind(field: HTMLTextAreaElement, text: SharedText): () => void {
   /** What the person sees. While an input method is at work it lags behind, or the word in the making would break. */
   let shown = field.value;
+  /** The text that is shown so. */
+  let source = shown;
   let composing = false;
 
   function show(): void {
     if (composing) return;
-    update(field, asShown(text.value.value));
+    source = text.value.value;
+    update(field, asShown(source));
     shown = field.value;
   }
 
   function take(): void {
     if (field.value === shown) return;
-    const before = shown;
+    const before = source;
+    source = typedInto(before, shown, field.value);
     shown = field.value;
-    text.edit(field.value, before === asShown(text.value.value) ? undefined : before);
+    text.edit(source, before);
     show();
   }
 
@@ -61,3 +66,19 @@ function update(field: HTMLTextAreaElement, text: string): void {
 
 /** A field has one kind of line end, whatever the text has. */
 const asShown = (text: string): string => text.replace(/\r\n?/g, '\n');
+
+/** The text after what was typed where it is shown: what is new gets its kind of line end, the rest keeps what it has. */
+function typedInto(text: string, shown: string, typed: string): string {
+  if (text === shown) return typed;
+  const { start, end } = commonEdges(shown, typed);
+  const lineEnd = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const words = typed.slice(start, typed.length - end).replaceAll('\n', lineEnd);
+  return text.slice(0, placeIn(text, start)) + words + text.slice(placeIn(text, shown.length - end));
+}
+
+/** Where in the text a place of the field is. */
+function placeIn(text: string, place: number): number {
+  let at = 0;
+  for (let seen = 0; seen < place; seen++) at += text.startsWith('\r\n', at) ? 2 : 1;
+  return at;
+}
