@@ -46,6 +46,22 @@ describe('the page, changes of others', () => {
     await ime.send('Input.insertText', { text: '日本' });
     for (const device of [laptop, phone]) await showsText(device, 'and theirs\nhello 日本');
   });
+
+  it('[PAGE-21] do not take the focus from elsewhere, in a browser that focuses the field where it selects', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'one');
+    const button = laptop.page.getByRole('button', { name: 'Copy all' });
+    await button.focus();
+    await laptop.page.evaluate(() => {
+      const select = HTMLTextAreaElement.prototype.setSelectionRange;
+      HTMLTextAreaElement.prototype.setSelectionRange = function (...range) {
+        this.focus();
+        select.apply(this, range);
+      };
+    });
+    await textOf(phone).fill('one two');
+    await showsText(laptop, 'one two');
+    assert.ok(await button.evaluate((element) => element === document.activeElement));
+  });
 });
 
 async function putCursor(device: Device, at: number): Promise<void> {

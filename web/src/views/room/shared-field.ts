@@ -60,7 +60,9 @@ function update(field: HTMLTextAreaElement, text: string): void {
   const { selectionStart, selectionEnd, scrollTop } = field;
   if (edits.length > mostSteps) field.value = text;
   else for (const { from, to, text: words } of edits.toReversed()) field.setRangeText(words, from, to);
-  field.setSelectionRange(movedBy(edits, selectionStart), movedBy(edits, selectionEnd));
+  // Some browsers focus what they select in, and take a person away from elsewhere.
+  if (field === document.activeElement)
+    field.setSelectionRange(movedBy(edits, selectionStart), movedBy(edits, selectionEnd));
   field.scrollTop = scrollTop;
 }
 
