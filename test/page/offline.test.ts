@@ -120,6 +120,27 @@ describe('the page, a lost connection', () => {
   });
 });
 
+describe('the page, a server out of reach', () => {
+  it('[PAGE-15] [PAGE-21] is tried again under the hands of whoever is about to try it', async (t) => {
+    const world = await openWorld(t);
+    const code = await world.server.api.room();
+    const { page } = await world.device();
+    await page.route('**/livez', (route) => route.abort());
+    await page.routeWebSocket('**/live', (socket) => void socket.close());
+    await page.goto(`/r/${code}`);
+    const again = await page.waitForSelector('text=Try again');
+    await again.focus();
+    const tried = page.waitForEvent('requestfailed');
+    await page.evaluate(() => dispatchEvent(new Event('online')));
+    await tried;
+    await page
+      .getByText(/^Trying again by itself in/)
+      .first()
+      .waitFor();
+    assert.ok(await again.evaluate((button) => button === document.activeElement));
+  });
+});
+
 describe('the page, a limit', () => {
   it('[PAGE-14] that keeps it from coming back is told with the time, and recovers when it is lifted', async (t) => {
     const world = await openWorld(t, { POPROOM_FREE_LIMIT: '3' });

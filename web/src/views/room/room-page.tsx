@@ -1,11 +1,11 @@
 /** A room's page: at the door, inside, or after its end. */
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PoproomError, RoomCode } from '../../../../src/client/index.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { later } from '../../parts/later.tsx';
 import { dropUndo } from '../../parts/notices.tsx';
 import { Countdown } from '../../parts/ticking.tsx';
-import { openRoom, type RoomState } from '../../room/room.ts';
+import { type Link, openRoom, type RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';
 import { roughTime } from '../../words/quantities.ts';
@@ -54,15 +54,23 @@ function View({ room }: { room: RoomState }) {
 /** Usually over before it is seen. What takes longer is explained: no connection, or a limit. */
 function Entering({ room }: { room: RoomState }) {
   const link = room.link.value;
-  if (link.is !== 'waiting') return <p class="entering">{t('entering', { code: room.code })}</p>;
-  const offline = link.error.code === 'OFFLINE';
+  // Stays while it is tried again, with the focus that is in it.
+  const waiting = useRef<Extract<Link, { is: 'waiting' }>>(undefined);
+  if (link.is === 'waiting') waiting.current = link;
+  const entering = t('entering', { code: room.code });
+  if (!waiting.current) return <p class="entering">{entering}</p>;
+  const { error, until } = waiting.current;
+  const offline = error.code === 'OFFLINE';
+  const countdown = offline && (
+    <Countdown until={until.getTime()} words={(ms) => t('triesAgainIn', { time: roughTime(ms) })} />
+  );
   return (
     <Outside
       icon={offline ? 'offline' : 'clock'}
-      title={offline ? t('cannotReach') : <Waiting link={link} />}
+      title={offline ? t('cannotReach') : <Waiting link={waiting.current} />}
       action={<Again room={room} />}
     >
-      {offline && <Countdown until={link.until.getTime()} words={(ms) => t('triesAgainIn', { time: roughTime(ms) })} />}
+      {link.is === 'waiting' ? countdown : entering}
     </Outside>
   );
 }
