@@ -9,7 +9,6 @@ const paths = {
   close: 'M6 6l12 12M18 6L6 18',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   delete: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
-  device: 'M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1zM11 18h2',
   down: 'M12 4v12M6 11l6 6 6-6M5 20h14',
   erase: 'M4 16l9-10 6 5-7 8H7zM9 20h11',
   file: 'M6 3h8l4 4v14H6zM14 3v4h4',
