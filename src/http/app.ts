@@ -73,6 +73,7 @@ export function createApp(parts: AppParts): App {
       if (flaw) throw flaw;
       const params = found.kind === 'found' ? found.params : {};
       const request = { id, raw, params, query: queryOf(url), client: pass.client, letBodyCome };
+      // Waited for even where it is there: answered within the call of Node's parser, a request costs more.
       reply = await answer(found, request, pass.refusal);
     } catch (error) {
       reply = errorReply(error, id);

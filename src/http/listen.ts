@@ -27,6 +27,8 @@ export function createHttpServer(parts: ListenParts): Server {
   const server = createServer({
     // A missing Host is refused by the app, in our own shape.
     requireHostHeader: false,
+    // Most requests have no body, and waiting for the end of nothing is a tenth of what they cost.
+    optimizeEmptyRequests: true,
     // Otherwise the first of two Hosts, keys or content types would count, and a proxy may have looked at the last.
     joinDuplicateHeaders: true,
     headersTimeout: 15_000,
