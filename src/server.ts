@@ -89,18 +89,11 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   });
   let stopping = false;
   const isStopping = () => stopping;
-  const server = await openHttp({
-    config,
-    log,
-    store,
-    parts,
-    rooms,
-    live,
-    sweeper,
-    silenceMs,
-    page,
-    monotonic,
-    isStopping,
+  const http = { config, log, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping };
+  const server = await openHttp(http).catch(async (error) => {
+    live.stop();
+    await closeEngine();
+    throw error;
   });
 
   // Node's own list of connections forgets those that became WebSockets.
