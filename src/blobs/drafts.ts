@@ -178,7 +178,7 @@ function release({ buffer, byteLength }: Buffer): void {
 }
 
 function tooLarge(maximum: number): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', `A file may have at most ${maximum} bytes.`, { details: { maximum } });
+  return new PoproomError('FILE_TOO_LARGE', `There are more bytes than the ${maximum} that were to come.`);
 }
 
 function isDiskFull(error: unknown): boolean {

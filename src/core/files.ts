@@ -47,7 +47,7 @@ export function createFiles(parts: Parts) {
     async upload(room: Room, { name, type, bytes, size: announced, whole, signal }: Upload): Promise<StoredFile> {
       const id = randomBytes(16).toString('hex');
       const blob = createHash('sha256').update(id).digest('hex');
-      const size = await blobs.put(blob, bytes, announced ?? largestFile, signal);
+      const size = await blobs.put(blob, bytes, announced ?? largestFile, signal).catch(inOurWords);
       try {
         await whole;
         const file = { id, blob, name: cleanFileName(name), type: cleanType(type), size, uploadedAt: clock() };
@@ -102,6 +102,11 @@ export function fileTooLarge(): PoproomError {
   return new PoproomError('FILE_TOO_LARGE', 'A file may have at most 10 MiB (10,485,760 bytes).', {
     details: { maximum: largestFile },
   });
+}
+
+/** A store knows how much it was to take, and not what a file may have. */
+function inOurWords(error: unknown): never {
+  throw error instanceof PoproomError && error.code === 'FILE_TOO_LARGE' ? fileTooLarge() : error;
 }
 
 function fileNotFound(): PoproomError {

@@ -25,7 +25,11 @@ describe('the largest file', () => {
         const sent = length === 'announced' ? body : streamed(body);
         const { status, code, json } = await server.api.upload(room, 'big.bin', sent, { headers });
         assert.deepEqual([status, code], [413, 'FILE_TOO_LARGE']);
-        assert.deepEqual(json.error.details, { maximum: largest });
+        const { message, details } = json.error;
+        assert.deepEqual(
+          [message, details],
+          ['A file may have at most 10 MiB (10,485,760 bytes).', { maximum: largest }],
+        );
         await assertNothingStays(server, room);
       });
     }
