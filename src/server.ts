@@ -85,7 +85,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     done: (swept) => log.info(swept, 'swept'),
     failed: (err) => log.error({ err }, 'sweep failed'),
     doubted: (why) =>
-      log.warn(why, 'the clock leapt or is ahead: until it has been steady for 10 minutes nothing is deleted'),
+      log.warn(why, 'the clock leapt or may be ahead: until it has been steady for 10 minutes nothing is deleted'),
   });
   let stopping = false;
   const isStopping = () => stopping;

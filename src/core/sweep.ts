@@ -7,7 +7,7 @@ import { trashOf } from './trash.ts';
 const portion = 500;
 const strayAgeMs = 3600_000;
 /** Sweeps come so often that none leaves a room this long past its time: nobody swept, or the clock is ahead. */
-const overdueMs = 3600_000;
+const overdueMs = 2 * 60_000;
 
 export interface SweepReport {
   rooms: number;

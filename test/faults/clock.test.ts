@@ -48,20 +48,23 @@ describe('a clock that leaps ahead', () => {
       const { status } = await server.api.get(`/api/rooms/${room?.code}`);
       assert.equal(status, leap > 24 * hour ? 404 : 410);
     });
-  }
 
-  it('[FAULT-4] before the server starts, has nothing deleted for ten minutes', async (t) => {
-    const server = await sweepingServer(t);
-    const rooms = await furnish(server);
-    await server.stop();
-    server.clock.now += leaps['ten years'];
-    await server.restart();
-    await eventually('the first sweep', () => doubts(server) === 1);
-    await server.stop();
-    server.clock.now -= leaps['ten years'];
-    await server.restart();
-    for (const room of rooms) await assertThere(server, room);
-  });
+    it(`[FAULT-4] by ${far}, before the server starts, has nothing deleted for ten minutes`, async (t) => {
+      const server = await sweepingServer(t);
+      const rooms = await furnish(server);
+      await server.stop();
+      server.clock.now += leap;
+      await server.restart();
+      await eventually('the first sweep', () => doubts(server) === 1);
+      server.clock.advance(steadyAfterMs - second);
+      t.mock.timers.tick(sweepEveryMs);
+      // A stop waits for the sweep that runs.
+      await server.stop();
+      server.clock.now -= leap + steadyAfterMs;
+      await server.restart();
+      for (const room of rooms) await assertThere(server, room);
+    });
+  }
 
   it('[FAULT-4] [RUN-2] leaves the server ready, and so does one that falls back', async (t) => {
     const { api, clock } = await startTestServer(t);
@@ -93,26 +96,26 @@ describe('a clock that falls back', () => {
     });
   }
 
-  it('[FAULT-5] revives no room whose devices were told that it is over, nor one that was swept', async (t) => {
-    const server = await sweepingServer(t, { heartbeatMs: 250 });
-    const { api, url, clock } = server;
-    const [told, swept] = [await api.room({ expiresIn: 60 }), await api.room({ expiresIn: 120 })];
-    const device = await joinRoom(t, url, told);
-    await device.next('snapshot');
-    clock.advance(60 * second);
-    t.mock.timers.tick(sweepEveryMs / 1000);
-    assert.equal((await device.next('closed')).reason, 'expired');
-    await eventually('the room is ended, and not by a sweep', async () => (await roomsIn(server)) === 1);
-    clock.advance(60 * second);
-    await eventually('the sweep runs', async () => {
-      t.mock.timers.tick(sweepEveryMs);
-      return (await roomsIn(server)) === 0;
-    });
-    clock.now -= hour;
-    for (const room of [told, swept]) assertError(await api.get(`/api/rooms/${room}`), 410, 'ROOM_EXPIRED');
-  });
-
   for (const [far, leap] of Object.entries(leaps)) {
+    it(`[FAULT-5] by ${far}, revives no room whose devices were told that it is over, nor one that was swept`, async (t) => {
+      const server = await sweepingServer(t, { heartbeatMs: 250 });
+      const { api, url, clock } = server;
+      const [told, swept] = [await api.room({ expiresIn: 60 }), await api.room({ expiresIn: 120 })];
+      const device = await joinRoom(t, url, told);
+      await device.next('snapshot');
+      clock.advance(60 * second);
+      t.mock.timers.tick(sweepEveryMs / 1000);
+      assert.equal((await device.next('closed')).reason, 'expired');
+      await eventually('the room is ended, and not by a sweep', async () => (await roomsIn(server)) === 1);
+      clock.advance(60 * second);
+      await eventually('the sweep runs', async () => {
+        t.mock.timers.tick(sweepEveryMs);
+        return (await roomsIn(server)) === 0;
+      });
+      clock.now -= leap;
+      for (const room of [told, swept]) assertError(await api.get(`/api/rooms/${room}`), 410, 'ROOM_EXPIRED');
+    });
+
     it(`[FAULT-6] by ${far}, keeps nobody waiting for longer than a whole window`, async (t) => {
       const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '30', POPROOM_MISS_LIMIT: '3' });
       const { api, clock } = server;
@@ -206,7 +209,7 @@ async function leapUntilDoubted(t: TestContext, server: TestServer, ms: number):
 
 /** The server notes each time that it begins to doubt its clock. */
 function doubts({ logged }: TestServer): number {
-  return logged().split('the clock leapt or is ahead').length - 1;
+  return logged().split('nothing is deleted').length - 1;
 }
 
 function assertWait({ retryAfter }: Record<string, unknown>, mostMs: number): void {

@@ -165,7 +165,7 @@ describe('the sweep', () => {
     const [kept] = await storedBlobs(server);
     const stray = await leaveStray(server, 'a'.repeat(64));
     await leaveUnfinished(server, 'b'.repeat(64));
-    await roomForAMinute(api);
+    await api.room({ expiresIn: (hour - minute) / second });
     await sweepAfter(server, hour - minute);
     assert.deepEqual((await wholeBlobs(server)).sort(), [kept, stray].sort());
     assert.deepEqual(await unfinishedBlobs(server), ['b'.repeat(64)]);
