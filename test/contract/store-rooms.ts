@@ -225,6 +225,19 @@ function deviceTests(open: OpenStore): void {
     assert.equal((await store.rooms.listDevices(code, start + 61 * second)).length, 1);
   });
 
+  it('[DEV-1] [DEV-3] counts the device of a channel until it is detached, or 45 seconds after it was last renewed', async () => {
+    const code = await makeRoom(store.rooms);
+    const [phone, laptop] = ['phone', 'laptop'].map((id) => ({ id: `channel of ${id}`, device: { id, name: id } }));
+    assert.ok(phone && laptop);
+    const devicesAfter = (seconds: number) => store.rooms.listDevices(code, start + seconds * second);
+    for (const channel of [phone, laptop]) await store.rooms.attachDevice(code, channel, start);
+    assert.deepEqual(await devicesAfter(44), [phone.device, laptop.device]);
+    await store.rooms.renewDevices(code, [laptop], start + 30 * second);
+    assert.deepEqual(await devicesAfter(46), [laptop.device]);
+    await store.rooms.detachDevice(code, laptop.id);
+    assert.deepEqual(await devicesAfter(46), []);
+  });
+
   it('[DEV-1] counts no device that was not let in', async () => {
     const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
     await enter(code, { deviceId: 'asked' });

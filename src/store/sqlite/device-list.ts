@@ -11,7 +11,7 @@ interface Present {
 
 export type DeviceList = ReturnType<typeof createDeviceList>;
 
-export function createDeviceList({ deviceSeenMs, devicesPerRoom }: GuardRules) {
+export function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom }: GuardRules) {
   const rooms = new Map<RoomCode, Present>();
 
   function enter(code: RoomCode): Present {
@@ -22,9 +22,9 @@ export function createDeviceList({ deviceSeenMs, devicesPerRoom }: GuardRules) {
 
   function dropGone(code: RoomCode, { seen, channels }: Present, now: number): void {
     // What was noted by a clock that was ahead, and has been set back, would otherwise stay until that time comes.
-    const isGone = (notedAt: number) => notedAt <= now - deviceSeenMs || notedAt > now + deviceSeenMs;
-    for (const [id, seenAt] of seen) if (isGone(seenAt)) seen.delete(id);
-    for (const [id, { renewedAt }] of channels) if (isGone(renewedAt)) channels.delete(id);
+    const isGone = (notedAt: number, afterMs: number) => notedAt <= now - afterMs || notedAt > now + afterMs;
+    for (const [id, seenAt] of seen) if (isGone(seenAt, deviceSeenMs)) seen.delete(id);
+    for (const [id, { renewedAt }] of channels) if (isGone(renewedAt, channelSeenMs)) channels.delete(id);
     if (seen.size + channels.size === 0) rooms.delete(code);
   }
 
