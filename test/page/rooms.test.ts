@@ -174,6 +174,24 @@ describe('the page, a room', () => {
     assert.ok(after > before - 130, `${before} ${after}`);
   });
 
+  for (const [wrong, hours] of [
+    ['ahead', 6],
+    ['behind', -6],
+  ] as const) {
+    it(`[PAGE-6] shows the time that is left by the server's clock where the device's is ${wrong}`, async (t) => {
+      const world = await openWorld(t);
+      const { page } = await world.device();
+      await page.clock.install({ time: Date.now() + hours * 3_600_000 });
+      await page.goto(`/r/${await world.server.api.room({ expiresIn: 3_700 })}`);
+      await eventually('it is that', async () => {
+        const left = inSeconds((await page.locator('time').textContent()) ?? '');
+        return left > 3_640 && left <= 3_701;
+      });
+      await page.goto('/');
+      await page.getByText('62 minutes left').or(page.getByText('61 minutes left')).waitFor();
+    });
+  }
+
   it('[PAGE-16] is found again after a reload, forgotten with one click, and that can be taken back', async (t) => {
     const world = await openWorld(t);
     const device = await world.device();

@@ -1,5 +1,6 @@
 /** The page begins here. */
 import { render } from 'preact';
+import { compareClocks } from './device/clock.ts';
 import { applyTheme } from './device/preferences.ts';
 import { rereadRooms } from './device/recent-rooms.ts';
 import { installWorker } from './install.ts';
@@ -7,6 +8,7 @@ import { App } from './views/app.tsx';
 import { applyLanguage } from './words/index.ts';
 
 rereadRooms();
+void compareClocks();
 applyTheme();
 await applyLanguage();
 render(<App />, document.getElementById('app') as HTMLElement);

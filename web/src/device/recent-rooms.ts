@@ -1,5 +1,6 @@
 /** The rooms that this device has been in and that still live. */
 import { signal } from '@preact/signals';
+import { clockAhead } from './clock.ts';
 import { isRecord, isText, lasting, passing } from './storage.ts';
 
 export interface RecentRoom {
@@ -17,7 +18,7 @@ export const recentRooms = signal<readonly RecentRoom[]>([]);
 
 export function remember(room: Omit<RecentRoom, 'since'>): RecentRoom {
   const others = rereadRooms().filter(({ code }) => code !== room.code);
-  const since = recentRooms.value.find(({ code }) => code === room.code)?.since ?? Date.now();
+  const since = recentRooms.value.find(({ code }) => code === room.code)?.since ?? Date.now() - clockAhead.value;
   const remembered = { ...room, since };
   // However many there are, one with words that were not sent yet is not forgotten.
   const kept = others.filter(({ code }, i) => i < mostRemembered - 1 || draftKeys(code).length > 0);

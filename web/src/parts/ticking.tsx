@@ -1,6 +1,7 @@
 /** The time, for everything that counts down. */
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { clockAhead } from '../device/clock.ts';
 
 const now = signal(Date.now());
 let watchers = 0;
@@ -22,6 +23,9 @@ export function useNow(): number {
   // Read for the sake of the next tick; the first look may come long after the last one.
   return Math.max(now.value, Date.now());
 }
+
+/** By the server's clock. */
+export const useServerNow = (): number => useNow() - clockAhead.value;
 
 /** A sentence with the time that is left until a moment. It is read out once, not every second. */
 export function Countdown({ until, words }: { until: number; words: (ms: number) => string }) {

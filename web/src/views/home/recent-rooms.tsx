@@ -4,12 +4,12 @@ import { goToRoom } from '../../address.ts';
 import { forget, type RecentRoom, recentRooms, rereadRooms } from '../../device/recent-rooms.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { notify } from '../../parts/notices.tsx';
-import { useNow } from '../../parts/ticking.tsx';
+import { useServerNow } from '../../parts/ticking.tsx';
 import { t } from '../../words/index.ts';
 import { roughTime } from '../../words/quantities.ts';
 
 export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
-  const now = useNow();
+  const now = useServerNow();
   const rooms = recentRooms.value.filter(({ expiresAt }) => expiresAt > now);
   // At first, and when the time of one is over.
   useEffect(() => void rereadRooms(), [rooms.length]);

@@ -1,5 +1,5 @@
 /** How long the room still lives: a line that grows shorter, and a clock. */
-import { useNow } from '../../parts/ticking.tsx';
+import { useServerNow } from '../../parts/ticking.tsx';
 import type { RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
 import { clockTime } from '../../words/quantities.ts';
@@ -7,7 +7,7 @@ import { clockTime } from '../../words/quantities.ts';
 const soonMs = 5 * 60_000;
 
 export function TimeLine({ room }: { room: RoomState }) {
-  const now = useNow();
+  const now = useServerNow();
   const left = Math.max(0, room.expiresAt.value - now);
   // When the room was made is not told: the line is full when this device comes in for the first time.
   const whole = Math.max(1, room.expiresAt.value - room.since.value);
