@@ -1,10 +1,11 @@
 /** Rooms and keys as they are kept in Redis, for moving them. */
-import type { Archive, GuardRules, KeyRecord, RoomRecord } from '../../core/ports.ts';
+import type { Archive, GuardRules, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import * as scripts from './archive-scripts.ts';
-import type { Keys } from './keys.ts';
-import { filesOf, netMs } from './room-store.ts';
+import { filesOf } from './file-list.ts';
+import { keyRecords } from './key-store.ts';
+import { type Keys, netMs } from './keys.ts';
 
 const portion = '500';
 
@@ -56,8 +57,7 @@ export function createArchive(redis: Redis, keys: Keys, { rememberExpiredMs }: G
     },
 
     async keys() {
-      const all = (await redis.send(byId, ['HVALS', byId])) as string[];
-      return all.map(keyOf).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+      return keyRecords((await redis.send(byId, ['HVALS', byId])) as string[]);
     },
 
     async restoreKey(key) {
@@ -99,9 +99,4 @@ function fieldsOf({ content, pinMac, ...record }: Omit<RoomRecord, 'files' | 'tr
     fileBytes: files.reduce((sum, { size }) => sum + size, 0),
     pinAttempts: record.pinAttempts,
   };
-}
-
-function keyOf(json: string): KeyRecord {
-  const { id, name, tier, createdAt, revokedAt, hash } = JSON.parse(json) as KeyRecord;
-  return { id, name, tier, createdAt, revokedAt, hash };
 }

@@ -1,18 +1,16 @@
 /** API keys in Redis. */
-import type { ApiKey, KeyStore } from '../../core/ports.ts';
+import type { ApiKey, KeyRecord, KeyStore } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Keys } from './keys.ts';
 import { createKey, revokeKey } from './scripts.ts';
-
-type StoredKey = Omit<ApiKey, 'revokedAt'> & { hash: string; revokedAt?: number };
 
 export function createKeyStore(redis: Redis, { apiKeys }: Keys): KeyStore {
   const [byId = '', byHash = ''] = apiKeys;
   return {
     async create({ hash, ...key }, now) {
-      const stored: StoredKey = { ...key, createdAt: now, hash };
-      const made = await redis.run(createKey, apiKeys, [key.id, hash, key.name, JSON.stringify(stored)]);
-      return made === 1 ? keyOf(JSON.stringify(stored)) : undefined;
+      const made: ApiKey = { ...key, createdAt: now, revokedAt: undefined };
+      const args = [key.id, hash, key.name, JSON.stringify({ ...made, hash })];
+      return (await redis.run(createKey, apiKeys, args)) === 1 ? made : undefined;
     },
 
     async find(hash) {
@@ -21,8 +19,7 @@ export function createKeyStore(redis: Redis, { apiKeys }: Keys): KeyStore {
     },
 
     async list() {
-      const all = (await redis.send(byId, ['HVALS', byId])) as string[];
-      return all.map(keyOf).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+      return keyRecords((await redis.send(byId, ['HVALS', byId])) as string[]).map(withoutHash);
     },
 
     async revoke(idOrName, now) {
@@ -32,7 +29,15 @@ export function createKeyStore(redis: Redis, { apiKeys }: Keys): KeyStore {
   };
 }
 
-function keyOf(json: string): ApiKey {
-  const { id, name, tier, createdAt, revokedAt } = JSON.parse(json) as StoredKey;
-  return { id, name, tier, createdAt, revokedAt };
+/** Oldest first. */
+export function keyRecords(jsons: string[]): KeyRecord[] {
+  return jsons.map(recordOf).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
+
+function recordOf(json: string): KeyRecord {
+  const { id, name, tier, createdAt, revokedAt, hash } = JSON.parse(json) as KeyRecord;
+  return { id, name, tier, createdAt, revokedAt, hash };
+}
+
+const withoutHash = ({ hash: _, ...key }: KeyRecord): ApiKey => key;
+const keyOf = (json: string): ApiKey => withoutHash(recordOf(json));

@@ -4,6 +4,9 @@
  */
 import type { RoomCode } from '../../core/room-code.ts';
 
+/** How long Redis keeps a room that no sweep has met: a net under the sweep, which forgets nothing. */
+export const netMs = 7 * 86_400_000;
+
 /** Few enough to look through all of them, many enough to spread over a cluster. */
 const shardCount = 16;
 

@@ -1,24 +1,15 @@
 /** Rooms in Redis: each method one script, where what it touches lies under one hash tag. */
 import { randomBytes } from 'node:crypto';
-import type {
-  Absence,
-  Content,
-  Device,
-  GuardRules,
-  Refusal,
-  Room,
-  RoomStore,
-  StoredFile,
-  Visit,
-} from '../../core/ports.ts';
+import type { Absence, Content, GuardRules, Refusal, Room, RoomStore, Visit } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
-import type { Keys } from './keys.ts';
+import { clearUp } from './clear-up.ts';
+import { createDeviceList } from './device-list.ts';
+import { createFileList, filesOf } from './file-list.ts';
+import { type Keys, netMs } from './keys.ts';
 import { createLockouts } from './lockouts.ts';
 import * as scripts from './scripts.ts';
 
-/** How long Redis keeps a room that no sweep has met: a net under the sweep, which forgets nothing. */
-export const netMs = 7 * 86_400_000;
 /** For a node to end the rooms, and remove the blobs, that it took on. */
 const leaseMs = 60_000;
 
@@ -79,12 +70,6 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     return [room, guard, trusted, seen, channels, files, blobs, trash];
   };
 
-  /**
-   * Clears what lies elsewhere on a cluster, and misleads nobody should it stay. The change that it follows on is done:
-   * whoever asked for that must not be told that it failed.
-   */
-  const clearUp = (key: string, command: readonly string[]) => redis.send(key, command).catch(() => undefined);
-
   const inAllShards = <T>(work: (shard: Keys['shards'][number]) => Promise<T>) => Promise.all(keys.shards.map(work));
 
   async function end(code: RoomCode, expiresAt: string, now: number): Promise<void> {
@@ -93,6 +78,9 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   }
 
   return {
+    ...createDeviceList(redis, keys, rules),
+    ...createFileList(redis, keys, rules),
+
     async createRoom({ draw, codeLengths, createdAt, expiresAt, pinMac, creator }) {
       const lengths = codeLengths.flatMap(({ length, upTo }) => [length, upTo]);
       const claimed = await redis.run(scripts.claimCode, [keys.rooms], [draw, createdAt, expiresAt, ...lengths]);
@@ -126,7 +114,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     async deleteRoom(code, now) {
       const reply = await redis.run(scripts.deleteRoom, dropKeys(code), [now, rules.rememberExpiredMs]);
       if (typeof reply === 'string') return reply as Absence;
-      await clearUp(keys.rooms, ['ZREM', keys.rooms, code]);
+      await clearUp(redis, keys.rooms, ['ZREM', keys.rooms, code]);
       return { seq: Number(reply) };
     },
 
@@ -143,29 +131,6 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
       return seq === null ? undefined : { seq: Number(seq) };
     },
 
-    async attachDevice(code, { id, device }, now) {
-      const args = [now, rules.channelSeenMs, rules.devicesPerRoom, id, device.id, channelJson(device, now)];
-      return (await redis.run(scripts.attachDevice, [keys.ofRoom(code).channels], args)) as 'attached' | 'full';
-    },
-
-    async renewDevices(code, channels, now) {
-      if (channels.length === 0) return;
-      const pairs = channels.flatMap(({ id, device }) => [id, channelJson(device, now)]);
-      await redis.run(scripts.renewDevices, [keys.ofRoom(code).channels], [2 * rules.channelSeenMs, ...pairs]);
-    },
-
-    async detachDevice(code, channelId) {
-      const { channels } = keys.ofRoom(code);
-      await redis.send(channels, ['HDEL', channels, channelId]);
-    },
-
-    async listDevices(code, now) {
-      const { channels, seen } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.listDevices, [channels, seen], [now - rules.deviceSeenMs]);
-      const [jsons, ids] = reply as [string[], string[]];
-      return devicesOf(jsons, ids, now - rules.channelSeenMs).slice(0, rules.devicesPerRoom);
-    },
-
     async writeContent(code, { content, ifVersions, now }) {
       // A list of no versions is met by none; a version that cannot be stands for it.
       const versions = ifVersions?.length === 0 ? [-1] : (ifVersions ?? []);
@@ -175,48 +140,6 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
       const parts = reply as (string | number)[];
       if (parts.length === 3) return { outcome: 'conflict', current: contentOf(parts as string[]) };
       return { outcome: 'written', version: Number(parts[0]), seq: Number(parts[1]) };
-    },
-
-    async addFile(code, file, { files: mostFiles, bytes: mostBytes }) {
-      const { room, files, blobs } = keys.ofRoom(code);
-      const index = keys.roomOfFile(file.id);
-      // The address first: a file that is listed can be fetched.
-      await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
-      const entry = [file.id, file.blob, file.size, JSON.stringify(file)];
-      const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, mostFiles, mostBytes];
-      const reply = await redis.run(scripts.addFile, [room, files, blobs], args);
-      if (typeof reply === 'string') {
-        await redis.send(index, ['DEL', index]);
-        return reply as Absence | 'full';
-      }
-      const [seq, expiresAt] = reply as [number, string];
-      await redis.send(index, ['PEXPIRE', index, String(Number(expiresAt) - file.uploadedAt + netMs)]);
-      return { seq };
-    },
-
-    async listFiles(code, now) {
-      const { room, files } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.listFiles, [room, files], [now, rules.rememberExpiredMs]);
-      return typeof reply === 'string' ? (reply as Absence) : filesOf(reply as string[]);
-    },
-
-    async findFile(fileId, now) {
-      const index = keys.roomOfFile(fileId);
-      const code = await redis.send(index, ['GET', index]);
-      if (code === null) return undefined;
-      const { room, files } = keys.ofRoom(code as RoomCode);
-      const entry = await redis.run(scripts.findFile, [room, files], [now, fileId]);
-      return entry === null ? undefined : fileOf(String(entry));
-    },
-
-    async removeFile(code, fileId, now) {
-      const { room, files, blobs, trash } = keys.ofRoom(code);
-      const args = [now, rules.rememberExpiredMs, fileId];
-      const reply = await redis.run(scripts.removeFile, [room, files, blobs, trash], args);
-      if (typeof reply === 'string') return reply as 'no-file' | Absence;
-      const index = keys.roomOfFile(fileId);
-      await clearUp(index, ['DEL', index]);
-      return { seq: Number(reply) };
     },
 
     async expireRooms(now, limit) {
@@ -303,33 +226,4 @@ function stateOf(code: RoomCode, fields: string[], jsons: string[]) {
     files: filesOf(jsons),
     pinAttempts: Number(of('pinAttempts')),
   };
-}
-
-/** Oldest first; those of one moment in the order in which they came. */
-export function filesOf(entries: string[]): StoredFile[] {
-  const files = entries.map((entry) => ({ seq: Number.parseInt(entry, 10), file: fileOf(entry) }));
-  files.sort((a, b) => a.file.uploadedAt - b.file.uploadedAt || a.seq - b.seq);
-  return files.map(({ file }) => file);
-}
-
-const fileOf = (entry: string): StoredFile => JSON.parse(entry.slice(entry.indexOf(':') + 1)) as StoredFile;
-
-interface StoredChannel {
-  id: string;
-  name?: string;
-  renewedAt: number;
-}
-
-const channelJson = ({ id, name }: Device, now: number): string =>
-  JSON.stringify({ id, name, renewedAt: now } satisfies Omit<StoredChannel, 'name'> & { name: string | undefined });
-
-/** The device of a channel lends its name to the same device seen by requests. */
-function devicesOf(jsons: string[], seen: string[], renewedSince: number): Device[] {
-  const devices = new Map<string, Device>();
-  for (const json of jsons) {
-    const { id, name, renewedAt } = JSON.parse(json) as StoredChannel;
-    if (renewedAt > renewedSince && !devices.get(id)?.name) devices.set(id, { id, name });
-  }
-  for (const id of seen) if (!devices.has(id)) devices.set(id, { id, name: undefined });
-  return [...devices.values()];
 }

@@ -3,42 +3,7 @@
  * hash tag. Times always come from the caller; the expiry of Redis itself only clears what nobody will ask for again.
  */
 import { script } from '../../redis/script.ts';
-
-/** Whether a room is there and not past its time. */
-const isLive = `
-local function isLive(room, now)
-  local expiresAt = redis.call('HGET', room, 'expiresAt')
-  return expiresAt and tonumber(expiresAt) > tonumber(now)
-end
-`;
-
-/** Why there is no such room, as core's ports say it; nil where it is there. */
-const absenceOf = `
-local function absenceOf(room, now, rememberMs)
-  local expiresAt = tonumber(redis.call('HGET', room, 'expiresAt') or 0)
-  if expiresAt > tonumber(now) then return nil end
-  return expiresAt > tonumber(now) - tonumber(rememberMs) and 'expired' or 'gone'
-end
-`;
-
-/** A file's entry is the seq of its arrival, which keeps those of one moment in order, and its JSON. */
-const fileIn = `
-local function fileIn(entry)
-  return cjson.decode(string.match(entry, '^%d+:(.*)$'))
-end
-`;
-
-/** Files' blobs go to the trash in the same step in which the files go. */
-const dropFiles = `${fileIn}
-local function dropFiles(files, blobs, trash)
-  for _, entry in ipairs(redis.call('HVALS', files)) do
-    local blob = fileIn(entry).blob
-    redis.call('SREM', blobs, blob)
-    redis.call('SADD', trash, blob)
-  end
-  redis.call('DEL', files)
-end
-`;
+import { absenceOf, dropFiles, isLive } from './lua.ts';
 
 /** KEYS: all rooms by expiry. ARGV: draw, createdAt, expiresAt, then pairs of a length and up to how many rooms. */
 export const claimCode = script(`
@@ -245,81 +210,6 @@ if #ARGV > 3 then
 end
 redis.call('HSET', KEYS[1], 'content', ARGV[3], 'writtenAt', ARGV[1])
 return {redis.call('HINCRBY', KEYS[1], 'version', 1), redis.call('HINCRBY', KEYS[1], 'seq', 1)}
-`);
-
-/** KEYS: room, files, blobs. ARGV: now, rememberExpiredMs, id, blob, size, json, most files, most bytes. */
-export const addFile = script(`${absenceOf}
-local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
-if absence then return absence end
-local room = redis.call('HMGET', KEYS[1], 'fileCount', 'fileBytes', 'expiresAt')
-if tonumber(room[1]) >= tonumber(ARGV[7]) or tonumber(room[2]) + tonumber(ARGV[5]) > tonumber(ARGV[8]) then
-  return 'full'
-end
-redis.call('HINCRBY', KEYS[1], 'fileCount', 1)
-redis.call('HINCRBY', KEYS[1], 'fileBytes', ARGV[5])
-local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
-redis.call('HSET', KEYS[2], ARGV[3], seq .. ':' .. ARGV[6])
-redis.call('SADD', KEYS[3], ARGV[4])
-return {seq, room[3]}
-`);
-
-/** KEYS: room, files, blobs, trash. ARGV: now, rememberExpiredMs, id. */
-export const removeFile = script(`${absenceOf}${fileIn}
-local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
-if absence then return absence end
-local entry = redis.call('HGET', KEYS[2], ARGV[3])
-if not entry then return 'no-file' end
-local file = fileIn(entry)
-redis.call('HDEL', KEYS[2], ARGV[3])
-redis.call('SREM', KEYS[3], file.blob)
-redis.call('SADD', KEYS[4], file.blob)
-redis.call('HINCRBY', KEYS[1], 'fileCount', -1)
--- Not -file.size: of an empty file that is -0, which HINCRBY does not take for a number.
-redis.call('HINCRBY', KEYS[1], 'fileBytes', 0 - file.size)
-return redis.call('HINCRBY', KEYS[1], 'seq', 1)
-`);
-
-/** KEYS: room, files. ARGV: now, rememberExpiredMs. */
-export const listFiles = script(`${absenceOf}
-local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
-if absence then return absence end
-return redis.call('HVALS', KEYS[2])
-`);
-
-/** KEYS: room, files. ARGV: now, id. */
-export const findFile = script(`${isLive}
-if not isLive(KEYS[1], ARGV[1]) then return false end
-return redis.call('HGET', KEYS[2], ARGV[2])
-`);
-
-/** KEYS: channels. ARGV: now, channelSeenMs, devicesPerRoom, channel id, device id, json. */
-export const attachDevice = script(`
-local gone = tonumber(ARGV[1]) - tonumber(ARGV[2])
-local devices, count = {}, 0
-local all = redis.call('HGETALL', KEYS[1])
-for i = 1, #all, 2 do
-  local channel = cjson.decode(all[i + 1])
-  if channel.renewedAt <= gone then redis.call('HDEL', KEYS[1], all[i])
-  elseif not devices[channel.id] then
-    devices[channel.id] = true
-    count = count + 1
-  end
-end
-if count >= tonumber(ARGV[3]) and not devices[ARGV[5]] then return 'full' end
-redis.call('HSET', KEYS[1], ARGV[4], ARGV[6])
-redis.call('PEXPIRE', KEYS[1], 2 * tonumber(ARGV[2]))
-return 'attached'
-`);
-
-/** KEYS: channels. ARGV: milliseconds to keep, then pairs of a channel id and its json. */
-export const renewDevices = script(`
-for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-`);
-
-/** KEYS: channels, seen. ARGV: from when on those that were seen count. */
-export const listDevices = script(`
-return {redis.call('HVALS', KEYS[1]), redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[1], '+inf')}
 `);
 
 /** KEYS: spending. ARGV: 1 to take, now, limit, windowMs. */

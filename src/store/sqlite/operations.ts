@@ -39,7 +39,7 @@ export function createOperations(db: DatabaseSync) {
 
   return {
     createRoom(draft: RoomDraft): RoomCode | undefined {
-      const length = lengthFor(draft.codeLengths, liveRooms(draft.createdAt) + 1);
+      const length = lengthFor(draft.codeLengths, liveRooms(sql, draft.createdAt) + 1);
       const code = draft.draw.slice(0, length) as RoomCode;
       const id = roomIdOf(code);
       if (has('SELECT 1 FROM rooms WHERE id = ? UNION ALL SELECT 1 FROM expired_rooms WHERE id = ?', id, id)) {
@@ -173,14 +173,12 @@ export function createOperations(db: DatabaseSync) {
     const ended = sql('DELETE FROM rooms WHERE id = ? AND expires_at <= ? RETURNING expires_at').get(id, now);
     if (ended) sql('INSERT OR REPLACE INTO expired_rooms VALUES (?, ?)').get(id, ended.expires_at as number);
   }
+}
 
-  /** All rooms less those past their time that no sweep has met yet. */
-  function liveRooms(now: number): number {
-    const row = sql('SELECT total - (SELECT count(*) FROM rooms WHERE expires_at <= ?) AS live FROM room_count').get(
-      now,
-    );
-    return Number(row?.live);
-  }
+/** All but those past their time, which are few: counting the others would take long where there are many. */
+export function liveRooms(sql: Sql, now: number): number {
+  const count = sql('SELECT total - (SELECT count(*) FROM rooms WHERE expires_at <= ?) AS live FROM room_count');
+  return Number(count.get(now)?.live);
 }
 
 function lengthFor(lengths: RoomDraft['codeLengths'], rooms: number): number | undefined {

@@ -17,7 +17,7 @@ import type {
 import type { RoomCode } from '../../core/room-code.ts';
 import { createDeviceList } from './device-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
-import { prepareOnce } from './operations.ts';
+import { liveRooms, prepareOnce } from './operations.ts';
 import { type CachedRoom, RoomCache, type RoomWithText } from './room-cache.ts';
 import { roomIdOf } from './room-id.ts';
 import {
@@ -269,10 +269,8 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
       return new Set(blobs.filter((blob) => known.get(blob, blob)));
     },
 
-    /** All but those past their time, which are few: counting the others would take long where there are many. */
     async countRooms(now) {
-      const live = sql('SELECT total - (SELECT count(*) FROM rooms WHERE expires_at <= ?) AS live FROM room_count');
-      return Number(live.get(now)?.live);
+      return liveRooms(sql, now);
     },
   };
 }
