@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
+import { keepState } from '../support/loss.ts';
 import { startTestServer } from '../support/server.ts';
 
 /** As xclip does, it fails on an empty clipboard, and one that writes stays to serve what it was given. */
@@ -114,6 +115,22 @@ describe('poproom clip', () => {
     await copy(cli, 'while away');
     line.release();
     await eventually('the room has it', async () => (await text()) === 'while away');
+  });
+
+  it('[CLI-17] goes on with the text that stands when the server has lost the newest one', async (t) => {
+    const { server, cli, code, write, text } = await setUp(t);
+    await write('kept');
+    const goBack = await keepState(server);
+    cli.start(['clip', code]);
+    await holds(cli, 'kept');
+    for (const lost of ['lost', 'lost too']) await write(lost);
+    await holds(cli, 'lost too');
+    await goBack();
+    await holds(cli, 'kept');
+    await write('other');
+    await holds(cli, 'other');
+    await copy(cli, 'mine');
+    await eventually('the room has it', async () => (await text()) === 'mine');
   });
 
   it('[CLI-17] ends with 0 when the room is deleted', async (t) => {

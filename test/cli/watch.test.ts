@@ -7,6 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
+import { keepState } from '../support/loss.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 async function setUp(t: TestContext, room: { pin?: string } = {}) {
@@ -147,6 +148,20 @@ describe('poproom watch, when things go wrong', () => {
     await server.restart();
     await write(server, code, 'after');
     await watching.shows('after\r\n');
+  });
+
+  it('[CLI-16] goes on with the text that stands when the server has lost the newest one', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    await write(server, code, 'kept');
+    const goBack = await keepState(server);
+    const watching = cli.start(['watch', code]);
+    await watching.shows('kept\n');
+    await write(server, code, 'lost');
+    await watching.shows('lost\n');
+    await goBack();
+    await watching.shows('kept\nlost\nkept\n');
+    await write(server, code, 'other');
+    await watching.shows('kept\nlost\nkept\nother\n');
   });
 
   it('[CLI-16] ends with 0 when the room is deleted, also when it was away', async (t) => {

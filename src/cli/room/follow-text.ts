@@ -8,23 +8,24 @@ export type Take = (text: RoomText, isFirst: boolean) => unknown;
 /** Hands on the text that stands and each that follows, through interruptions, until the room is over or it is enough. */
 export async function followText(live: LiveRoom, take: Take): Promise<Ended> {
   const events = live[Symbol.asyncIterator]();
-  let version = -1;
+  let last: RoomText | undefined;
   let isWaiting = false;
   try {
     for (;;) {
       const { done, value } = await events.next();
       if (done) return value;
       // Who was never inside is not kept waiting: a wrong address would look like a room without changes.
-      if (value.type === 'waiting' && version === -1) throw value.error;
+      if (value.type === 'waiting' && !last) throw value.error;
       isWaiting = tellHowItIs(value, isWaiting);
       const text = textIn(value);
-      if (!text || text.version <= version) continue;
-      const isFirst = version === -1;
-      version = text.version;
+      // They come in order: a version that is lower is that of a server which has lost the newest.
+      if (!text || isSame(text, last)) continue;
+      const isFirst = last === undefined;
+      last = text;
       if (take(text, isFirst) === 'enough') return 'left';
     }
   } catch (error) {
-    return wentWhileAway(error, version !== -1);
+    return wentWhileAway(error, last !== undefined);
   } finally {
     await events.return('left');
   }
@@ -42,6 +43,10 @@ function textIn(event: LiveEvent): RoomText | undefined {
   if (event.type !== 'content') return undefined;
   const { content, version, timestamp } = event;
   return { content, version, timestamp };
+}
+
+function isSame({ content, version }: RoomText, last: RoomText | undefined): boolean {
+  return version === last?.version && content === last.content;
 }
 
 /** A room that was there and is not found any more went while the connection was lost. */

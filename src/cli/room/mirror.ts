@@ -12,7 +12,7 @@ export interface Step {
 }
 
 export interface Mirror {
-  /** A text of the room that is newer than what was taken before. */
+  /** A text that the room tells of; it tells them in order. */
   toClipboard(text: RoomText): Promise<void>;
   /** Looks at the clipboard, and hands on what is new in it. */
   toRoom(): Promise<void>;
@@ -22,10 +22,18 @@ export function createMirror(clipboard: Clipboard, live: LiveRoom, tell: (step: 
   /** What both had at last; undefined before the first step. */
   let same: string | undefined;
   let version = -1;
+  /** The last version that the room told of by itself. */
+  let told = -1;
 
-  async function toClipboard({ content, version: newer }: RoomText): Promise<void> {
-    // What we wrote ourselves comes back, perhaps after the clipboard has changed again.
-    if (newer <= version) return;
+  async function toClipboard(text: RoomText): Promise<void> {
+    // Answers to what we write overtake what the room tells: that is then older than what we know. One that is older
+    // than what the room told before is not: the server has lost the newest.
+    const isNews = text.version > version || text.version < told;
+    told = text.version;
+    if (isNews) await take(text);
+  }
+
+  async function take({ content, version: newer }: RoomText): Promise<void> {
     version = newer;
     const isStart = same === undefined;
     const held = await clipboard.read();
@@ -44,7 +52,7 @@ export function createMirror(clipboard: Clipboard, live: LiveRoom, tell: (step: 
     if (Buffer.byteLength(text) > longestText) return refuse(text, tooLong);
     try {
       const answer = await live.write(text, version);
-      if (answer.type === 'conflict') return await toClipboard(answer);
+      if (answer.type === 'conflict') return await take(answer);
       version = answer.version;
       same = text;
       tell(stepTo('room', text));
