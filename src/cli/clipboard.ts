@@ -33,12 +33,16 @@ function windows(script: string): Way['read'] {
   return ['powershell.exe', '-NoProfile', '-NonInteractive', '-Command', script];
 }
 
-export function findClipboard(environment: Environment): Clipboard {
+/** Answers how to open it, for as long as a signal does not end it. */
+export function findClipboard(environment: Environment): (signal: AbortSignal) => Clipboard {
   const way = waysOf(environment).find(({ read, write }) =>
     [read, write].every(([name]) => isThere(environment, name)),
   );
   if (!way) throw new ClipboardError(whatToInstall(environment));
-  return { read: () => readWith(way.read), write: (text) => writeWith(way.write, text) };
+  return (signal) => ({
+    read: () => readWith(way.read, { signal }),
+    write: (text) => writeWith(way.write, text, { signal }),
+  });
 }
 
 function waysOf({ windows }: Environment): Way[] {

@@ -15,9 +15,9 @@ const lookEveryMs = 1000;
 
 export async function clip(input: Input): Promise<void> {
   takesOnlyCode('clip', input);
-  const clipboard = findClipboard(readEnvironment());
+  const open = findClipboard(readEnvironment());
   await inRoom(input, (room) =>
-    untilInterrupted(async (signal) => remarkEnd(await keepSame(input, { room, clipboard, signal }))),
+    untilInterrupted(async (signal) => remarkEnd(await keepSame(input, { room, clipboard: open(signal), signal }))),
   );
 }
 
