@@ -1,8 +1,10 @@
 /** `poproom clip`: the clipboard and the room have the same text. The clipboard is a file, behind a program like xclip. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { readWith, writeWith } from '../../src/cli/clipboard-program.ts';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
@@ -117,6 +119,20 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'while away');
   });
 
+  it('[CLI-17] leaves the room alone where the clipboard has another form of its text', async (t) => {
+    const { cli, code, write, text } = await setUp(t);
+    // With ends of lines of its own, and up to a NUL.
+    await program(cli, 'xclip', xclip.replace('cat >', String.raw`tr '\000' '\001' | sed 's/\x01.*//; $!s/$/\r/' >`));
+    await write('one\ntwo\0three');
+    cli.start(['clip', code]);
+    await holds(cli, 'one\r\ntwo');
+    const before = await looks(cli);
+    await eventually('it was looked at', async () => (await looks(cli)) >= before + 2);
+    assert.equal(await text(), 'one\ntwo\0three');
+    await copy(cli, 'mine\r\n');
+    await eventually('the room has it', async () => (await text()) === 'mine\r\n');
+  });
+
   it('[CLI-17] goes on with the text that stands when the server has lost the newest one', async (t) => {
     const { server, cli, code, write, text } = await setUp(t);
     await write('kept');
@@ -186,6 +202,26 @@ describe('poproom clip', () => {
       async () => (await readFile(join(cli.home, 'wayland'), 'utf8').catch(() => '')) === 'x',
     );
     assert.equal(await pasted(cli), undefined);
+  });
+
+  it('[CLI-18] ends on Ctrl-C though the program for the clipboard hangs', async (t) => {
+    const { cli, code, write } = await setUp(t);
+    await write('x');
+    for (const way of ['-out', '-in']) {
+      await program(cli, 'xclip', `#!/bin/sh\n[ "$3" = ${way} ] || exit 0\ntouch "$HOME/${way}"\nexec sleep 60\n`);
+      const clipping = cli.start(['clip', code]);
+      await eventually('it hangs', () => existsSync(join(cli.home, way)));
+      clipping.signal('SIGINT');
+      const { code: exit, stderr } = await clipping.ended;
+      assert.deepEqual([exit, stderr], [130, '']);
+    }
+  });
+
+  it('[CLI-18] does not wait for ever for a program that hangs', async () => {
+    const hanging = ['sh', '-c', 'exec sleep 60'] as const;
+    const within = () => ({ signal: new AbortController().signal, withinMs: 100 });
+    await assert.rejects(readWith(hanging, within()), /^Error: The clipboard cannot be reached: sh does not answer\.$/);
+    await assert.rejects(writeWith(hanging, 'x', within()), /sh does not answer/);
   });
 
   it('[CLI-18] ends with a sentence when the clipboard does not work', async (t) => {

@@ -37,7 +37,7 @@ export function createMirror(clipboard: Clipboard, live: LiveRoom, tell: (step: 
     version = newer;
     const isStart = same === undefined;
     const held = await clipboard.read();
-    const wasChanged = !isStart && held !== '' && held !== same && held !== content;
+    const wasChanged = same !== undefined && held !== '' && !isForm(held, same) && !isForm(held, content);
     same = content;
     // A room without a text has nothing to give to someone who comes; the clipboard's goes there instead.
     if (held === content || (isStart && content === '')) return;
@@ -48,7 +48,7 @@ export function createMirror(clipboard: Clipboard, live: LiveRoom, tell: (step: 
   async function toRoom(): Promise<void> {
     const text = await clipboard.read();
     // A picture, or nothing, does not take the text away from the others.
-    if (text === '' || text === same) return;
+    if (text === '' || isForm(text, same)) return;
     if (Buffer.byteLength(text) > longestText) return refuse(text, tooLong);
     try {
       const answer = await live.write(text, version);
@@ -75,6 +75,16 @@ export function createMirror(clipboard: Clipboard, live: LiveRoom, tell: (step: 
 
   return { toClipboard, toRoom };
 }
+
+/**
+ * Whether one text may be what a clipboard has made of the other: some write the ends of lines in their own way, or stop
+ * at a NUL. What it has made of a text of the room must not go back there.
+ */
+function isForm(one: string, other: string | undefined): boolean {
+  return one === other || (other !== undefined && plain(one) === plain(other));
+}
+
+const plain = (text: string) => text.replace(/\0.*$/s, '').replaceAll('\r\n', '\n');
 
 const tooLong = 'it is longer than 1 MiB.';
 const roomWasNewer = 'The text of the room was newer, and has replaced what you copied.';
