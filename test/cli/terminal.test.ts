@@ -1,7 +1,10 @@
 /** What others wrote must not move the cursor, colour the screen or write into the clipboard of who looks at it. */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { WebSocketServer } from 'ws';
 import { createCli } from '../support/cli.ts';
 import { listening } from '../support/listening.ts';
 import { startTestServer } from '../support/server.ts';
@@ -29,22 +32,35 @@ describe('a terminal', () => {
 
   it('[CLI-7] does not obey names of files, nor what a server says', async (t) => {
     const cli = await createCli(t, { POPROOM_URL: await hostileServer(t) });
-    const said = await Promise.all([cli.run(['info', '7KQ2MX']), cli.run(['rm', '7KQ2MX', '0']), cli.run(['new'])]);
-    for (const { stdout, stderr } of said) {
-      assert.match(stdout + stderr, /owned/);
-      assert.equal(hasControls(stdout + stderr) || (stdout + stderr).includes('\u202E'), false);
-    }
+    const lines = ['info 7KQ2MX', 'rm 7KQ2MX 0', 'new', 'put 7KQ2MX text'];
+    const said = lines.flatMap((line) => [cli.run(line.split(' ')), cli.terminal(`poproom ${line}`).ended]);
+    for (const { stdout, stderr } of await Promise.all(said)) mustBeHarmless(stdout + stderr);
+  });
+
+  it('[CLI-7] does not obey why a server refuses what was copied', async (t) => {
+    const cli = await createCli(t, { POPROOM_URL: await hostileServer(t), DISPLAY: ':0' });
+    await writeFile(join(cli.bin, 'xclip'), '#!/bin/sh\n[ "$3" = -in ] || echo copied\n', { mode: 0o755 });
+    const clipping = cli.start(['clip', '7KQ2MX']);
+    await clipping.shows('did not go to the room');
+    mustBeHarmless(clipping.stderr());
   });
 });
+
+function mustBeHarmless(shown: string): void {
+  assert.match(shown, /owned/);
+  assert.equal(hasControls(shown) || shown.includes('\u202E'), false, JSON.stringify(shown));
+}
 
 const hasControls = (text: string) => /[^\P{Cc}\r\n\t]/u.test(text);
 
 /** Everything it says wants to be obeyed. */
 async function hostileServer(t: TestContext): Promise<string> {
   const file = { fileId: '0', fileName: orders, fileSize: 1, fileUrl: 'http://127.0.0.1:1/' };
+  const expiresAt = '2026-01-15T09:30:00.000Z';
   const answers: Record<string, object> = {
-    'GET /api/rooms/7KQ2MX': { roomId: '7KQ2MX', expiresAt: '2026-01-15T09:30:00.000Z', deviceCount: 1, hasPin: false },
-    'GET /api/rooms/7KQ2MX/content': { content: 'text', timestamp: '2026-01-15T09:30:00.000Z' },
+    'POST /api/rooms': { roomId: orders, expiresAt, hasPin: false },
+    'GET /api/rooms/7KQ2MX': { roomId: orders, expiresAt, deviceCount: orders, hasPin: false },
+    'GET /api/rooms/7KQ2MX/content': { content: 'text', timestamp: expiresAt },
     'GET /api/rooms/7KQ2MX/files': { files: [file] },
     'DELETE /api/rooms/7KQ2MX/files/0': { success: true, message: 'Removed.' },
   };
@@ -54,6 +70,14 @@ async function hostileServer(t: TestContext): Promise<string> {
     response
       .setHeader('ETag', '"1"')
       .end(JSON.stringify(answer ?? { error: { code: 'VALIDATION_FAILED', message: orders } }));
+  });
+  const refusal = { code: 'VALIDATION_FAILED', message: orders };
+  new WebSocketServer({ server }).on('connection', (socket) => {
+    socket.on('message', (data) => {
+      const { type, ref } = JSON.parse(String(data));
+      const snapshot = { type: 'snapshot', seq: 0, content: { content: '', version: 0 }, files: [], devices: [] };
+      socket.send(JSON.stringify(type === 'join' ? snapshot : { type: 'error', error: refusal, ref }));
+    });
   });
   return listening(t, server);
 }

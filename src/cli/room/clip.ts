@@ -7,6 +7,7 @@ import { readEnvironment } from '../environment.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { createNewest } from '../newest.ts';
 import { inJson, remark } from '../output.ts';
+import { printable } from '../printable.ts';
 import { inRoom } from '../visit.ts';
 import { followText, remarkEnd } from './follow-text.ts';
 import { createMirror, type Step } from './mirror.ts';
@@ -57,6 +58,6 @@ async function keepSame(input: Input, { room, clipboard, signal }: Ends): Promis
 
 function tell(input: Input, step: Step): void {
   if (input.isSet('json')) console.log(inJson(step));
-  else if (step.problem !== undefined) console.error(step.problem);
+  else if (step.problem !== undefined) console.error(printable(step.problem));
   else remark(step.to === 'room' ? 'Clipboard → room' : 'Room → clipboard');
 }

@@ -14,11 +14,11 @@ export async function info(input: Input): Promise<void> {
     const [text, files] = await Promise.all([room.read(), room.files()]);
     const bytes = Buffer.byteLength(text.content);
     const rows: [string, string][] = [
-      ['room', about.roomId],
+      ['room', printable(about.roomId)],
       ['link', room.link],
       ['time left', sayDuration(Date.parse(about.expiresAt) - Date.now())],
       ['PIN', about.hasPin ? 'yes' : 'no'],
-      ['devices', String(about.deviceCount)],
+      ['devices', printable(String(about.deviceCount))],
       ['text', text.version === 0 ? 'none yet' : `${inBytes(bytes)}, version ${text.version}`],
       ['files', files.length === 0 ? 'none' : String(files.length)],
       ...files.map(({ fileName, fileSize }): [string, string] => ['', `${printable(fileName)}  ${inBytes(fileSize)}`]),

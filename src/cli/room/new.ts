@@ -4,6 +4,7 @@ import type { Input } from '../command.ts';
 import { readDuration, sayDuration } from '../duration.ts';
 import { print } from '../output.ts';
 import { givenPin, mustAskPin } from '../pin.ts';
+import { printable } from '../printable.ts';
 import { isPin, pinIsAsked } from '../said-pin.ts';
 import { isPiped, readInputText } from '../standard-input.ts';
 import { UsageError } from '../usage-error.ts';
@@ -20,7 +21,11 @@ export async function makeRoom(input: Input): Promise<void> {
     return furnished(client, { ...expiresIn, ...pin }, text);
   });
   const { code, link, expiresAt, hasPin } = room;
-  print(input, { roomId: code, link, expiresAt, hasPin }, process.stdout.isTTY ? await invitation(room) : code);
+  print(
+    input,
+    { roomId: code, link, expiresAt, hasPin },
+    process.stdout.isTTY ? await invitation(room) : printable(code),
+  );
 }
 
 /** With its text or not at all: nobody knows the code of a room that stayed without. */
@@ -49,7 +54,7 @@ async function choosePin(): Promise<string> {
 async function invitation({ code, link, expiresAt, hasPin }: CreatedRoom): Promise<string> {
   const { renderUnicodeCompact } = await import('uqr');
   const left = sayDuration(Date.parse(expiresAt) - Date.now());
-  const rows = [code, link, `for ${left}${hasPin ? ', with a PIN' : ''}`];
+  const rows = [printable(code), link, `for ${left}${hasPin ? ', with a PIN' : ''}`];
   return `\n${indented(rows.join('\n'))}\n\n${indented(renderUnicodeCompact(link, { border: 1 }))}\n`;
 }
 
