@@ -62,7 +62,9 @@ file, for what you do not want to say each time:
 { "url": "https://pop.example.org", "apiKey": "pop_…" }
 \`\`\`
 
-A key that stands beside an address, there or in the environment, goes to that server alone.
+A key that stands beside an address, there or in the environment, goes to that server alone. One without an address goes \
+to the server of \`--url\`, \`POPROOM_URL\` or the config file and to \`http://localhost:8080\`, and never to one that \
+only a link has named.
 
 The settings of a server of your own are listed by \`poproom serve --help\`, and explained in [operations.md](operations.md).`;
 

@@ -116,7 +116,7 @@ A pipe gets it exactly as it is. On a terminal, what that would obey and not sho
     name: 'clip',
     takes: 'CODE',
     does: 'keep the clipboard and the text of a room the same, until you press Ctrl-C',
-    more: `${aboutCodes}\nIt needs pbcopy, wl-clipboard, xclip, xsel or Windows’ own clip, whichever your system has.`,
+    more: `${aboutCodes}\nIt needs pbcopy, wl-clipboard, xclip, xsel or on Windows PowerShell, whichever your system has.`,
     options: inRoom,
     examples: [['poproom clip 7KQ2MX', 'copy here, paste there']],
     load: async () => (await import('./room/clip.ts')).clip,

@@ -35,15 +35,25 @@ export async function inRoom<T>(input: Input, work: (room: Room) => Promise<T>):
 
 function connect(input: Input, environment: Environment, linked?: string): Client {
   const preferences = readPreferences(environment);
-  const said = input.value('url') ?? linked ?? environment.url ?? preferences.url ?? lastServer(environment);
-  const url = checkedUrl(said ?? standardUrl);
-  return createClient({ url, apiKey: keyFor(url, [environment, preferences]), retry: { attempts: 3, maxSeconds: 5 } });
+  const [said, ...configured] = [input.value('url'), environment.url, preferences.url];
+  const named = [said, linked, ...configured, lastServer(environment), standardUrl];
+  const url = checkedUrl(named.find((one) => one !== undefined) ?? standardUrl);
+  const apiKey = keyFor(url, [environment, preferences], [said, ...configured, standardUrl]);
+  return createClient({ url, apiKey, retry: { attempts: 3, maxSeconds: 5 } });
 }
 
-/** A key is for the server that it was given with: someone else's link must not take it elsewhere. */
-function keyFor(url: string, given: readonly { url?: string | undefined; apiKey?: string | undefined }[]) {
-  const isSame = (other: string) => URL.parse(other)?.origin === new URL(url).origin;
-  return given.find(({ url: home, apiKey }) => apiKey && (home === undefined || isSame(home)))?.apiKey;
+interface GivenKey {
+  url?: string | undefined;
+  apiKey?: string | undefined;
+}
+
+/**
+ * A key is for the server that it was given with, and one that was given with none for those that the person named:
+ * someone else's link must not take it elsewhere, nor the memory of where that link led.
+ */
+function keyFor(url: string, given: readonly GivenKey[], named: readonly (string | undefined)[]): string | undefined {
+  const isSame = (other: string | undefined) => other !== undefined && URL.parse(other)?.origin === new URL(url).origin;
+  return given.find(({ url: home, apiKey }) => apiKey && (home ? [home] : named).some(isSame))?.apiKey;
 }
 
 export function checkedUrl(text: string): string {

@@ -96,6 +96,24 @@ describe('the API key', () => {
   });
 });
 
+describe('an API key that was given with no server', () => {
+  it('[CLI-4] goes to one that the person says, and to none that only a link has named', async (t) => {
+    const cli = await createCli(t);
+    const [own, linked] = [await listener(t, 'own'), await listener(t, 'linked')];
+    const env = { POPROOM_API_KEY: 'pop_key' };
+    await cli.run(['get', `${linked.url}/r/7KQ2MX`], { env });
+    assert.equal((await cli.run(['get', '7KQ2MX'], { env })).stdout, 'linked', 'it is the last one used');
+    assert.deepEqual(linked.keys, [undefined, undefined]);
+    await cli.run(['get', '7KQ2MX', '--url', own.url], { env });
+    await writeConfig(cli.home, { url: own.url });
+    await cli.run(['get', '7KQ2MX'], { env });
+    await cli.run(['get', `${own.url}/r/7KQ2MX`], { env });
+    await cli.run(['get', `${linked.url}/r/7KQ2MX`], { env });
+    assert.deepEqual(own.keys, ['Bearer pop_key', 'Bearer pop_key', 'Bearer pop_key']);
+    assert.deepEqual(linked.keys, [undefined, undefined, undefined]);
+  });
+});
+
 /** Some server in which every room has the same text; it writes down the keys that it is shown. */
 async function listener(t: TestContext, content: string) {
   const keys: (string | undefined)[] = [];
