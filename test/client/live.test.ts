@@ -251,8 +251,8 @@ describe('the end of following', () => {
 function hasten(t: TestContext, times: number): void {
   const { setTimeout } = globalThis;
   const { timeout } = AbortSignal;
-  t.mock.method(globalThis, 'setTimeout', ((work, ms, ...rest) =>
-    setTimeout(work, (ms ?? 0) / times, ...rest)) as typeof setTimeout);
+  t.mock.method(globalThis, 'setTimeout', ((work: (...args: unknown[]) => void, ms = 0, ...rest: unknown[]) =>
+    setTimeout(work, ms / times, ...rest)) as typeof setTimeout);
   t.mock.method(AbortSignal, 'timeout', (ms: number) => timeout.call(AbortSignal, ms / times));
 }
 
