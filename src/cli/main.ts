@@ -3,9 +3,11 @@ import { type Command, helpOf, inColumns, readInput } from './command.ts';
 import { commands, roomCommands, serverCommands } from './commands.ts';
 import { UsageError } from './usage-error.ts';
 
-// Who reads the output may stop reading: that is no failure, and nothing is left to say.
+// Who reads the output may stop reading, and a terminal may be closed (EIO): that is no failure, and what was asked for
+// is done, or cleared away, without a word.
+process.stderr.on('error', () => undefined);
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  if (code === 'EPIPE') process.exit(0);
+  if (code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY)) return;
   console.error(`poproom: the output could not be written (${message})`);
   process.exit(1);
 });

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type Cli, createCli } from '../support/cli.ts';
+import { type Cli, createCli, type Running } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 import { startLiar } from './liar.ts';
@@ -227,6 +227,39 @@ describe('poproom fetch, on its way', () => {
     const closed = process.getuid?.() === 0 ? '/sys' : 'folder';
     const { code: exit, stdout, stderr } = await cli.run(['fetch', code, '-o', closed]);
     assert.deepEqual([exit, stdout, stderr], [9, '', `poproom: There is no permission for ${closed}.\n`]);
+  });
+
+  it('[CLI-6] [CLI-14] fetches all files though nobody reads what it prints', async (t) => {
+    const { cli, code } = await setUp(t, [
+      ['a', '1'],
+      ['b', '2'],
+      ['c', '3'],
+    ]);
+    const { stderr } = await cli.shell(`(poproom fetch ${code} -o folder; echo $? >&2) | true`).ended;
+    assert.equal(stderr, '0\n');
+    assert.deepEqual(await fetched(cli), ['a', 'b', 'c']);
+    const refused = await cli.shell(`(poproom fetch ${code} -o folder; echo $? >&2) | true`).ended;
+    assert.match(refused.stderr, /is there already.*\n9\n$/);
+  });
+
+  it('[CLI-14] leaves nothing when it is hung up, or its terminal closed', async (t) => {
+    const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
+    const fetching = async (start: (line: string) => Running) => {
+      const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+      const started = start(`poproom fetch ${code} -o folder --url ${line.url}`);
+      await line.full;
+      await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
+      return started;
+    };
+    const hungUp = await fetching((line) => cli.shell(`exec ${line}`));
+    hungUp.signal('SIGHUP');
+    assert.equal((await hungUp.ended).code, 129);
+    assert.deepEqual(await fetched(cli), []);
+
+    const onScreen = await fetching(cli.terminal);
+    await onScreen.shows(/large .*%/);
+    onScreen.signal('SIGKILL');
+    await eventually('nothing is left', async () => (await fetched(cli)).length === 0);
   });
 
   it('[CLI-14] ends quietly when nobody reads on', async (t) => {

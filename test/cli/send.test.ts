@@ -49,6 +49,14 @@ describe('poproom send', () => {
     assert.deepEqual(await bytesAt(files[2]?.fileUrl ?? ''), large);
   });
 
+  it('[CLI-6] [CLI-10] sends all files though nobody reads what it prints', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    for (const name of ['a', 'b', 'c']) await put(cli, name, name);
+    const { stderr } = await cli.shell(`(poproom send ${code} a b c; echo $? >&2) | true`).ended;
+    assert.equal(stderr, '0\n');
+    assert.equal((await filesOf(server, code)).length, 3);
+  });
+
   it('[CLI-10] takes another name and another type, and tells with --json what the server says', async (t) => {
     const { server, cli, code } = await setUp(t);
     await put(cli, 'notes', 'x');

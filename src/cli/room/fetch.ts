@@ -1,8 +1,8 @@
 /** `poproom fetch`: downloads files. */
-import { once } from 'node:events';
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { inBytes } from '../byte-count.ts';
 import { type Input, inColumns } from '../command.ts';
+import { handOver } from '../hand-over.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { oneByOne } from '../one-by-one.ts';
 import { print, remark } from '../output.ts';
@@ -53,8 +53,6 @@ async function toStandardOutput(room: Room, files: readonly FileEntry[], signal:
   if (others.length > 0) throw new UsageError(`The room has ${files.length} files; name the one for standard output.`);
   // On one screen, the bar and the file would be mixed.
   await download(room, file, { signal, showsProgress: !process.stdout.isTTY }, async (bytes) => {
-    for await (const chunk of bytes) {
-      if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
-    }
+    for await (const chunk of bytes) await handOver(chunk);
   });
 }

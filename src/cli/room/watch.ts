@@ -25,9 +25,20 @@ export async function watch(input: Input): Promise<void> {
   );
 }
 
+/** Until nobody reads on. Who reads too slowly gets the newest afterwards: all of them would fill the memory. */
 function printEach(input: Input, room: Room, signal: AbortSignal): Promise<End> {
-  return followText(room.live({ signal }), (text) => {
-    if (text.version > 0) printText(input, text);
+  const { stdout } = process;
+  const unread = new AbortController();
+  let newest: RoomText | undefined;
+  stdout.once('error', () => unread.abort());
+  stdout.on('drain', () => {
+    if (newest) printText(input, newest);
+    newest = undefined;
+  });
+  return followText(room.live({ signal: AbortSignal.any([signal, unread.signal]) }), (text) => {
+    if (text.version === 0) return;
+    if (stdout.writableNeedDrain) newest = text;
+    else printText(input, text);
   });
 }
 
