@@ -102,7 +102,12 @@ const bySystemCode: Record<string, (what: string) => string> = {
   EROFS: (what) => `no permission (${what})`,
   ENOENT: (what) => `there is no ${what}`,
   EISDIR: (what) => `${what} is a folder`,
-  EEXIST: (what) => `POPROOM_DATA_DIR must be a folder (${what})`,
-  ENOTDIR: (what) => `POPROOM_DATA_DIR must be a folder (${what})`,
+  EEXIST: mustBeFolder,
+  ENOTDIR: mustBeFolder,
   ENOSPC: () => 'the disk is full',
 };
+
+/** Not every command has such a setting, and not every folder is that one. */
+function mustBeFolder(what: string): string {
+  return `${what} must be a folder; POPROOM_DATA_DIR names that of a server`;
+}

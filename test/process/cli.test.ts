@@ -103,7 +103,7 @@ describe('poproom serve', () => {
     const folder = await dataFolder(t);
     await writeFile(join(folder, 'file'), '');
     const notAFolder = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: join(folder, 'file') });
-    assert.match(notAFolder.stderr, /^poproom: POPROOM_DATA_DIR must be a folder/);
+    assert.match(notAFolder.stderr, /^poproom: \S+file must be a folder; POPROOM_DATA_DIR names/);
     const noAddress = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: folder, POPROOM_HOST: '192.0.2.254' });
     assert.match(noAddress.stderr, /^poproom: POPROOM_HOST is no address of this machine/);
     assert.deepEqual([notAFolder.code, noAddress.code], [9, 1]);
