@@ -1,5 +1,6 @@
 /** The one error class of the SDK: a code for programs, a sentence for people. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
+import { largestFile } from '../protocol/largest-file.ts';
 import type { ErrorBody } from '../protocol/types.ts';
 import { retryAfterIn } from './retry-after.ts';
 
@@ -63,8 +64,8 @@ export function unreachable(cause?: unknown): PoproomError {
 
 /** As the server would say, without sending it everything first. */
 export function tooLarge(): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', 'A file may be at most 10 MB (10485760 bytes).', {
-    details: { maximum: 10_485_760 },
+  return new PoproomError('FILE_TOO_LARGE', `A file may be at most 10 MB (${largestFile} bytes).`, {
+    details: { maximum: largestFile },
   });
 }
 

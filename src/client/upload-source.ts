@@ -1,8 +1,6 @@
 /** What can be uploaded, and how it becomes bytes that can be sent. */
+import { largestFile } from '../protocol/largest-file.ts';
 import { tooLarge } from './error.ts';
-
-/** No server takes more. */
-export const largestFile = 10_485_760;
 
 export type UploadSource =
   | Blob

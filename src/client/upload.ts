@@ -1,8 +1,9 @@
 /** Uploads, with their progress. */
+import { largestFile } from '../protocol/largest-file.ts';
 import type { FileUploaded } from '../protocol/types.ts';
 import { tooLarge } from './error.ts';
 import { sendByRequest } from './upload-by-request.ts';
-import { gather, largestFile, nameOf, open, type UploadSource } from './upload-source.ts';
+import { gather, nameOf, open, type UploadSource } from './upload-source.ts';
 import { type CallOptions, given, type Wire } from './wire.ts';
 
 export interface UploadOptions extends CallOptions {

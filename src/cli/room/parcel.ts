@@ -3,13 +3,11 @@ import { constants, createReadStream, openAsBlob, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { PoproomError } from '../../client/index.ts';
+import { largestFile } from '../../protocol/largest-file.ts';
 import type { Input } from '../command.ts';
 import { onFile } from '../file-error.ts';
 import { printable } from '../printable.ts';
 import { UsageError } from '../usage-error.ts';
-
-/** No server takes more. */
-const largestFile = 10_485_760;
 
 export interface Parcel {
   name: string;

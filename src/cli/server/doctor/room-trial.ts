@@ -1,12 +1,12 @@
 /** Uses a room as people do: what proxies get in the way of shows only then. The room is deleted at the end. */
 import { createClient, PoproomError, type Room } from '../../../client/index.ts';
 import type { Config } from '../../../config.ts';
+import { largestFile } from '../../../protocol/largest-file.ts';
 import { about, bad, type Finding, ok, warning } from './finding.ts';
 
 const patienceMs = 8000;
 /** Of events that are held back, nothing tells but that they do not come. */
 const eventPatienceMs = 4000;
-const largestFile = 10 * 1024 * 1024;
 
 interface Trial {
   url: string;
