@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import { fileTooLarge } from '../core/files.ts';
 import { onCutOff } from './cut-off.ts';
+import { bodyOf } from './request.ts';
 
 export interface FormFile {
   name: string;
@@ -66,7 +67,8 @@ export async function receiveForm<T>(
     else file.once('end', expectEnd);
   });
   onCutOff(raw, refuse);
-  raw.pipe(parser);
+  const body = bodyOf(raw);
+  body.pipe(parser);
   // After the parser, which has then met the file if these bytes hold its beginning.
   let size = 0;
   const count = (bytes: Buffer) => {
@@ -74,14 +76,14 @@ export async function receiveForm<T>(
     if (size > maxBytes) refuse(fileTooLarge());
     else if (!file && size > mostBeforeFile) refuse(malformed('The form has too much before its file.'));
   };
-  raw.on('data', count);
+  body.on('data', count);
 
   try {
     await whole;
     if (!received) throw noFile();
     return await received;
   } finally {
-    raw.off('data', count).unpipe(parser);
+    body.off('data', count).unpipe(parser);
     file?.destroy();
     // Whatever was begun is undone before the refusal is sent.
     await received?.catch(() => undefined);

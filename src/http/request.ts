@@ -1,5 +1,6 @@
 /** A request as the handlers see it. */
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Caller } from '../core/admission.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { ClientId } from '../core/ports.ts';
@@ -51,6 +52,11 @@ export function announcedLength(raw: IncomingMessage): number | undefined {
 
 export function hasBody(raw: IncomingMessage): boolean {
   return raw.headers['transfer-encoding'] !== undefined || (announcedLength(raw) ?? 0) > 0;
+}
+
+/** What comes with a request. One without a body is over before it is asked for one, and cannot be read to its end. */
+export function bodyOf(raw: IncomingMessage): Readable {
+  return hasBody(raw) ? raw : Readable.from([]);
 }
 
 export function refuseCompressed(raw: IncomingMessage): void {

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
+import { ask, lines } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 import { streamed } from '../support/streamed-body.ts';
 import { readBlob, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
@@ -68,6 +70,16 @@ describe('uploads', () => {
       const read = await api.get(json.fileUrl);
       assert.deepEqual([read.status, read.text, read.headers.get('content-length')], [200, '', '0']);
     }
+  });
+
+  it('[UP-2] takes a request that says nothing of a body for an empty one', async (t) => {
+    const { api, port } = await startTestServer(t);
+    const to = `POST /api/rooms/${await api.room()}/upload?fileName=empty.txt HTTP/1.1`;
+    const send = (type: string) =>
+      ask(t, port, lines(to, 'Host: localhost', `Content-Type: ${type}`, 'Connection: close'));
+    const bare = await send('text/plain');
+    assert.deepEqual([bare.status, bare.json.fileSize], [201, 0]);
+    assertError(await send(formType), 400, 'VALIDATION_FAILED');
   });
 
   for (const encoding of ['bare', 'form'] as const) {

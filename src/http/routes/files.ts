@@ -11,7 +11,7 @@ import { receiveForm } from '../form.ts';
 import type { Handler, Service } from '../handler.ts';
 import { fileAddresses } from '../links.ts';
 import { json } from '../reply.ts';
-import { announcedLength, callerOf, header, type Request, refuseCompressed } from '../request.ts';
+import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
 
 /** With boundaries, part headers and the PIN around the file. */
@@ -46,7 +46,7 @@ async function uploadBare({ files }: Service, request: Request, type: string): P
   const room = await files.prepareUpload(callerOf(request), size);
   request.letBodyCome();
   const signal = signalOf(request);
-  return files.upload(room, { name, type, bytes: request.raw, size, whole: Promise.resolve(), signal });
+  return files.upload(room, { name, type, bytes: bodyOf(request.raw), size, whole: Promise.resolve(), signal });
 }
 
 function bareName({ raw, query }: Request): string {
