@@ -5,7 +5,7 @@ import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { createFiles } from './core/files.ts';
-import { largestFile, quotas } from './core/limits.ts';
+import { quotas } from './core/limits.ts';
 import type { Parts } from './core/parts.ts';
 import type { Clock, Log, Store } from './core/ports.ts';
 import { createRooms, type Rooms } from './core/rooms.ts';
@@ -28,6 +28,7 @@ import { createUpgrade } from './http/upgrade.ts';
 import { validatorOf } from './http/validator.ts';
 import { lanAddresses } from './lan-addresses.ts';
 import { createLive, type LiveChannel } from './live/index.ts';
+import { largestFile } from './protocol/largest-file.ts';
 
 export interface Running {
   port: number;

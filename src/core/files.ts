@@ -1,10 +1,11 @@
 /** Files of a room: taking them in, listing, handing out, removing. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { largestFile } from '../protocol/largest-file.ts';
 import { admit, type Caller, roomOver } from './admission.ts';
 import { PoproomError } from './errors.ts';
 import { cleanFileName } from './file-name.ts';
-import { filesPerRoom, largestFile } from './limits.ts';
+import { filesPerRoom } from './limits.ts';
 import type { Parts } from './parts.ts';
 import type { ByteRange, Room, StoredFile } from './ports.ts';
 import type { RoomCode } from './room-code.ts';

@@ -7,7 +7,6 @@ const MiB = 1024 * 1024;
 
 export const rateWindowMs = hour;
 export const shortestLifetimeSeconds = 60;
-export const largestFile = 10 * MiB;
 export const filesPerRoom: FileQuota = { files: 100, bytes: 100 * MiB };
 export const rememberExpiredMs = 24 * hour;
 

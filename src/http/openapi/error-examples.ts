@@ -1,5 +1,6 @@
 /** What each error looks like on the wire, as the OpenAPI document and the page show it. */
 import type { ErrorCode } from '../../protocol/error-codes.ts';
+import { largestFile } from '../../protocol/largest-file.ts';
 
 interface ErrorExample {
   message: string;
@@ -34,7 +35,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   },
   FILE_TOO_LARGE: {
     message: 'A file may have at most 10 MiB (10,485,760 bytes).',
-    details: { maximum: 10_485_760 },
+    details: { maximum: largestFile },
   },
   ROOM_FULL: {
     message: 'A room holds at most 100 files and 100 MiB; remove one to make room.',

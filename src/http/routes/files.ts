@@ -1,8 +1,8 @@
 /** The files of a room: upload, list, remove. */
 import { PoproomError } from '../../core/errors.ts';
 import { fileTooLarge } from '../../core/files.ts';
-import { largestFile } from '../../core/limits.ts';
 import type { StoredFile } from '../../core/ports.ts';
+import { largestFile } from '../../protocol/largest-file.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../body.ts';
