@@ -13,7 +13,9 @@ const rateHeaders = [
 ];
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked into at many depths
-const document: any = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8'));
+type Node = any;
+
+const document: Node = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8'));
 const ajv = new Ajv2020({ strict: false });
 ajv.addSchema(document, 'openapi');
 
@@ -24,18 +26,40 @@ export async function checkConformance(method: string, url: string, answer: Answ
   }
   const path = new URL(url, 'http://host').pathname;
   const pattern = Object.keys(document.paths).find((candidate) => matches(candidate, path));
-  const operation = pattern && document.paths[pattern][method === 'HEAD' ? 'get' : method.toLowerCase()];
-  if (!operation || answer.code === 'METHOD_NOT_ALLOWED' || answer.code === 'NOT_FOUND') return;
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+  const operation = pattern && document.paths[pattern][verb];
+  if (!operation) return;
+  const about = `${method} ${pattern} ${answer.status}`;
   const response = resolve(operation.responses[answer.status]);
-  assert.ok(response, `${method} ${pattern} may answer ${answer.status}: ${answer.text.slice(0, 200)}`);
-  const schema = response.content?.['application/json']?.schema;
-  if (!schema || method === 'HEAD') return;
-  const pointer = schemaPointer(pattern, method.toLowerCase(), answer.status, operation.responses[answer.status]);
-  const validate = ajv.getSchema(pointer) ?? ajv.compile({ $ref: pointer });
-  assert.ok(
-    validate(answer.json),
-    `${method} ${pattern} ${answer.status}: ${ajv.errorsText(validate.errors)}\n${answer.text}`,
-  );
+  assert.ok(response, `${about} is not documented: ${answer.text.slice(0, 200)}`);
+  assertHeaders(response, answer, about);
+  assertMediaType(response, answer, about);
+  const at = operation.responses[answer.status].$ref ?? pointer('paths', pattern, verb, 'responses', answer.status);
+  if (method !== 'HEAD' && response.content?.['application/json']) assertBody(at, answer, about);
+}
+
+/** All but those of the limits, which may be switched off. */
+function assertHeaders(response: Node, { headers }: Answer, about: string): void {
+  for (const [name, described] of Object.entries<Node>(response.headers ?? {})) {
+    if (rateHeaders.includes(name.toLowerCase())) continue;
+    const value = headers.get(name);
+    assert.ok(value !== null, `${about} comes without ${name}`);
+    if (resolve(described).schema.type === 'integer') assert.match(value, /^\d+$/, `${about}: ${name}`);
+  }
+}
+
+/** What has no content in the document comes without; `304` may still name the type of what the client has. */
+function assertMediaType({ content = {} }: Node, { headers, text }: Answer, about: string): void {
+  const type = headers.get('content-type')?.split(';')[0];
+  const allowed = Object.keys(content);
+  if (allowed.length === 0) assert.equal(text, '', `${about} has content that is not documented`);
+  else assert.ok(type && (allowed.includes('*/*') || allowed.includes(type)), `${about} is ${type}, not ${allowed}`);
+}
+
+function assertBody(at: string, answer: Answer, about: string): void {
+  const schema = `openapi${at}${pointer('content', 'application/json', 'schema').slice(1)}`;
+  const validate = ajv.getSchema(schema) ?? ajv.compile({ $ref: schema });
+  assert.ok(validate(answer.json), `${about}: ${ajv.errorsText(validate.errors)}\n${answer.text}`);
 }
 
 function matches(pattern: string, path: string): boolean {
@@ -43,17 +67,15 @@ function matches(pattern: string, path: string): boolean {
   return new RegExp(`^${source}$`).test(path);
 }
 
-function resolve<T>(node: T): T {
-  const { $ref } = (node ?? {}) as { $ref?: string };
-  if (!$ref) return node;
-  return $ref
+function resolve(node: Node): Node {
+  if (!node?.$ref) return node;
+  return node.$ref
     .slice(2)
     .split('/')
-    .reduce((at, key) => at[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+    .reduce((at: Node, key: string) => at[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }
 
-function schemaPointer(pattern: string, method: string, status: number, response: { $ref?: string }): string {
-  const encode = (key: string) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
-  const at = response.$ref ?? `#/paths/${encode(pattern)}/${method}/responses/${status}`;
-  return `openapi${at}/content/${encode('application/json')}/schema`;
+function pointer(...keys: (string | number)[]): string {
+  const encode = (key: string | number) => encodeURIComponent(`${key}`.replaceAll('~', '~0').replaceAll('/', '~1'));
+  return `#/${keys.map(encode).join('/')}`;
 }

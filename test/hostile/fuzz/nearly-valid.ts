@@ -130,6 +130,10 @@ const headSpoilings: Spoiling[] = [
   spoiling('the same header twice', otherHeaders, (draft, name) => ({
     headers: [...draft.headers, ...draft.headers.slice(0, 1), [name, '"1"'], [name, '"2"']],
   })),
+  // Refused on every path, also where there is little else to get wrong.
+  spoiling('a second Host', fc.constantFrom('localhost', 'elsewhere'), (draft, host) => ({
+    headers: [...draft.headers, ['Host', host]],
+  })),
   spoiling('the other kind of room', fc.constant(undefined), ({ locked }) => ({ locked: !locked })),
   spoiling('100-continue', fc.constant(undefined), (draft) => ({
     headers: [...draft.headers, ['Expect', '100-continue']],

@@ -20,11 +20,9 @@ export function createTally(operations: readonly Operation[]): Tally {
     },
     assertAllMet() {
       for (const [{ method, path }, counts] of byOperation) {
-        const has = (isOne: (status: number) => boolean) => [...counts.keys()].some(isOne);
-        assert.ok(
-          has((status) => status < 300),
-          `${method} ${path} was never served`,
-        );
+        const statuses = [...counts.keys()];
+        const isMet = { served: statuses.some((it) => it < 300), refused: statuses.some((it) => it >= 400) };
+        assert.deepEqual(isMet, { served: true, refused: true }, `${method} ${path} was answered ${statuses} only`);
       }
       assert.ok(elsewhere.has(404) && elsewhere.has(405) && elsewhere.has(204));
     },
