@@ -57,9 +57,9 @@ async function soak(server: { pid: number; port: number; folder: string }): Prom
   return flaws.length > 0 ? 1 : 0;
 }
 
-/** Resolves with how many requests a second there were. */
+/** Resolves with how many things a second were done. */
 async function visit(visitors: Visitors, { forMs, perSecond }: { forMs: number; perSecond: number }): Promise<number> {
-  const [since, before] = [performance.now(), visitors.requests()];
+  const [since, before] = [performance.now(), visitors.done()];
   const everyMs = (atOnce / perSecond) * 1000;
   const passed = () => performance.now() - since;
   const one = async (i: number) => {
@@ -70,7 +70,7 @@ async function visit(visitors: Visitors, { forMs, perSecond }: { forMs: number; 
     }
   };
   await Promise.all(Array.from({ length: atOnce }, (_, i) => one(i)));
-  return ((visitors.requests() - before) / passed()) * 1000;
+  return ((visitors.done() - before) / passed()) * 1000;
 }
 
 async function sampleUntil(over: Promise<unknown>, take: () => Promise<Sample>): Promise<Sample[]> {
@@ -91,7 +91,10 @@ interface Told {
 function tell({ capacity, rate, samples, visitors }: Told): void {
   const machine = `${cpus().length} × ${cpus()[0]?.model || process.arch}, Node ${process.version}`;
   console.log(`${new Date().toISOString().slice(0, 10)}, ${minutes} minutes, ${machine}.\n`);
-  console.log(`At most ${Math.round(capacity)} requests a second, at ${Math.round(rate)} for the whole time.\n`);
+  const share = Math.round((rate / capacity) * 100);
+  console.log(
+    `At most ${Math.round(capacity)} things a second were done, and ${Math.round(rate)} of them (${share} %) for the whole time.\n`,
+  );
   console.log(`${sampleTable(samples)}\n`);
   console.log(`${quarterTable(samples)}\n`);
   console.log(`- ${visitors.told()}`);

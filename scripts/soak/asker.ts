@@ -19,10 +19,8 @@ export function createAsker(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   /** A stream of events keeps its connection to itself. */
   const streams = new Agent();
-  let asked = 0;
 
   async function ask(method: string, path: string, asking: Asking = {}): Promise<Answered> {
-    asked += 1;
     const body = asking.json === undefined ? asking.body : Buffer.from(JSON.stringify(asking.json));
     const options = { method, path, port, host: '127.0.0.1', agent: asking.signal ? streams : agent };
     const response = await respond({ ...options, headers: headersOf(asking), signal: asking.signal }, body);
@@ -35,7 +33,7 @@ export function createAsker(port: number) {
     streams.destroy();
   }
 
-  return { ask, close, count: () => asked };
+  return { ask, close };
 }
 
 function headersOf({ json, pin, headers }: Asking): Record<string, string> {
