@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
+import { filePart, form, formType } from '../support/form.ts';
 import { overhear } from '../support/overhear.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
-import { createSecrets } from '../support/secrets.ts';
+import { createSecrets, figures } from '../support/secrets.ts';
 import { startTestServer } from '../support/server.ts';
 
 const shared = {
@@ -17,8 +18,7 @@ const shared = {
 
 describe('the log and the figures', () => {
   it('[RUN-3] [RUN-5] hold nothing that went over any of the channels', async (t) => {
-    const env = { POPROOM_METRICS: 'true', POPROOM_LOG_LEVEL: 'debug' };
-    const server = await startProcess(t, await dataFolder(t), env);
+    const server = await startProcess(t, await dataFolder(t), { POPROOM_LOG_LEVEL: 'debug' });
     const { api, url } = server;
     const { pin, wrongPin, content, name, key } = shared;
     const room = await api.room({ pin });
@@ -49,6 +49,13 @@ describe('the log and the figures', () => {
     for (const digits of [pin, wrongPin]) assert.ok(!server.output().includes(`"${digits}"`));
   });
 
+  it('[RUN-3] [RUN-5] can be searched in every server, whether a test has it in its process or in one of its own', async (t) => {
+    for (const server of [await startTestServer(t), await startProcess(t, await dataFolder(t))]) {
+      await server.api.room();
+      assert.match(await figures(server.url), /^\/api\/rooms$/m);
+    }
+  });
+
   it('[RUN-5] [PIN-5] are searched for what anybody sent, in a live channel and in a long body too', async (t) => {
     const server = await startTestServer(t);
     const heard = createSecrets();
@@ -62,8 +69,14 @@ describe('the log and the figures', () => {
     const body = JSON.stringify({ content: content.repeat(10_000), pin });
     const headers = { 'content-type': 'application/json' };
     await fetch(`${server.url}/api/rooms/${room}/content`, { method: 'POST', body, headers });
+    const files = { bare: `bare ${content}`, inForm: `in a form ${content}` };
+    const upload = `${server.url}/api/rooms/${room}/upload?pin=${pin}`;
+    await fetch(upload, { method: 'POST', body: `${files.bare}\n${'x'.repeat(100_000)}` });
+    const sent = new FormData();
+    sent.set('file', new File([files.inForm, '\0'], shared.name));
+    await fetch(upload, { method: 'POST', body: sent });
     hearNoMore();
-    for (const leak of [pin, `live ${content}`, content.repeat(10_000)]) {
+    for (const leak of [pin, `live ${content}`, content.repeat(10_000), files.bare, files.inForm, shared.name]) {
       assert.throws(() => heard.assertAbsentFrom(leak, 'the log'), / is in the log/);
     }
   });
@@ -73,6 +86,10 @@ describe('the log and the figures', () => {
     const { pin, content, name, key } = shared;
     const headers = { 'x-file-name': encodeURIComponent(name), 'x-api-key': key };
     secrets.note('/api/rooms/ABCDEF/upload', { json: { content }, pin, headers });
+    const file = Buffer.from('the bytes of a file');
+    secrets.note('/api/rooms/ABCDEF/upload', { body: file });
+    const body = form(filePart('bytes in a form\0', 'its name.txt'));
+    secrets.note('/api/rooms/ABCDEF/upload', { body, headers: { 'content-type': formType } });
     const line = (fields: object) => JSON.stringify({ time: 1794738642000, requestId: 'a8642', ms: 8642, ...fields });
     const harmless = [
       line({ port: 8642, msg: 'listening' }),
@@ -86,6 +103,9 @@ describe('the log and the figures', () => {
       { err: { message: `no ${name}` } },
       { route: `/x?key=${key}` },
       { body: { content } },
+      { msg: `stored ${file}` },
+      { msg: 'stored bytes in a form' },
+      { name: 'its name.txt' },
     ];
     for (const leak of leaks) {
       assert.throws(() => secrets.assertAbsentFrom(line(leak), 'the log'), / is in the log/, JSON.stringify(leak));

@@ -32,7 +32,6 @@ const settings = {
   POPROOM_FREE_LIMIT: '100000000',
   POPROOM_MISS_LIMIT: '0',
   POPROOM_TRUSTED_PROXIES: '127.0.0.1',
-  POPROOM_METRICS: 'true',
   ...withInspector,
 };
 

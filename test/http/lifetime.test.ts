@@ -182,9 +182,9 @@ async function roomForAMinute(api: TestServer['api']): Promise<void> {
 /** A server sweeps when it starts. The time passes while it is down, so that its last sweep cannot come first. */
 async function sweepAfter(server: TestServer, ms: number): Promise<void> {
   const before = sweeps(server);
-  const restarted = server.restart();
+  await server.stop();
   server.clock.advance(ms);
-  await restarted;
+  await server.restart();
   await eventually('the sweep runs', () => sweeps(server) > before);
 }
 

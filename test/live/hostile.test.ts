@@ -103,6 +103,12 @@ describe('connections that do not behave', () => {
     await server.api.get('/livez');
     const startedAt = performance.now();
     const stopped = server.stop();
+    await eventually('nobody else is let in', () =>
+      fetch(`${server.url}/livez`).then(
+        () => false,
+        () => true,
+      ),
+    );
     socket.write(rest);
     const [answer] = await once(socket, 'data');
     assert.match(String(answer), /^HTTP\/1\.1 503 /);

@@ -87,13 +87,13 @@ describe('health', () => {
 
 describe('the metrics', () => {
   it('[RUN-3] are not there unless they are asked for', async (t) => {
-    const { api } = await startProcess(t, await dataFolder(t));
+    const { api } = await startProcess(t, await dataFolder(t), { POPROOM_METRICS: '' });
     const { status, code } = await api.get('/metrics');
     assert.deepEqual([status, code], [404, 'NOT_FOUND']);
   });
 
   it('[RUN-3] are in the form of Prometheus, by route patterns and never by paths', async (t) => {
-    const { api } = await startProcess(t, await dataFolder(t), { POPROOM_METRICS: 'true' });
+    const { api } = await startProcess(t, await dataFolder(t));
     const room = await api.room();
     await api.room();
     const { fileUrl } = (await api.upload(room, 'name.txt', 'x')).json;

@@ -112,9 +112,9 @@ describe('a stop', () => {
       server.api.post(`/api/rooms/${room}/content`, { json: { content: `text ${i}` } }),
     );
     await Promise.race(writes);
-    const stopped = server.end('SIGTERM');
+    server.signal('SIGTERM');
     const answered = (await Promise.allSettled(writes)).filter(({ status }) => status === 'fulfilled').length;
-    assert.deepEqual(await stopped, { code: 0, signal: null });
+    assert.deepEqual(await server.exit, { code: 0, signal: null });
     const again = await startProcess(t, folder);
     const { headers } = await again.api.get(`/api/rooms/${room}/content`);
     assert.ok(Number(headers.get('etag')?.slice(1, -1)) >= answered);

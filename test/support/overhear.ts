@@ -9,7 +9,7 @@ const begun = 'http.server.request.start';
 /** `ws` has no such channel; it emits what it has received. */
 const received = 'test.ws.message.received';
 
-/** Of a body that is not JSON: the names of its parts are at its beginning. */
+/** Of a body that is not JSON: its files begin soon. */
 const most = 64 * 1024;
 
 /** Notes what they have to hide; returns what ends it. */
@@ -57,13 +57,12 @@ function hear(request: IncomingMessage, secrets: Secrets): void {
   request.push = (chunk: Buffer | null, encoding) => {
     if (chunk && size < heard) chunks.push(Buffer.from(chunk));
     size += chunk?.length ?? 0;
-    if (chunk === null) note(Buffer.concat(chunks).toString());
+    if (chunk === null) note(Buffer.concat(chunks));
     return push(chunk, encoding);
   };
 
-  function note(body: string): void {
-    const [, fileName] = /filename="([^"]*)"/.exec(body) ?? [];
-    secrets.note('', { json: jsonIn(body), fileName });
+  function note(body: Buffer): void {
+    secrets.note(request.url ?? '', { json: jsonIn(String(body)), body, headers });
   }
 }
 

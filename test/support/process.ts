@@ -19,7 +19,7 @@ const startsWithinMs = 30_000;
 export type Program = readonly [path: string, ...args: string[]];
 export const builtCommand: Program = [process.execPath, command];
 
-const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0' };
+const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0', POPROOM_METRICS: 'true' };
 
 type Env = Record<string, string>;
 
@@ -36,9 +36,9 @@ export interface ServerProcess {
   /** Its standard output so far. */
   readonly output: () => string;
   readonly errors: () => string;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the end; before SIGTERM, it looks at the figures. */
   end(signal: NodeJS.Signals): Promise<Exit>;
-  /** Sends the signal alone. */
+  /** Sends the signal alone, at once. */
   signal(signal: NodeJS.Signals): void;
   readonly exit: Promise<Exit>;
 }
@@ -65,15 +65,18 @@ export async function startProcess(
   program = builtCommand,
 ): Promise<ServerProcess> {
   const { child, output, errors, exit } = launch(['serve'], { POPROOM_DATA_DIR: folder, ...env }, program);
-  const end = (signal: NodeJS.Signals) => {
+  const secrets = createSecrets();
+  const counted: string[] = [];
+  const count = async () => void (ended || counted.push(await figures(urlOf(portIn(output())))));
+  const end = async (signal: NodeJS.Signals) => {
+    if (signal === 'SIGTERM') await count();
     child.kill(signal);
     return exit;
   };
-  const secrets = createSecrets();
   const finish = async () => {
-    const counted = ended ? '' : await figures(urlOf(portIn(output())));
+    await count();
     await end('SIGKILL');
-    secrets.assertAbsentFrom(counted, 'the figures');
+    secrets.assertAbsentFrom(counted.join('\n'), 'the figures');
     secrets.assertAbsentFrom(output() + errors(), 'the log');
   };
   endings.get(folder)?.push(finish);

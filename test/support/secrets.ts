@@ -1,10 +1,11 @@
 /** What was sent to a server and may be in no line of its log and in none of its figures. */
 import assert from 'node:assert/strict';
 import type { Answer, Sending } from './api.ts';
+import { filesIn } from './sent-files.ts';
 
 export interface Secrets {
-  /** Notes PIN, key, text, file name and, once it is answered, the room's code of a request. */
-  note(path: string, sending: Sending & { fileName?: string | undefined }): void;
+  /** Notes PIN, key, text, files with their names and, once it is answered, the room's code of a request. */
+  note(path: string, sending: Sending): void;
   noteAnswer(path: string, answer: Answer): void;
   /** Fails if one of them is in what the server wrote, line by line. */
   assertAbsentFrom(written: string, what: string): void;
@@ -27,12 +28,15 @@ export function createSecrets(): Secrets {
   }
 
   return {
-    note(path, { json, pin, fileName, headers = {} }) {
-      const body = (json ?? {}) as { pin?: unknown; content?: unknown };
+    note(path, { json, body, pin, headers = {} }) {
+      const fields = (json ?? {}) as { pin?: unknown; content?: unknown };
       const query = new URLSearchParams(path.split('?')[1]);
-      for (const sent of [pin, body.pin, query.get('pin')]) if (/^\d{4}$/.test(`${sent}`)) pins.add(`${sent}`);
-      add(body.content);
-      add(fileName);
+      for (const sent of [pin, fields.pin, query.get('pin')]) if (/^\d{4}$/.test(`${sent}`)) pins.add(`${sent}`);
+      add(fields.content);
+      for (const { name, beginning } of filesIn(path, headers['content-type'], body)) {
+        add(name);
+        add(beginning);
+      }
       add(query.get('fileName'));
       add(decoded(headers['x-file-name']));
       add(headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, ''));
@@ -54,7 +58,9 @@ export function createSecrets(): Secrets {
 /** What a server tells its figures apart by; nothing where they are switched off, or where it does not answer any more. */
 export async function figures(url: string): Promise<string> {
   try {
-    const response = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(1000) });
+    // Not on a connection that is kept: a server that stops next would have to see to it.
+    const headers = { connection: 'close' };
+    const response = await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(1000) });
     // Not the names and what explains them: these are written in the source.
     return Array.from((await response.text()).matchAll(/="(.*?)"/g), ([, label]) => label).join('\n');
   } catch {

@@ -24,6 +24,7 @@ export interface TestServer {
   readonly api: ReturnType<typeof createApi>;
   /** A clean stop, unless it is stopped, and a new start on the same folder, with settings added. */
   restart(env?: Record<string, string>): Promise<void>;
+  /** Looks at the figures, and stops it. */
   stop(): Promise<void>;
 }
 
@@ -67,9 +68,18 @@ export async function startTestServer(
   let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...engineUnderTest(), ...env };
   const start = () => startServer(readConfig(settings), log, { ...clocks, ...surroundings });
   let running: Running = await start();
-  let isStopped = false;
+  let stopped: Promise<void> | undefined;
   const url = () => `http://127.0.0.1:${running.port}`;
   const hearNoMore = overhear(() => running.port, secrets);
+  const counted: string[] = [];
+  const countAndStop = async () => {
+    counted.push(await figures(url()));
+    await running.stop();
+  };
+  const stop = () => {
+    stopped ??= countAndStop();
+    return stopped;
+  };
 
   const server: TestServer = {
     get url() {
@@ -86,22 +96,18 @@ export async function startTestServer(
     logged: () => lines.join('\n'),
     api: createApi(url, secrets),
     async restart(more = {}) {
-      if (!isStopped) await running.stop();
-      isStopped = false;
+      await stop();
       settings = { ...settings, ...more };
       running = await start();
+      stopped = undefined;
     },
-    async stop() {
-      isStopped = true;
-      await running.stop();
-    },
+    stop,
   };
   t.after(async () => {
     hearNoMore();
-    const counted = isStopped ? '' : await figures(url());
-    await running.stop().catch(() => undefined);
+    await stop().catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
-    secrets.assertAbsentFrom(counted, 'the figures');
+    secrets.assertAbsentFrom(counted.join('\n'), 'the figures');
     secrets.assertAbsentFrom(lines.join('\n'), 'the log');
   });
   return server;
