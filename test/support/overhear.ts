@@ -57,12 +57,12 @@ function hear(request: IncomingMessage, secrets: Secrets): void {
   request.push = (chunk: Buffer | null, encoding) => {
     if (chunk && size < heard) chunks.push(Buffer.from(chunk));
     size += chunk?.length ?? 0;
-    if (chunk === null) note(Buffer.concat(chunks));
+    if (chunk === null) note(String(Buffer.concat(chunks)));
     return push(chunk, encoding);
   };
 
-  function note(body: Buffer): void {
-    secrets.note(request.url ?? '', { json: jsonIn(String(body)), body, headers });
+  function note(body: string): void {
+    secrets.note(request.url ?? '', { json: jsonIn(body), body, headers });
   }
 }
 
