@@ -45,20 +45,25 @@ async function stream({ raw, response }: Exchange, status: number, headers: Head
   }
 }
 
-function pass(body: Readable, length: string | undefined, response: ServerResponse): Promise<void> {
+async function pass(body: Readable, length: string | undefined, response: ServerResponse): Promise<void> {
   if (length === undefined) return pipeline(body, response);
-  return pipeline(body, (chunks: Readable) => exactly(Number(length), chunks), response);
+  const announced = Number(length);
+  let passed = 0;
+  // Beside the pipe and not as a part of it: each chunk more in a row of streams would cost a fifth of a download.
+  body.on('data', (chunk: Buffer) => {
+    passed += chunk.length;
+    if (passed > announced) response.destroy();
+  });
+  await pipeline(body, response, { end: false }).catch((error) => {
+    throw passed > announced ? miscounted(announced, passed) : error;
+  });
+  if (passed < announced) throw miscounted(announced, passed);
+  response.end();
 }
 
 /** One byte less or more than was announced, and the reader would take the next response for a part of this one. */
-async function* exactly(length: number, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let passed = 0;
-  for await (const chunk of chunks) {
-    passed += chunk.length;
-    if (passed > length) break;
-    yield chunk;
-  }
-  if (passed !== length) throw new Error(`A body of ${length} bytes was announced, and came with ${passed} bytes.`);
+function miscounted(announced: number, passed: number): Error {
+  return new Error(`A body of ${announced} bytes was announced, and came with ${passed} bytes.`);
 }
 
 /** A reader that leaves, before the first byte or in the middle, is its own business. */
