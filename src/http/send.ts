@@ -57,7 +57,7 @@ async function pass(body: Readable, length: string | undefined, response: Server
   await pipeline(body, response, { end: false }).catch((error) => {
     throw passed > announced ? miscounted(announced, passed) : error;
   });
-  if (passed < announced) throw miscounted(announced, passed);
+  if (passed !== announced) throw miscounted(announced, passed);
   response.end();
 }
 
