@@ -11,7 +11,7 @@ export async function compareReading(): Promise<Row[]> {
   return against({ work: 'reading the text, 64 connections', wanted: 0.7 });
 }
 
-/** What the hash of a PIN costs; nobody ordered how much it may be. */
+/** What the hash of a PIN costs; there is no bound on that. */
 export async function compareReadingWithPin(): Promise<Row[]> {
   const [row] = await against({ work: 'reading the text of a room with a PIN', wanted: 0, pin });
   return row ? [{ ...row, wanted: '—' }] : [];

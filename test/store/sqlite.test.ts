@@ -3,20 +3,18 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { drawApiKey } from '../../src/core/api-key.ts';
 import { guardRules } from '../../src/core/limits.ts';
-import type { RoomStore, Store } from '../../src/core/ports.ts';
+import type { RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { connect } from '../../src/store/sqlite/connection.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/schema.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
@@ -111,100 +109,6 @@ describe('sqlite: one server a folder', () => {
     const folder = join(await temporaryFolder(t), 'data');
     await openStore(t, folder);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
-  });
-});
-
-describe('sqlite: writing', () => {
-  it('commits writes that arrive during a commit together in the next one', async (t) => {
-    const { store, folder, code } = await storeWithRoom(t);
-    const before = await commitsIn(folder);
-    const release = holdWriteLock(t, folder);
-    const writes = [store.rooms.writeContent(code, write('under way'))];
-    for (let n = 0; n < 200; n++) {
-      await setImmediate();
-      writes.push(store.rooms.writeContent(code, write(`waits ${n}`)));
-    }
-    release();
-    await Promise.all(writes);
-    assert.equal((await commitsIn(folder)) - before, 2);
-  });
-
-  it('answers reads while another process holds the write lock, and writes when it has let go', async (t) => {
-    const { store, folder, code } = await storeWithRoom(t);
-    const release = holdWriteLock(t, folder);
-    let written = false;
-    const writing = store.rooms.writeContent(code, write('waits')).then(() => {
-      written = true;
-    });
-    await readEverything(store, code);
-    assert.equal(written, false, 'the write should still wait');
-    release();
-    await writing;
-    assert.equal((await textOf(store.rooms, code, start))?.content, 'waits');
-  });
-
-  it('refuses the one write of a batch that fails, and takes the others', async (t) => {
-    const { store, code } = await storeWithRoom(t);
-    const taken = file();
-    const [first, again, text] = await Promise.allSettled([
-      store.rooms.addFile(code, taken, quota),
-      store.rooms.addFile(code, { ...taken, size: 7 }, quota),
-      store.rooms.writeContent(code, write('not taken along')),
-    ]);
-    assert.deepEqual(first, { status: 'fulfilled', value: { seq: 1 } });
-    assert.ok(again.status === 'rejected' && again.reason.code === 'UNAVAILABLE');
-    assert.deepEqual(text, { status: 'fulfilled', value: { outcome: 'written', version: 1, seq: 2 } });
-    const admission = await store.rooms.admit(visit(code));
-    assert.ok(admission.outcome === 'admitted');
-    assert.deepEqual([admission.room.fileCount, admission.room.fileBytes], [1, taken.size]);
-  });
-
-  it('refuses writes while its thread cannot open the database, and takes them when it can', async (t) => {
-    const folder = join(await temporaryFolder(t), 'data');
-    const writer = createWriter(join(folder, 'poproom.db'), { suspend() {}, resume() {} });
-    t.after(() => writer.close());
-    await assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
-    await openSqliteKeys(folder).close();
-    await eventually('it takes writes again', () =>
-      writer.run('clearTrash', []).then(
-        () => true,
-        () => false,
-      ),
-    );
-  });
-
-  it('[RUN-7] refuses a write rather than let more than 10,000 wait', async (t) => {
-    const { store, folder, code } = await storeWithRoom(t);
-    const release = holdWriteLock(t, folder);
-    const underWay = store.rooms.writeContent(code, write('under way'));
-    await setImmediate();
-    const waiting = Array.from({ length: 10_000 }, () => store.rooms.writeContent(code, write('waits')));
-    await assert.rejects(store.rooms.writeContent(code, write('too late')), { code: 'UNAVAILABLE', retryAfter: 1 });
-    release();
-    await Promise.all([underWay, ...waiting]);
-    assert.equal((await textOf(store.rooms, code, start))?.version, 10_001);
-  });
-
-  it('[RUN-7] refuses a text rather than let more than 64 MiB of them wait, and takes what is small', async (t) => {
-    const { store, folder, code } = await storeWithRoom(t);
-    const release = holdWriteLock(t, folder);
-    const underWay = store.rooms.writeContent(code, write('under way'));
-    await setImmediate();
-    const mebibyte = 'x'.repeat(1024 * 1024);
-    const waiting = Array.from({ length: 64 }, () => store.rooms.writeContent(code, write(mebibyte)));
-    await assert.rejects(store.rooms.writeContent(code, write('x')), { code: 'UNAVAILABLE', retryAfter: 1 });
-    const small = makeRoom(store.rooms);
-    release();
-    await Promise.all([underWay, ...waiting, small]);
-    await store.rooms.writeContent(code, write('taken again'));
-    assert.equal((await textOf(store.rooms, code, start))?.version, 66);
-  });
-
-  it('[TEXT-6] waits for the disk with each commit', async (t) => {
-    const db = connect(join(await temporaryFolder(t), 'poproom.db'));
-    t.after(() => db.close());
-    const full = 2;
-    assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, full);
   });
 });
 
@@ -322,12 +226,6 @@ describe('sqlite: the schema', () => {
   });
 });
 
-async function storeWithRoom(t: TestContext): Promise<{ store: Store; folder: string; code: RoomCode }> {
-  const folder = await temporaryFolder(t);
-  const store = await openStore(t, folder);
-  return { store, folder, code: await makeRoom(store.rooms) };
-}
-
 function reader(t: TestContext, folder: string): DatabaseSync {
   const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
   t.after(() => db.close());
@@ -340,37 +238,6 @@ function change(folder: string, statement: string): void {
   const db = new DatabaseSync(join(folder, 'poproom.db'));
   db.exec(statement);
   db.close();
-}
-
-/** As another process would that is in the middle of a write. */
-function holdWriteLock(t: TestContext, folder: string): () => void {
-  const db = new DatabaseSync(join(folder, 'poproom.db'));
-  t.after(() => db.close());
-  db.exec('BEGIN IMMEDIATE');
-  return () => db.exec('ROLLBACK');
-}
-
-async function readEverything({ rooms, keys, rates, ping }: Store, code: RoomCode): Promise<void> {
-  assert.equal((await rooms.admit(visit(code))).outcome, 'admitted');
-  assert.equal((await textOf(rooms, code, start))?.content, '');
-  assert.deepEqual(await rooms.listFiles(code, start), []);
-  assert.equal(await rooms.findFile(file().id, start), undefined);
-  assert.equal(await rooms.countRooms(start), 1);
-  assert.equal(await keys.find(drawApiKey().hash), undefined);
-  assert.ok((await rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start)).granted);
-  await ping();
-}
-
-/** Commits in the write-ahead log: the last frame of each bears the size of the database, the others 0. */
-async function commitsIn(folder: string): Promise<number> {
-  const log = await readFile(join(folder, 'poproom.db-wal'));
-  const frame = 24 + log.readUInt32BE(8);
-  let commits = 0;
-  for (let at = 32; at + frame <= log.length; at += frame) {
-    const isOfThisRound = log.subarray(at + 8, at + 16).equals(log.subarray(16, 24));
-    if (isOfThisRound && log.readUInt32BE(at + 4) > 0) commits += 1;
-  }
-  return commits;
 }
 
 const anotherProcess = (script: string, folder: string) =>

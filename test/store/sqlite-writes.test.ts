@@ -1,0 +1,147 @@
+/** How the embedded engine writes: in batches, each on the disk before it is answered, and with bounds on what waits. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { drawApiKey } from '../../src/core/api-key.ts';
+import type { Store } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { connect } from '../../src/store/sqlite/connection.ts';
+import { openSqliteKeys } from '../../src/store/sqlite/index.ts';
+import { createWriter } from '../../src/store/sqlite/writer.ts';
+import { file, hour, makeRoom, newClient, quota, start, textOf, visit, write } from '../contract/store-under-test.ts';
+import { eventually } from '../support/eventually.ts';
+import { openStore, temporaryFolder } from './open-sqlite.ts';
+
+describe('sqlite: writing', () => {
+  it('commits writes that arrive during a commit together in the next one', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const before = await commitsIn(folder);
+    const release = holdWriteLock(t, folder);
+    const writes = [store.rooms.writeContent(code, write('under way'))];
+    for (let n = 0; n < 200; n++) {
+      await setImmediate();
+      writes.push(store.rooms.writeContent(code, write(`waits ${n}`)));
+    }
+    release();
+    await Promise.all(writes);
+    assert.equal((await commitsIn(folder)) - before, 2);
+  });
+
+  it('answers reads while another process holds the write lock, and writes when it has let go', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const release = holdWriteLock(t, folder);
+    let written = false;
+    const writing = store.rooms.writeContent(code, write('waits')).then(() => {
+      written = true;
+    });
+    await readEverything(store, code);
+    assert.equal(written, false, 'the write should still wait');
+    release();
+    await writing;
+    assert.equal((await textOf(store.rooms, code, start))?.content, 'waits');
+  });
+
+  it('refuses the one write of a batch that fails, and takes the others', async (t) => {
+    const { store, code } = await storeWithRoom(t);
+    const taken = file();
+    const [first, again, text] = await Promise.allSettled([
+      store.rooms.addFile(code, taken, quota),
+      store.rooms.addFile(code, { ...taken, size: 7 }, quota),
+      store.rooms.writeContent(code, write('not taken along')),
+    ]);
+    assert.deepEqual(first, { status: 'fulfilled', value: { seq: 1 } });
+    assert.ok(again.status === 'rejected' && again.reason.code === 'UNAVAILABLE');
+    assert.deepEqual(text, { status: 'fulfilled', value: { outcome: 'written', version: 1, seq: 2 } });
+    const admission = await store.rooms.admit(visit(code));
+    assert.ok(admission.outcome === 'admitted');
+    assert.deepEqual([admission.room.fileCount, admission.room.fileBytes], [1, taken.size]);
+  });
+
+  it('refuses writes while its thread cannot open the database, and takes them when it can', async (t) => {
+    const folder = join(await temporaryFolder(t), 'data');
+    const writer = createWriter(join(folder, 'poproom.db'), { suspend() {}, resume() {} });
+    t.after(() => writer.close());
+    await assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
+    await openSqliteKeys(folder).close();
+    await eventually('it takes writes again', () =>
+      writer.run('clearTrash', []).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  it('[RUN-7] refuses a write rather than let more than 10,000 wait', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const release = holdWriteLock(t, folder);
+    const underWay = store.rooms.writeContent(code, write('under way'));
+    await setImmediate();
+    const waiting = Array.from({ length: 10_000 }, () => store.rooms.writeContent(code, write('waits')));
+    await assert.rejects(store.rooms.writeContent(code, write('too late')), { code: 'UNAVAILABLE', retryAfter: 1 });
+    release();
+    await Promise.all([underWay, ...waiting]);
+    assert.equal((await textOf(store.rooms, code, start))?.version, 10_001);
+  });
+
+  it('[RUN-7] refuses a text rather than let more than 64 MiB of them wait, and takes what is small', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const release = holdWriteLock(t, folder);
+    const underWay = store.rooms.writeContent(code, write('under way'));
+    await setImmediate();
+    const mebibyte = 'x'.repeat(1024 * 1024);
+    const waiting = Array.from({ length: 64 }, () => store.rooms.writeContent(code, write(mebibyte)));
+    await assert.rejects(store.rooms.writeContent(code, write('x')), { code: 'UNAVAILABLE', retryAfter: 1 });
+    const small = makeRoom(store.rooms);
+    release();
+    await Promise.all([underWay, ...waiting, small]);
+    await store.rooms.writeContent(code, write('taken again'));
+    assert.equal((await textOf(store.rooms, code, start))?.version, 66);
+  });
+
+  it('[TEXT-6] waits for the disk with each commit', async (t) => {
+    const db = connect(join(await temporaryFolder(t), 'poproom.db'));
+    t.after(() => db.close());
+    const full = 2;
+    assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, full);
+  });
+});
+
+async function storeWithRoom(t: TestContext): Promise<{ store: Store; folder: string; code: RoomCode }> {
+  const folder = await temporaryFolder(t);
+  const store = await openStore(t, folder);
+  return { store, folder, code: await makeRoom(store.rooms) };
+}
+
+/** As another process would that is in the middle of a write. */
+function holdWriteLock(t: TestContext, folder: string): () => void {
+  const db = new DatabaseSync(join(folder, 'poproom.db'));
+  t.after(() => db.close());
+  db.exec('BEGIN IMMEDIATE');
+  return () => db.exec('ROLLBACK');
+}
+
+async function readEverything({ rooms, keys, rates, ping }: Store, code: RoomCode): Promise<void> {
+  assert.equal((await rooms.admit(visit(code))).outcome, 'admitted');
+  assert.equal((await textOf(rooms, code, start))?.content, '');
+  assert.deepEqual(await rooms.listFiles(code, start), []);
+  assert.equal(await rooms.findFile(file().id, start), undefined);
+  assert.equal(await rooms.countRooms(start), 1);
+  assert.equal(await keys.find(drawApiKey().hash), undefined);
+  assert.ok((await rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start)).granted);
+  await ping();
+}
+
+/** Commits in the write-ahead log: the last frame of each bears the size of the database, the others 0. */
+async function commitsIn(folder: string): Promise<number> {
+  const log = await readFile(join(folder, 'poproom.db-wal'));
+  const frame = 24 + log.readUInt32BE(8);
+  let commits = 0;
+  for (let at = 32; at + frame <= log.length; at += frame) {
+    const isOfThisRound = log.subarray(at + 8, at + 16).equals(log.subarray(16, 24));
+    if (isOfThisRound && log.readUInt32BE(at + 4) > 0) commits += 1;
+  }
+  return commits;
+}
