@@ -25,7 +25,11 @@ export async function compareFiles(): Promise<Row[]> {
   try {
     const own = await uploaderTo(poproom);
     const memory = watchMemory(poproom);
-    const { up, down } = await transfer([{ server: bare, paths: Array(atOnce).fill('/') }, own], rounds, memory.stop);
+    const { up, down } = await transfer(
+      [{ server: bare, paths: async () => Array(atOnce).fill('/') }, own],
+      rounds,
+      memory.stop,
+    );
     return [
       rowOf('uploads of 10 MB, 32 at once', 'node:http piping to a file, with fsync', up),
       memoryRow(memory.growth()),
@@ -39,14 +43,14 @@ export async function compareFiles(): Promise<Row[]> {
 
 export interface Uploader {
   server: Server;
-  /** To upload to, at once. */
-  paths: string[];
+  /** To upload to, at once; others each time, since a room holds ten such files. */
+  paths: () => Promise<string[]>;
 }
 
 /** One that has taken a file: what it loads for the first is no growth. */
 export async function uploaderTo(server: Server): Promise<Uploader> {
-  const paths = (await makeRooms(server, atOnce)).map((room) => `/api/rooms/${room}/upload`);
-  await ups(server, paths.slice(0, 1));
+  const paths = async () => (await makeRooms(server, atOnce)).map((room) => `/api/rooms/${room}/upload`);
+  await ups(server, (await paths()).slice(0, 1));
   return { server, paths };
 }
 
@@ -58,7 +62,8 @@ export async function transfer(uploaders: Uploader[], rounds: number, afterUploa
   for (let round = 0; round <= rounds; round++) {
     files = [];
     for (const [i, { server, paths }] of uploaders.entries()) {
-      files.push(await timed(server, round, up[i] as Measured, () => ups(server, paths)));
+      const to = await paths();
+      files.push(await timed(server, round, up[i] as Measured, () => ups(server, to)));
     }
   }
   afterUploads();
