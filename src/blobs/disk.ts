@@ -1,4 +1,6 @@
 /** Files in a folder. Bytes are complete, on the disk and under their final name before anything refers to them. */
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobStore } from '../core/ports.ts';
@@ -44,8 +46,9 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
     },
 
     async open(blob, range) {
-      const handle = await open(pathOf(blob)).catch(noneIfMissing);
-      return handle?.createReadStream({ ...range, highWaterMark: readAtOnce });
+      // Not of a handle, whose reads are a promise each.
+      const bytes = createReadStream(pathOf(blob), { ...range, highWaterMark: readAtOnce });
+      return once(bytes, 'open').then(() => bytes, noneIfMissing);
     },
 
     async size(blob) {
