@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Device, openWorld, textOf, type World } from '../support/page.ts';
+import { typeOnSight } from './support/quick-hand.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'PIN, four digits' });
 const digit = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -28,6 +29,16 @@ describe('the page, the PIN of a room', () => {
     await page.keyboard.press('9');
     await page.keyboard.press('Backspace');
     await page.keyboard.type('04');
+    await textOf(device).waitFor();
+  });
+
+  it('[PAGE-4] is kept from its first digit, however soon that comes', async (t) => {
+    const { device } = await atTheDoor(t);
+    const { page } = device;
+    await typeOnSight(page, '.pin-dots input', '12');
+    await page.reload();
+    await page.waitForFunction(() => document.querySelectorAll('.pin-dots [data-filled]').length === 2);
+    await field(page).pressSequentially('04');
     await textOf(device).waitFor();
   });
 

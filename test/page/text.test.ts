@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
 import { joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import { typeOnSight } from './support/quick-hand.ts';
 
 describe('the page, the text', () => {
   it('[PAGE-7] is the same on two and on three devices as they type', async (t) => {
@@ -25,6 +26,17 @@ describe('the page, the text', () => {
       (await world.server.api.get(`/api/rooms/${code}/content`)).json.content,
       'all anew 你好 😀\nin two lines',
     );
+  });
+
+  it('[PAGE-7] has what is typed the moment the room is there', async (t) => {
+    const world = await openWorld(t);
+    const code = await world.server.api.room();
+    await world.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'what was there' } });
+    const device = await world.device();
+    await typeOnSight(device.page, 'textarea', 'first, ');
+    await device.page.goto(`/r/${code}`);
+    await showsText(device, 'first, what was there');
+    await showsStatus(device, 'Saved');
   });
 
   it('[PAGE-7] of three devices that type at once has the words of all', async (t) => {

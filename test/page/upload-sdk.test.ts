@@ -77,9 +77,12 @@ describe('an upload by the SDK', () => {
 
   it('[SDK-7] fails with what its progress is told to fails with, and closes a stream that is called off', async (t) => {
     const world = await openWorld(t);
-    const { page } = await world.device();
+    const line = await openLine(t, () => world.server.port);
+    const { page } = await world.device({ baseURL: line.url });
     await loadSdk(page);
     const code = await world.server.api.room();
+    // Without, all of it may be there before the first word of its progress.
+    line.hold();
     const failed = await page.evaluate(async (code) => {
       const room = (globalThis as WithSdk).sdk.createClient({ url: location.origin }).room(code);
       const onProgress = () => {
@@ -99,6 +102,7 @@ describe('an upload by the SDK', () => {
       return [...said, isClosed];
     }, code);
     assert.deepEqual(failed, ['no screen', 'enough', true]);
+    line.release();
     assert.deepEqual((await world.server.api.get(`/api/rooms/${code}/files`)).json.files, []);
   });
 

@@ -1,6 +1,6 @@
 /** For whoever cannot go on here: what happened, and what to do. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { goHome } from '../address.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { t } from '../words/index.ts';
@@ -17,7 +17,7 @@ interface Props {
 export function Outside({ title, icon = 'warning', children, action }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   // The view before is gone, and the focus with it: here a screen reader goes on.
-  useEffect(() => heading.current?.focus(), []);
+  useLayoutEffect(() => heading.current?.focus(), []);
   return (
     <section class="outside">
       <span class="outside-icon">

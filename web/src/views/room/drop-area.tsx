@@ -1,7 +1,7 @@
 /** Files dropped or pasted anywhere on the page. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Icon } from '../../parts/icon.tsx';
 import { notify } from '../../parts/notices.tsx';
 import { t } from '../../words/index.ts';
@@ -10,7 +10,8 @@ import { droppedFiles, pastedFiles } from './incoming-files.ts';
 export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => void; children: ComponentChildren }) {
   const dragging = useSignal(false);
 
-  useEffect(() => {
+  // Before anything can be dropped: the browser would leave the page for it.
+  useLayoutEffect(() => {
     const end = new AbortController();
     const on = <K extends keyof DocumentEventMap>(type: K, listen: (event: DocumentEventMap[K]) => void) =>
       document.addEventListener(type, listen, { signal: end.signal });

@@ -1,6 +1,6 @@
 /** Asks for the PIN: by keyboard, or on a pad for thumbs. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../parts/icon.tsx';
 import { Countdown, useNow } from '../../parts/ticking.tsx';
 import type { PinQuestion, RoomState } from '../../room/room.ts';
@@ -15,7 +15,8 @@ export function PinPad({ room, asked }: { room: RoomState; asked: PinQuestion })
   const locked = useLocked(asked.lockedUntil);
   const resting = locked || checking.value;
 
-  useEffect(() => {
+  // Before the next key can come: later, this would take the first digits away.
+  useLayoutEffect(() => {
     checking.value = false;
     show('');
     field.current?.focus();

@@ -1,11 +1,12 @@
 /** Binds a field to the shared text: what is typed goes there, what comes from there is shown without moving the cursor. */
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { commonEdges } from '../../room/common-edges.ts';
 import { editsBetween, movedBy } from '../../room/merge.ts';
 import type { SharedText } from '../../room/shared-text.ts';
 
 export function useSharedField(field: { current: HTMLTextAreaElement | null }, text: SharedText): void {
-  useEffect(() => (field.current ? bind(field.current, text) : undefined), [text]);
+  // Before the next key can come: what is typed into an unbound field would be lost.
+  useLayoutEffect(() => (field.current ? bind(field.current, text) : undefined), [text]);
 }
 
 function bind(field: HTMLTextAreaElement, text: SharedText): () => void {
