@@ -9,31 +9,35 @@ export interface Sending {
   moved: () => number;
   /** Resolves to whether the store answers at all. */
   isAlive: () => Promise<boolean>;
-  /** How long nothing may move before it is asked. */
+  /** How long nothing may move before it is asked, and how long it then has to answer. */
   quietMs: number;
   giveUp: (why: Error) => void;
 }
 
-/** A file is looked after by looks and not by the clock: between two of them, what has come in is read. */
+/**
+ * A file is looked after by looks and not by the clock: between two of them what has come in is read, however long this
+ * process was busy with something else.
+ */
 const looksPerQuiet = 8;
 
 /** Watches until it is told to stop, which is what it returns. */
 export function watchSending({ moved, isAlive, quietMs, giveUp }: Sending): () => void {
   let seen = 0;
+  /** How many looks in a row found nothing moved. */
   let quiet = 0;
-  let asking = false;
 
   async function ask(): Promise<void> {
-    asking = true;
-    if (!(await isAlive())) giveUp(new Error('The store took no more of a file, and gave no sign of life.'));
-    quiet = 0;
-    asking = false;
+    if (await isAlive()) quiet = 0;
+    else isSilent();
   }
+
+  const isSilent = () => giveUp(new Error('The store took no more of a file, and gave no sign of life.'));
 
   const timer = setInterval(() => {
     quiet = moved() === seen ? quiet + 1 : 0;
     seen = moved();
-    if (quiet >= looksPerQuiet && !asking) void ask();
+    if (quiet === looksPerQuiet) void ask();
+    if (quiet === 2 * looksPerQuiet) isSilent();
   }, quietMs / looksPerQuiet);
   return () => clearInterval(timer);
 }

@@ -37,14 +37,14 @@ export interface Patience {
   idle: number;
 }
 
-const usual: Patience = { connect: 1500, answer: 10_000, upload: 45_000, quiet: 2000, idle: 70_000 };
+export const usualPatience: Patience = { connect: 1500, answer: 10_000, upload: 45_000, quiet: 2000, idle: 70_000 };
 
 /** A sweep may remove hundreds; each would open a connection of its own. */
 const removalsAtOnce = 50;
 
 export async function openS3Blobs(options: S3Options, given: Partial<Patience> = {}): Promise<BlobStore> {
   const { bucket: Bucket, prefix, spool, minFree } = options;
-  const patience = { ...usual, ...given };
+  const patience = { ...usualPatience, ...given };
   const drafts = openDrafts({ folder: spool, minFree });
   // Only here: it takes longer to load than all the rest, and most installations keep their files on the disk.
   const s3 = await import('@aws-sdk/client-s3');
@@ -70,10 +70,9 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
     await removal(() => ask(() => client.send(command, brief).catch(noneIfNoSuchKey)));
   }
 
-  const isAlive = oneAtATime(async () => {
-    const question = client.send(new s3.HeadBucketCommand({ Bucket }), { requestTimeout: patience.quiet });
-    return question.then(() => true, isReply);
-  });
+  const isAlive = oneAtATime(() =>
+    twice(() => client.send(new s3.HeadBucketCommand({ Bucket }), brief)).then(() => true, isReply),
+  );
   const watch = { isAlive, quietMs: patience.quiet };
 
   async function publish({ path, size }: Draft, blob: string, signal: AbortSignal): Promise<void> {
@@ -170,18 +169,20 @@ function connections({ connect, answer, idle }: Patience): NonNullable<S3ClientC
 const quiet = () => undefined;
 const silence = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
 
+/** Says in the words of the service what failed. */
+function ask<T>(question: () => Promise<T>): Promise<T> {
+  return twice(question).catch((error) => {
+    throw s3Failure(error);
+  });
+}
+
 /** Asks a second time where the failure may be a passing one. */
-async function ask<T>(question: () => Promise<T>): Promise<T> {
-  const again = async (error: unknown) => {
+function twice<T>(question: () => Promise<T>): Promise<T> {
+  return question().catch(async (error) => {
     if (!isPassing(error)) throw error;
     await pause(100 + 200 * Math.random());
     return question();
-  };
-  try {
-    return await question().catch(again);
-  } catch (error) {
-    throw s3Failure(error);
-  }
+  });
 }
 
 /** Many files may wait for the same answer. */

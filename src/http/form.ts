@@ -26,6 +26,9 @@ export async function receiveForm<T>(
   maxBytes: number,
   receive: (file: FormFile) => Promise<T>,
 ): Promise<T> {
+  const { promise: whole, resolve: end, reject: refuse } = Promise.withResolvers<void>();
+  whole.catch(() => undefined);
+  onCutOff(raw, refuse);
   const { Busboy } = await import('@fastify/busboy');
   const headers = raw.headers as { 'content-type': string };
   if (!boundaryNamed.test(headers['content-type'])) throw noBoundary();
@@ -34,8 +37,6 @@ export async function receiveForm<T>(
   let pin: string | undefined;
   let received: Promise<T> | undefined;
   let file: Readable | undefined;
-  const { promise: whole, resolve: end, reject: refuse } = Promise.withResolvers<void>();
-  whole.catch(() => undefined);
 
   parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) => {
     if (name === 'file') refuse(malformed('The part "file" must be a file: it has no file name.'));
@@ -66,7 +67,6 @@ export async function receiveForm<T>(
     if (!file || file.readableEnded) expectEnd();
     else file.once('end', expectEnd);
   });
-  onCutOff(raw, refuse);
   const body = bodyOf(raw);
   body.pipe(parser);
   // After the parser, which has then met the file if these bytes hold its beginning.

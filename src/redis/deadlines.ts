@@ -11,7 +11,6 @@ const lookEveryMs = 200;
  * with something else: by the clock, what it has not come to read yet would count as unanswered.
  */
 const looksPerAnswer = 6;
-const answerWithinMs = looksPerAnswer * lookEveryMs;
 const mostWaiting = 10_000;
 
 export interface Deadlines {
@@ -91,9 +90,9 @@ export function createDeadlines({ probe, isAnswer, recovered }: SignsOfLife): De
     },
 
     async finish() {
-      const deadline = performance.now() + answerWithinMs;
+      const since = looks;
       // Some operations take several commands: quiet is what stays quiet for a moment.
-      for (let quiet = 0; quiet < 3 && performance.now() < deadline; quiet = waiting.size > 0 ? 0 : quiet + 1) {
+      for (let quiet = 0; quiet < 3 && looks - since <= looksPerAnswer; quiet = waiting.size > 0 ? 0 : quiet + 1) {
         await pause(1);
       }
       clearInterval(timer);

@@ -11,7 +11,7 @@ import { startS3 } from '../support/s3.ts';
 import type { UploadsReport } from '../support/s3-uploads.ts';
 
 const MiB = 1024 * 1024;
-const atOnce = 16;
+const atOnce = 32;
 
 describe('s3: memory', () => {
   it('[UP-7] stays flat while many of the largest files are sent at once', { timeout: 60_000 }, async (t) => {

@@ -21,7 +21,7 @@ after(() => browser.close());
 
 describe('the examples of the live guide', () => {
   it('[LIVE-1] [LIVE-5] the page of some twenty lines shares a text both ways', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await api.room();
     assert.ok(example.split('\n').length <= 23, 'it is as short as it claims');
     const page = await openExample(t, url, room);
@@ -32,7 +32,7 @@ describe('the examples of the live guide', () => {
   });
 
   it('[LIVE-5] the page loses no key that is pressed while an answer is on its way', async (t) => {
-    const server = await startTestServer(t);
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const { api } = server;
     const room = await api.room();
     const line = await openLine(t, () => server.port);
@@ -47,7 +47,7 @@ describe('the examples of the live guide', () => {
   });
 
   it('[LIVE-5] [LIVE-9] the page may have a key held down', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await api.room();
     const page = await openExample(t, url, room);
     for (let keys = 0; keys < 100; keys++) await page.keyboard.down('x');
@@ -55,7 +55,7 @@ describe('the examples of the live guide', () => {
   });
 
   it('[LIVE-1] the curl command shows a snapshot', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await api.room();
     const command =
       /^curl -N (\S+)$/m.exec(guide)?.[1]?.replace('http://localhost:8080', url).replace('7KQ2MX', room) ?? '';

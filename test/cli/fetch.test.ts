@@ -172,7 +172,9 @@ describe('poproom fetch, on its way', () => {
   it('[CLI-11] shows a bar on a terminal, also when the file goes elsewhere, and nothing in a pipe', async (t) => {
     const { cli, code } = await setUp(t, [['a.bin', randomBytes(MiB)]]);
     const { stdout } = await cli.terminal(`poproom fetch ${code} a.bin -o - > copy`).ended;
-    assert.match(stdout, /^\ra\.bin .*100% .*B\/s\r\n$/);
+    const [bar = '', ...rest] = stdout.split('\r\n');
+    assert.match(bar.split('\r').at(-1) ?? '', /^a\.bin .*100% .*B\/s *$/);
+    assert.deepEqual(rest, ['']);
     assert.equal((await contentOf(cli, 'copy')).length, MiB);
     assert.equal((await cli.run(['fetch', code])).stderr, '');
   });

@@ -110,15 +110,18 @@ describe('poproom watch', () => {
     const gate = join(cli.home, 'gate');
     execFileSync('mkfifo', [gate]);
     await write(server, code, 'begin');
-    const slow = cli.shell(`poproom watch ${code} | { read first; echo "$first"; read go < gate; cut -c 1-9; }`);
+    const slow = cli.shell(
+      `poproom watch ${code} | { read first; echo "$first"; read go < gate; sed -u 's/ x.*/ x/'; }`,
+    );
     await slow.shows('begin\n');
     const beside = cli.start(['watch', code]);
     const padding = 'x'.repeat(200_000);
     for (let n = 1; n <= 20; n++) await write(server, code, `text ${String(n).padStart(2, '0')} ${padding}`);
     await beside.shows('text 20');
+    await writeFile(gate, 'go\n');
+    await slow.shows('text 20');
     await server.api.delete(`/api/rooms/${code}`);
     await beside.ended;
-    await writeFile(gate, 'go\n');
     const shown = (await slow.ended).stdout.trim().split('\n');
     assert.equal(shown.at(-1), 'text 20 x');
     assert.ok(shown.length < 10, `${shown}`);

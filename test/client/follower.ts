@@ -8,6 +8,8 @@ type Told<T extends LiveEvent['type']> = Extract<LiveEvent, { type: T }>;
 export interface Follower {
   readonly live: LiveRoom;
   readonly events: LiveEvent[];
+  /** When it did, by the clock. */
+  cameAt(event: LiveEvent): number;
   /** The next event of this type that was not waited for, and came after the last that was. */
   next<T extends LiveEvent['type']>(type: T, withinMs?: number): Promise<Told<T>>;
   leave(): void;
@@ -19,7 +21,11 @@ export function follow(t: TestContext, room: Room): Follower {
   t.after(() => leaving.abort());
   const live = room.live({ signal: leaving.signal });
   const events: LiveEvent[] = [];
-  const end = collect(live, events);
+  const times = new Map<LiveEvent, number>();
+  const end = collect(live, (event) => {
+    events.push(event);
+    times.set(event, Date.now());
+  });
   let failure: unknown;
   end.catch((error) => {
     failure = error;
@@ -29,6 +35,7 @@ export function follow(t: TestContext, room: Room): Follower {
   return {
     live,
     events,
+    cameAt: (event) => times.get(event) ?? Number.NaN,
     end,
     leave: () => leaving.abort(),
     next: <T extends LiveEvent['type']>(type: T, withinMs?: number) =>
@@ -46,11 +53,11 @@ export function follow(t: TestContext, room: Room): Follower {
   };
 }
 
-async function collect(live: LiveRoom, events: LiveEvent[]): Promise<Ended> {
+async function collect(live: LiveRoom, take: (event: LiveEvent) => void): Promise<Ended> {
   const iterator = live[Symbol.asyncIterator]();
   for (;;) {
     const { done, value } = await iterator.next();
     if (done) return value;
-    events.push(value);
+    take(value);
   }
 }

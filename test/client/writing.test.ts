@@ -36,7 +36,7 @@ describe('a write', () => {
         if (event.type === 'snapshot') answer = (await live.write('hello', event.content.version)).type;
       }
     })();
-    assert.equal(await eventually('the write is answered', () => answer, 3_000), 'written');
+    assert.equal(await eventually('the write is answered', () => answer), 'written');
   });
 
   it('[SDK-6] that is awaited within the loop fails when its connection is lost', async (t) => {

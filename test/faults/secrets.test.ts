@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
 import { filePart, form, formType } from '../support/form.ts';
 import { overhear } from '../support/overhear.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
@@ -52,7 +53,7 @@ describe('the log and the figures', () => {
   it('[RUN-3] [RUN-5] can be searched in every server, whether a test has it in its process or in one of its own', async (t) => {
     for (const server of [await startTestServer(t), await startProcess(t, await dataFolder(t))]) {
       await server.api.room();
-      assert.match(await figures(server.url), /^\/api\/rooms$/m);
+      await eventually('they are there', async () => /^\/api\/rooms$/m.test(await figures(server.url)));
     }
   });
 

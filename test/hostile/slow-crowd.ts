@@ -1,6 +1,5 @@
 /** Many slow clients, in a process of their own: whoever measures how others are served must not wait for them. */
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import type { Answer } from '../support/api.ts';
 import { likeFetch } from '../support/raw-http.ts';
@@ -31,11 +30,13 @@ export async function openSlowCrowd(t: TestContext, crowd: Crowd): Promise<SlowC
   const leave = () => void child.kill('SIGKILL');
   t.after(leave);
   const answered: string[] = [];
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
   child.on('message', (told: Told) => {
-    if (told !== 'all have begun') answered.push(told.answered);
+    if (told === 'all have begun') resolve();
+    else answered.push(told.answered);
   });
   child.send(crowd);
-  await once(child, 'message');
+  await begun;
   return { ended: () => answered.length, answers: () => answered.map(wholeAnswer), leave };
 }
 

@@ -8,7 +8,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { assertNothingStays } from '../support/upload-folder.ts';
 import { openWire, requestHead, type Wire } from '../support/wire.ts';
 
-const silenceMs = 500;
+/** Long enough for all that a first request has to load. */
+const silenceMs = 2500;
 
 interface Body {
   path: string;
@@ -31,7 +32,7 @@ const bodies: Record<string, Body> = {
   'a form in its file': { path: '/upload', headers: { 'Content-Type': formType }, ...splitAt(wholeForm, 'la') },
 };
 
-describe('a body that falls silent', { timeout: 60_000 }, () => {
+describe('a body that falls silent', { timeout: 60_000, concurrency: true }, () => {
   for (const [what, body] of Object.entries(bodies)) {
     it(`[RUN-7] [ERR-1] [UP-6] is refused and its connection closed, and what comes too late counts for nothing: ${what}`, async (t) => {
       const server = await startTestServer(t, {}, { silenceMs });

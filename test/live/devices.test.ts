@@ -57,7 +57,7 @@ describe('devices in a room', () => {
     const room = await api.room();
     const first = await joinRoom(t, url, room);
     await first.next('snapshot');
-    await connect(t, url, room);
+    await (await joinRoom(t, url, room)).next('snapshot');
     const refused = new Promise<number | undefined>((resolve) => {
       void connect(t, url, room).catch((error) => resolve(Number(/\d{3}/.exec(String(error))?.[0])));
     });

@@ -11,11 +11,14 @@ import { startS3 } from '../support/s3.ts';
 
 /** Twice what is promised: much runs beside this. */
 const answersWithinMs = 4_000;
-/** A second until it is missed, the vote, the change; all of it on a machine that does other things too. */
-const failsOverWithinMs = 30_000;
+/**
+ * A second until it is missed, the vote, the change; all of it on a machine that does other things too. A
+ * Sentinel that was held up trusts its clock again only after half a minute.
+ */
+const failsOverWithinMs = 60_000;
 const toldWithinMs = 5_000;
 
-describe('a failover by Sentinel', { timeout: 90_000 }, () => {
+describe('a failover by Sentinel', { timeout: 150_000 }, () => {
   it('[NODE-16] leaves what was replicated, needs no restart, and devices hear what is written after it', async (t) => {
     const { redis, nodes } = await startAll(t);
     const [one, two] = nodes;

@@ -10,7 +10,7 @@ import { run, type ServerProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
-describe('several nodes', { timeout: 60_000 }, () => {
+describe('several nodes', () => {
   let stores: Stores & { redis: RedisServer; s3: TestS3 };
   before(async () => {
     stores = { redis: await startRedis(), s3: await startS3() };

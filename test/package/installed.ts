@@ -61,9 +61,9 @@ const patience = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch
 
 const npm = (cwd: string, ...args: string[]) => run('npm', [...args, ...patience], { cwd, env: ownEnvironment() });
 
-/** Answers what it prints. It gets nothing to read, and a minute. */
+/** Answers what it prints. It gets nothing to read, and three minutes. */
 async function run(program: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string> {
-  const running = promisify(execFile)(program, args, { ...options, timeout: 60_000 });
+  const running = promisify(execFile)(program, args, { ...options, timeout: 180_000 });
   running.child.stdin?.end();
   return (await running).stdout;
 }

@@ -31,7 +31,7 @@ before(
     await once(website, 'listening');
     served = await serve(installed, { POPROOM_FREE_LIMIT: '1000', POPROOM_ALLOWED_ORIGINS: originOf(website) });
   },
-  { timeout: 120_000 },
+  { timeout: 400_000 },
 );
 
 after(async () => {

@@ -13,7 +13,7 @@ const all: axe.RunOnly = {
 const ofColours: axe.RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
 describe('the page, for everyone', () => {
-  it('[PAGE-21] every view passes the checks of axe-core, in light and in dark', async (t) => {
+  it('[PAGE-21] every view passes the checks of axe-core, in light and in dark', { timeout: 300_000 }, async (t) => {
     const world = await openWorld(t, {}, { worker: true });
     const views = await allViews(world);
     // Half-way through an animation, colours are not what they will be.

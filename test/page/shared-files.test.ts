@@ -36,8 +36,10 @@ describe('the page, files of a room', () => {
 
   it('[PAGE-12] are downloaded from another origin without leaving the room', async (t) => {
     const { page, code } = await roomWithFront(t);
-    const download = page.waitForEvent('download', { timeout: 5_000 });
-    await page.getByRole('link', { name: 'Download picture.png' }).click();
+    const link = page.getByRole('link', { name: 'Download picture.png' });
+    await link.waitFor();
+    const download = page.waitForEvent('download');
+    await link.click();
     assert.equal((await download).suggestedFilename(), 'picture.png');
     assert.equal(new URL(page.url()).pathname, `/r/${code}`, 'the room is still there');
   });

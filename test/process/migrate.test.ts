@@ -149,12 +149,19 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
   const arrived = async (prefix: string) => (await s3.keys()).filter((key) => key.startsWith(prefix));
 
   it('[MOVE-2] goes on where it was killed, to another folder', async (t) => {
-    const fresh = join(await dataFolder(t), 'fresh');
-    const args = ['--from', `sqlite:${await copyOfSource(t)}`, '--to', `sqlite:${fresh}`];
-    const killed = launch(['migrate', ...args], {});
-    await eventually('some files have arrived', async () => (await blobsIn(fresh)).length > 2);
-    killed.child.kill('SIGKILL');
-    assert.equal((await killed.exit).signal, 'SIGKILL');
+    const from = `sqlite:${await copyOfSource(t)}`;
+    let fresh: string;
+    let killed: Awaited<ReturnType<typeof launch>['exit']>;
+    do {
+      fresh = join(await dataFolder(t), 'fresh');
+      const { child, exit } = launch(['migrate', '--from', from, '--to', `sqlite:${fresh}`], {});
+      await Promise.race([exit, eventually('some files have arrived', async () => (await blobsIn(fresh)).length > 2)]);
+      child.kill('SIGKILL');
+      killed = await exit;
+      // It may be done before we come to look.
+    } while (killed.code === 0);
+    assert.equal(killed.signal, 'SIGKILL');
+    const args = ['--from', from, '--to', `sqlite:${fresh}`];
     // As if it had been in the midst of writing each of the files that are left.
     const names = (await storedBlobs(source)).map((path) => path.slice(-64));
     for (const name of names) await writeFile(join(fresh, 'files', 'unfinished', name), 'half');

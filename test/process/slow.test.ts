@@ -100,7 +100,8 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     await wire.send(Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, bare)), chunk('x')]));
     await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
     const toldAt = performance.now();
-    assert.deepEqual(await server.end('SIGTERM'), { code: 0, signal: null });
+    server.signal('SIGTERM');
+    assert.deepEqual(await server.exit, { code: 0, signal: null });
     const seconds = (performance.now() - toldAt) / 1000;
     assert.ok(seconds < 30, `${seconds} seconds`);
     assert.deepEqual(await storedBlobs(folder), []);

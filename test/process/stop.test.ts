@@ -62,10 +62,8 @@ describe('a stop', () => {
     const server = await startProcess(t, folder);
     const { wire, rest } = await beginBare(t, server, await server.api.room());
     await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
-    server.signal('SIGINT');
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) server.signal(signal);
     await eventually('it is stopping', () => isRefused(server.port));
-    server.signal('SIGINT');
-    server.signal('SIGTERM');
     await wire.send(rest);
     assert.equal((await wire.answer()).status, 201);
     assert.deepEqual(await server.exit, { code: 0, signal: null });

@@ -144,10 +144,12 @@ describe('sqlite: crashes and stops', { concurrency: true }, () => {
   it('[RATE-6] [GUESS-5] writes its counters within about a second, so that a crash forgets no more', async (t) => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder);
+    // It starts the thread that writes.
+    await makeRoom(store.rooms);
     const kinds = reader(t, folder).prepare('SELECT kind FROM counters ORDER BY kind');
     await store.rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start);
     await store.rooms.admit(visit(undefined));
-    await eventually('the counters are written', () => kinds.all().length >= 2, 3000);
+    await eventually('the counters are written', () => kinds.all().length >= 2, 5000);
     assert.deepEqual(
       kinds.all().map(({ kind }) => kind),
       ['miss', 'rate'],

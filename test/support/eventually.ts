@@ -1,7 +1,8 @@
 /** Waiting for what happens in its own time: by looking again and again, never by a fixed sleep. */
 import { setTimeout as pause } from 'node:timers/promises';
 
-const patienceMs = 10_000;
+/** For machines that are busy with much else: what happens at once on others may take seconds there. */
+const patienceMs = 30_000;
 
 /** Answers the first value of `look` that is not undefined or false; fails with `what` when it takes too long. */
 export async function eventually<T>(

@@ -47,6 +47,6 @@ backend nodes
   balance roundrobin
   option httpchk GET /readyz
   http-response set-header X-Node %s
-  default-server check inter 300ms fall 1 rise 2
+  default-server check inter 300ms fall 3 rise 2
 ${nodes.map((node) => `  server ${node} 127.0.0.1:${node}`).join('\n')}
 `;

@@ -52,7 +52,7 @@ export async function openWorld(
         baseURL: `http://${host}:${server.port}`,
         ...options,
       });
-      context.setDefaultTimeout(10_000);
+      context.setDefaultTimeout(30_000);
       t.after(() => context.close());
       const page = await context.newPage();
       watch(t, page, filesFrom);

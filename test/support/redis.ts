@@ -25,15 +25,31 @@ export async function startRedis(
   configuration: readonly string[] = [],
 ): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-redis-'));
-  const port = await freePort();
   const file = join(folder, 'redis.conf');
   await writeFile(file, configuration.join('\n'));
-  const args = [file, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings];
-  let child = launch(args);
-  await answers(port);
+  const argsFor = (port: number) => [
+    file,
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    ...settings,
+  ];
+  let port = await freePort();
+  let child = launch(argsFor(port));
+  for (let tries = 1; !(await answers(child, port)); tries++) {
+    if (tries === 5) throw new Error('Redis ends as soon as it is started.');
+    // Another program took the port in between.
+    port = await freePort();
+    child = launch(argsFor(port));
+  }
 
   async function end(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (hasEnded(child)) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGCONT');
     child.kill('SIGTERM');
@@ -49,8 +65,8 @@ export async function startRedis(
     signal: (name) => void child.kill(name),
     async restart() {
       await end();
-      child = launch(args);
-      await answers(port);
+      child = launch(argsFor(port));
+      if (!(await answers(child, port))) throw new Error('Redis did not start again.');
     },
     async stop() {
       await end();
@@ -155,8 +171,12 @@ function launch(args: readonly string[]): ChildProcess {
   return child;
 }
 
-async function answers(port: number): Promise<void> {
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+/** Whether it does, at last; or has ended instead. */
+async function answers(child: ChildProcess, port: number): Promise<boolean> {
   await eventually('Redis answers', async () => {
+    if (hasEnded(child)) return true;
     const client = createClient({ url: `redis://127.0.0.1:${port}`, socket: { reconnectStrategy: false } });
     client.on('error', () => undefined);
     try {
@@ -169,6 +189,7 @@ async function answers(port: number): Promise<void> {
       return (error as Error).message.startsWith('NOAUTH');
     }
   });
+  return !hasEnded(child);
 }
 
 export function freePort(): Promise<number> {

@@ -1,6 +1,6 @@
 /** A real S3 store for tests: s3rver, in this process, on a free port, with its objects in a temporary folder. */
 import crypto, { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type Dirent, existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
@@ -140,7 +140,18 @@ async function writeDown(content: Readable, path: string): Promise<{ size: numbe
 }
 
 async function keysIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const entries = await everythingIn(folder);
   const objects = entries.filter((entry) => entry.isFile() && entry.name.endsWith(objectEnding));
   return objects.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1, -objectEnding.length));
+}
+
+/** A folder that becomes empty is removed, maybe while it is read. */
+async function everythingIn(folder: string): Promise<Dirent[]> {
+  for (;;) {
+    try {
+      return await readdir(folder, { recursive: true, withFileTypes: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(folder)) throw error;
+    }
+  }
 }

@@ -131,7 +131,7 @@ describe('a slow S3 store', { timeout: 60_000 }, () => {
     const { settings, stop } = await startOwnStores();
     const { api } = await startTestServer(t, { ...settings, POPROOM_S3_ENDPOINT: endpoint });
     t.after(stop);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => api.get('/api/health')));
+    const answers = await Promise.all(Array.from({ length: 25 }, () => api.get('/api/health')));
     for (const { json } of answers) assert.equal(json.status, 'healthy');
     assert.ok(asked < 10, `it was asked ${asked} times`);
   });

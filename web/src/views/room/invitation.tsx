@@ -1,6 +1,6 @@
 /** How another device gets in: the code to type, the QR to scan, the link to send. Folds away once one is there. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { linkTo, shareOrigin } from '../../address.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { CopyQrButton } from '../../parts/copy-qr-button.tsx';
@@ -12,7 +12,7 @@ import { t } from '../../words/index.ts';
 export function Invitation({ room }: { room: RoomState }) {
   const open = useSignal(true);
   const alone = room.devices.value.length < 2;
-  useEffect(() => {
+  useLayoutEffect(() => {
     open.value = alone;
   }, [alone]);
   const link = linkTo(room.code);

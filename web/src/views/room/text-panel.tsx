@@ -1,5 +1,5 @@
 /** The text of the room, and what can be done with it. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { monospace } from '../../device/preferences.ts';
 import { canPaste, pasteText } from '../../parts/clipboard.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -102,7 +102,7 @@ function Status({ text }: { text: SharedText }) {
 
 /** Who pastes without having chosen a field means this one. */
 function usePasteAnywhere(field: { current: HTMLTextAreaElement | null }): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const paste = (event: ClipboardEvent) => {
       const pasted = event.clipboardData?.getData('text/plain') ?? '';
       const elsewhere = (event.target as Element).closest('input, textarea, dialog');
