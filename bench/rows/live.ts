@@ -7,7 +7,7 @@ import { atMost, type Row } from '../table.ts';
 
 const rounds = 5;
 const devices = 100;
-const writes = 200;
+const writes = 1000;
 const idleSockets = 10_000;
 const socketsPerRoom = 50;
 /** In which every heart beats twice. */
