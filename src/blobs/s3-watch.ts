@@ -28,16 +28,16 @@ export function watchSending({ moved, isAlive, quietMs, giveUp }: Sending): () =
 
   async function ask(): Promise<void> {
     if (await isAlive()) quiet = 0;
-    else isSilent();
+    else callSilent();
   }
 
-  const isSilent = () => giveUp(new Error('The store took no more of a file, and gave no sign of life.'));
+  const callSilent = () => giveUp(new Error('The store took no more of a file, and gave no sign of life.'));
 
   const timer = setInterval(() => {
     quiet = moved() === seen ? quiet + 1 : 0;
     seen = moved();
     if (quiet === looksPerQuiet) void ask();
-    if (quiet === 2 * looksPerQuiet) isSilent();
+    if (quiet === 2 * looksPerQuiet) callSilent();
   }, quietMs / looksPerQuiet);
   return () => clearInterval(timer);
 }

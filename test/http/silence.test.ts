@@ -1,6 +1,9 @@
 /** Clients that begin and fall silent: those who owe the rest of a body are told, and all are cut off. */
 import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { receiveForm } from '../../src/http/form.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
 import { likeFetch } from '../support/raw-http.ts';
@@ -47,6 +50,21 @@ describe('a body that falls silent', { timeout: 60_000, concurrency: true }, () 
       assert.equal(wire.pending(), '');
       await assertNothingStays(server, room);
       assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
+    });
+  }
+});
+
+describe('a form', () => {
+  for (const [event, message] of [
+    ['timeout', /took too long/],
+    ['close', /ended before its body did/],
+  ] as const) {
+    it(`[RUN-7] [UP-6] is given up at its ${event}, though what reads forms is still being loaded`, async () => {
+      const raw = new IncomingMessage(new Socket());
+      raw.headers['content-type'] = formType;
+      const received = receiveForm(raw, 1024, () => assert.fail('there was no file'));
+      raw.emit(event);
+      await assert.rejects(received, { code: 'VALIDATION_FAILED', message });
     });
   }
 });

@@ -27,25 +27,15 @@ export async function startRedis(
   const folder = await mkdtemp(join(tmpdir(), 'poproom-redis-'));
   const file = join(folder, 'redis.conf');
   await writeFile(file, configuration.join('\n'));
-  const argsFor = (port: number) => [
-    file,
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--dir',
-    folder,
-    '--save',
-    '',
-    ...settings,
-  ];
   let port = await freePort();
-  let child = launch(argsFor(port));
+  const args = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings];
+  const launch = () => launchRedis([file, '--port', String(port), ...args]);
+  let child = launch();
   for (let tries = 1; !(await answers(child, port)); tries++) {
     if (tries === 5) throw new Error('Redis ends as soon as it is started.');
     // Another program took the port in between.
     port = await freePort();
-    child = launch(argsFor(port));
+    child = launch();
   }
 
   async function end(): Promise<void> {
@@ -65,7 +55,7 @@ export async function startRedis(
     signal: (name) => void child.kill(name),
     async restart() {
       await end();
-      child = launch(argsFor(port));
+      child = launch();
       if (!(await answers(child, port))) throw new Error('Redis did not start again.');
     },
     async stop() {
@@ -165,7 +155,7 @@ const startSentinel = (primary: number, password: string, own: string) =>
 const ask = (port: number, ...command: string[]) =>
   execFileSync('redis-cli', ['-p', String(port), ...command], { encoding: 'utf8' });
 
-function launch(args: readonly string[]): ChildProcess {
+function launchRedis(args: readonly string[]): ChildProcess {
   const child = spawn('redis-server', args, { stdio: 'ignore' });
   child.on('error', () => undefined);
   return child;
