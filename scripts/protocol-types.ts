@@ -1,11 +1,13 @@
 /** The TypeScript types of all bodies and live messages, written out from their schemas: what an editor shows. */
 import { compile } from 'json-schema-to-typescript';
+import * as fields from '../src/protocol/fields.ts';
 import * as live from '../src/protocol/live.ts';
 import * as bodies from '../src/protocol/schemas.ts';
 
 type Schema = Parameters<typeof compile>[0];
 
 const named = {
+  TextEdit: fields.textEdit,
   CreateRoomRequest: bodies.createRoomRequest,
   RoomCreated: bodies.roomCreated,
   RoomInfo: bodies.roomInfo,
@@ -13,6 +15,11 @@ const named = {
   WriteContentRequest: bodies.writeContentRequest,
   ContentWritten: bodies.contentWritten,
   ContentRead: bodies.contentRead,
+  EditContentRequest: bodies.editContentRequest,
+  ContentEdited: bodies.contentEdited,
+  HistoryEntry: bodies.historyEntry,
+  HistoryList: bodies.historyList,
+  HistoryText: bodies.historyText,
   FileUploaded: bodies.fileUploaded,
   FileEntry: bodies.fileEntry,
   FileList: bodies.fileList,
@@ -21,11 +28,13 @@ const named = {
   ErrorBody: bodies.errorBody,
   Join: live.join,
   WriteText: live.writeText,
+  EditText: live.editText,
   ClientHeartbeat: live.clientHeartbeat,
   RoomDevice: live.device,
   RoomText: live.text,
   Snapshot: live.snapshot,
   TextChanged: live.textChanged,
+  TextEdited: live.textEdited,
   FileAdded: live.fileAdded,
   FileRemoved: live.fileRemoved,
   DevicesChanged: live.devicesChanged,
@@ -50,7 +59,7 @@ export async function protocolTypes(): Promise<string> {
 async function interfaceOf(name: string, schema: object): Promise<string> {
   const inside = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withNames(value)]));
   const style = { singleQuote: true, printWidth: 120 };
-  const text = await compile(inside as Schema, name, { bannerComment: '', style });
+  const text = await compile(inside as Schema, name, { bannerComment: '', style, ignoreMinAndMaxItems: true });
   return text.replaceAll(/\/\*\*\n\s*\* (.*)\n\s*\*\//g, '/** $1 */');
 }
 

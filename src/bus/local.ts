@@ -1,14 +1,14 @@
 /** Events within one process. */
-import type { EventBus } from '../core/ports.ts';
+import type { EventBus, RoomChange } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 
 const ready = Promise.resolve();
 
 export function createLocalBus(): EventBus {
-  const listeners = new Map<RoomCode, Set<(seq: number) => void>>();
+  const listeners = new Map<RoomCode, Set<(change: RoomChange) => void>>();
   return {
-    publish(code, seq) {
-      for (const listener of [...(listeners.get(code) ?? [])]) listener(seq);
+    publish(code, change) {
+      for (const listener of [...(listeners.get(code) ?? [])]) listener(change);
     },
     subscribe(code, listener) {
       const ofRoom = listeners.get(code) ?? new Set();

@@ -1,6 +1,6 @@
 /**
- * Events between nodes, by the publish and subscribe of Redis. Those on this node are told at once; the others hear it
- * from Redis, and our own words that come back from there are left out.
+ * Events between nodes, by the publish and subscribe of Redis. Listeners on this node are notified directly; a node
+ * ignores its own messages when Redis delivers them.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,35 +9,36 @@ import type { RoomCode } from '../core/room-code.ts';
 import { isAnswer, type Redis, unavailable } from '../redis/connection.ts';
 import { createDeadlines } from '../redis/deadlines.ts';
 import { createLocalBus } from './local.ts';
+import { decodeMessage, encodeMessage } from './message.ts';
 
 export interface RedisBus extends EventBus {
   close(): void;
 }
 
-/** Rooms that look anew at once, and the pause until the next do. */
-const atOnce = 500;
-const spacingMs = 25;
+/** Rooms that read the store again without a pause, and the pause before the next ones. */
+const catchUpBatch = 500;
+const catchUpPauseMs = 25;
 
 export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisBus> {
-  const here = createLocalBus();
+  const local = createLocalBus();
   const node = randomBytes(6).toString('base64url');
   const changes = `${prefix}:changes:`;
   const channelOf = (code: RoomCode) => changes + code;
-  /** On which a node says that it does not know what became of its commands. */
+  /** On which a node reports that it does not know the outcome of its commands. */
   const unsure = `${prefix}:unsure`;
-  /** The rooms that anyone here listens to: one subscription each. */
+  /** The rooms that have listeners on this node: one subscription each. */
   const rooms = new Map<RoomCode, { listeners: number; ready: Promise<void> }>();
-  /** Those of them that have yet to be told to look for themselves. */
-  let behind = new Set<RoomCode>();
+  /** Rooms whose listeners have yet to be notified that they may have missed something. */
+  let outdated = new Set<RoomCode>();
 
-  function heard(message: string, channel: string): void {
-    const [from, seq] = message.split(' ');
-    if (from === node) return;
+  function onMessage(message: string, channel: string): void {
+    const { node: sender, change } = decodeMessage(message);
+    if (sender === node) return;
     if (channel === unsure) catchUp();
-    else here.publish(channel.slice(changes.length) as RoomCode, Number(seq));
+    else local.publish(channel.slice(changes.length) as RoomCode, change);
   }
 
-  const subscriber = await redis.listen({ heard, returned: catchUp });
+  const subscriber = await redis.listen({ heard: onMessage, returned: catchUp });
   const deadlines = createDeadlines({ probe: subscriber.ping, isAnswer, recovered: catchUp });
 
   async function listen(channel: string): Promise<void> {
@@ -52,7 +53,7 @@ export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisB
     const room = rooms.get(code) ?? { listeners: 0, ready: listen(channelOf(code)) };
     room.listeners += 1;
     rooms.set(code, room);
-    // Whoever waits for it is told; whoever does not must not end the process.
+    // Callers that await it see the failure; without a handler it would end the process.
     room.ready.catch(() => undefined);
     return room.ready;
   }
@@ -64,26 +65,26 @@ export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisB
     subscriber.unsubscribe(channelOf(code)).catch(() => undefined);
   }
 
-  /** What was published while nobody here could hear it has been missed: everyone looks for themselves. */
+  /** Messages may have been lost while this node could not receive any: all listeners read the store. */
   function catchUp(): void {
-    const isUnderWay = behind.size > 0;
-    behind = new Set(rooms.keys());
-    if (!isUnderWay) void tellThoseBehind();
+    const isRunning = outdated.size > 0;
+    outdated = new Set(rooms.keys());
+    if (!isRunning) void notifyOutdated();
   }
 
-  /** Not all rooms at once: what they read would stand before everything else. */
-  async function tellThoseBehind(): Promise<void> {
-    for (let told = 1; behind.size > 0; told++) {
-      const code = behind.values().next().value as RoomCode;
-      behind.delete(code);
-      here.publish(code, 0);
-      if (told % atOnce === 0) await pause(spacingMs);
+  /** In batches: the reads of all rooms together would delay every other command. */
+  async function notifyOutdated(): Promise<void> {
+    for (let notified = 1; outdated.size > 0; notified++) {
+      const code = outdated.values().next().value as RoomCode;
+      outdated.delete(code);
+      local.publish(code, { seq: 0 });
+      if (notified % catchUpBatch === 0) await pause(catchUpPauseMs);
     }
   }
 
   redis.onRecovery(() => {
     catchUp();
-    // A command of ours may have been done after all, and then nobody has been told.
+    // A command of this node may have succeeded without an answer, and then no node was notified.
     redis.send('', ['PUBLISH', unsure, node]).catch(() => undefined);
   });
   await listen(unsure).catch((error) => {
@@ -92,20 +93,20 @@ export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisB
   });
 
   return {
-    publish(code, seq) {
-      here.publish(code, seq);
-      redis.send('', ['PUBLISH', channelOf(code), `${node} ${seq}`]).catch(() => undefined);
+    publish(code, change) {
+      local.publish(code, change);
+      redis.send('', ['PUBLISH', channelOf(code), encodeMessage(node, change)]).catch(() => undefined);
     },
 
     subscribe(code, listener): Subscription {
-      const subscription = here.subscribe(code, listener);
+      const subscription = local.subscribe(code, listener);
       const ready = join(code);
-      let left = false;
+      let hasLeft = false;
       return {
         ready,
         leave() {
-          if (left) return;
-          left = true;
+          if (hasLeft) return;
+          hasLeft = true;
           subscription.leave();
           leave(code);
         },

@@ -41,7 +41,7 @@ async function turnAway(parts: Parts, visit: Visit, admission: Refusal): Promise
 /** Those in the room see that someone is trying its PIN. The guards bound how often this can happen. */
 async function tellMembers({ rooms, bus }: Parts, { code, now }: Visit): Promise<void> {
   const noted = code && (await rooms.notePinAttempt(code, now));
-  if (noted) bus.publish(code, noted.seq);
+  if (noted) bus.publish(code, { seq: noted.seq });
 }
 
 function arrive({ clock, secret }: Parts, caller: Caller): Visit {

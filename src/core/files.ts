@@ -31,7 +31,7 @@ export function createFiles(parts: Parts) {
     const added = await rooms.addFile(code, file, filesPerRoom);
     if (added === 'full') throw roomFull();
     if (typeof added === 'string') throw roomOver(added);
-    bus.publish(code, added.seq);
+    bus.publish(code, { seq: added.seq });
   }
 
   return {
@@ -74,7 +74,7 @@ export function createFiles(parts: Parts) {
       const removed = await rooms.removeFile(code, fileId, clock());
       if (removed === 'no-file') throw fileNotFound();
       if (typeof removed === 'string') throw roomOver(removed);
-      bus.publish(code, removed.seq);
+      bus.publish(code, { seq: removed.seq });
       await trashOf(parts).emptySoon();
     },
 

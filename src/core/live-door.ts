@@ -15,8 +15,13 @@ export interface FileAddresses {
 export interface Visitor extends FileAddresses {
   caller: Caller;
   deviceName: string | undefined;
-  /** The seq that a client which comes back has. */
+  /** The seq that a client which reconnects has. */
   seq: number | undefined;
+  /** Whether changes of the text are sent as edits. */
+  edits: boolean;
+  /** The version of the text that it has, and when that was written. */
+  version: number | undefined;
+  timestamp: string | undefined;
 }
 
 export interface Upgrade extends FileAddresses {

@@ -78,7 +78,8 @@ export function differenceOf(record: RoomRecord, there: RoomRecord | undefined):
   if (!isSame('createdAt', 'expiresAt', 'pinMac')) return 'another room has this code there';
   if (record.content.content !== there.content.content) return 'its text is another there';
   if (!isSame('files')) return 'its files are others there';
-  if (!isSame('seq', 'content', 'pinAttempts')) return 'it was changed on one side';
+  if (!isSame('history', 'keepsHistory')) return 'its history differs';
+  if (!isSame('seq', 'content', 'entries', 'pinAttempts')) return 'it was changed on one side';
   return undefined;
 }
 

@@ -5,6 +5,7 @@
  * and never reads in order to write. Times are milliseconds since the epoch and always come from the caller's clock.
  */
 import type { Readable } from 'node:stream';
+import type { TextEdit } from '../text/edits.ts';
 import type { RoomCode } from './room-code.ts';
 
 export type Clock = () => number;
@@ -30,6 +31,8 @@ export interface RoomDraft {
   pinMac: Uint8Array | undefined;
   /** The maker knows the PIN: strangers' wrong guesses must not lock it out. */
   creator: ClientId;
+  /** Whether the room keeps checkpoints of its text. */
+  keepsHistory: boolean;
 }
 
 /** Codes of this length are long enough for up to so many live rooms. */
@@ -83,17 +86,70 @@ export interface Content {
   writtenAt: number;
 }
 
-export interface ContentWrite {
-  content: string;
-  /** Write only if the present version is one of these; undefined writes in any case. */
-  ifVersions: readonly number[] | undefined;
-  now: number;
+/** One change of the text, as the log of a room keeps it. */
+export interface TextEntry {
+  /** The version that it made; its edits apply to the one before. */
+  version: number;
+  edits: readonly TextEdit[];
+  /** Undefined for a request that named no device. */
+  deviceId: string | undefined;
+  /** The client's own name for the edit, by which it recognises it after a lost answer. */
+  ref: string | undefined;
+  writtenAt: number;
 }
 
-export type WriteOutcome =
-  | { outcome: 'written'; version: number; seq: number }
-  | { outcome: 'conflict'; current: Content }
+/**
+ * The text of a room as a store keeps it: a full text of some version, and the log of the edits since. The log may
+ * reach further back than the full text, for clients that reconnect.
+ */
+export interface StoredText {
+  /** The current text: the full text with the later edits applied. */
+  content: Content;
+  /** The log, oldest first; where it is not empty, its last entry made the current version. */
+  entries: readonly TextEntry[];
+  /** The version of the full text that is stored. */
+  fullTextVersion: number;
+  /** The version of the newest checkpoint; 0 where there is none. */
+  checkpointVersion: number;
+  keepsHistory: boolean;
+}
+
+/** Appends an entry to the log if the version before it is still the current one. */
+export interface TextAppend {
+  entry: TextEntry;
+  /** The whole text after it, where the caller has it at hand: a driver may cache it. */
+  content: string | undefined;
+  /** Stores the full text of the new version, and drops the entries up to a version from the log. */
+  compaction: { content: string; dropThrough: number } | undefined;
+  /** Keeps the text before the edit, and drops the oldest checkpoints over the limits. */
+  checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;
+}
+
+export type AppendOutcome =
+  | { outcome: 'appended'; seq: number }
+  /** Another version is the current one; with the entries since the expected one, where the log has them. */
+  | { outcome: 'stale'; version: number; entries: readonly TextEntry[] | undefined }
   | { outcome: Absence };
+
+/** A text that a room had, kept so that it can be restored. */
+export interface CheckpointInfo {
+  version: number;
+  writtenAt: number;
+  /** Of the device that wrote this version. */
+  deviceId: string | undefined;
+  /** Bytes of UTF-8. */
+  size: number;
+}
+
+export interface Checkpoint extends CheckpointInfo {
+  content: string;
+}
+
+export interface HistoryLimits {
+  checkpoints: number;
+  /** Of all checkpoints; the newest is kept whatever its size. */
+  bytes: number;
+}
 
 /** Why an operation found no room, though its caller was let in: its time was up meanwhile, or it was deleted. */
 export type Absence = 'expired' | 'gone';
@@ -118,10 +174,19 @@ export interface RoomState {
   room: Room;
   /** Every change of the room has the next one. */
   seq: number;
-  content: Content;
+  text: TextState;
   files: StoredFile[];
   /** Wrong PINs so far. */
   pinAttempts: number;
+}
+
+export interface TextState {
+  version: number;
+  writtenAt: number;
+  /** Undefined where the reader named a version and `entries` lead from that one to this. */
+  content: string | undefined;
+  /** The entries since the version that the reader named; empty with a whole text. */
+  entries: readonly TextEntry[];
 }
 
 export interface Device {
@@ -146,8 +211,11 @@ export interface RoomStore {
   read(visit: Visit): Soon<Reading>;
   /** Removes the room and moves its bytes to the trash. */
   deleteRoom(code: RoomCode, now: number): Promise<{ seq: number } | Absence>;
-  /** Everything that a device in the room may see, as of one moment. */
-  readState(code: RoomCode, now: number): Promise<RoomState | Absence>;
+  /**
+   * Everything that a device in the room may see, as of one moment. Who names the version of the text that it has gets
+   * the entries since then, where the log still has them, and else the whole text.
+   */
+  readState(code: RoomCode, now: number, sinceVersion?: number): Promise<RoomState | Absence>;
   /** Notes that a wrong PIN was tried, for the room's members to see; undefined if the room is gone. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
 
@@ -158,7 +226,14 @@ export interface RoomStore {
   /** Distinct devices: those with a channel, and those that were seen of late. */
   listDevices(code: RoomCode, now: number): Promise<Device[]>;
 
-  writeContent(code: RoomCode, write: ContentWrite): Promise<WriteOutcome>;
+  /** The text with its log, for who is about to edit it. */
+  readText(code: RoomCode, now: number): Promise<StoredText | Absence>;
+  appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
+
+  /** Newest first. */
+  listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | Absence>;
+  readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | Absence>;
+  clearHistory(code: RoomCode, now: number): Promise<'cleared' | Absence>;
 
   addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | Absence>;
   listFiles(code: RoomCode, now: number): Promise<StoredFile[] | Absence>;
@@ -222,8 +297,14 @@ export interface KeyStore {
   revoke(idOrName: string, now: number): Promise<ApiKey | undefined>;
 }
 
-/** All that makes a room. What is counted of its visitors and who is in it at the moment are no part of that. */
-export interface RoomRecord extends Pick<RoomState, 'seq' | 'content' | 'files' | 'pinAttempts'> {
+/** All that makes a room. Counters of its visitors and the devices that are in it are not part of it. */
+export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
+  content: Content;
+  /** The log up to the version of `content`, oldest first. */
+  entries: readonly TextEntry[];
+  /** Oldest first. */
+  history: readonly Checkpoint[];
+  keepsHistory: boolean;
   code: RoomCode;
   createdAt: number;
   expiresAt: number;
@@ -286,10 +367,22 @@ export interface BlobStore {
   ping(): Promise<void>;
 }
 
-/** Says that a room changed, never how: listeners read the store, so a lost message delays and loses nothing. */
+/** What the bus tells of a change of a room. */
+export interface RoomChange {
+  /** The seq of the room after it; 0 where it is not known, or only the devices changed. */
+  seq: number;
+  /** Where the change was one of the text: listeners that have everything before it need not read the room. */
+  entry?: TextEntry | undefined;
+  /** The channel that made the change. It stays within this process. */
+  origin?: string | undefined;
+  /** Only the list of devices changed. */
+  devicesOnly?: true | undefined;
+}
+
+/** A lost or late message delays news and loses none: listeners that miss something read the store. */
 export interface EventBus {
-  publish(code: RoomCode, seq: number): void;
-  subscribe(code: RoomCode, listener: (seq: number) => void): Subscription;
+  publish(code: RoomCode, change: RoomChange): void;
+  subscribe(code: RoomCode, listener: (change: RoomChange) => void): Subscription;
 }
 
 export interface Subscription {

@@ -1,11 +1,13 @@
-/** Making rooms, looking at them, ending them, and the text inside. */
+/** Creating rooms, reading them, deleting them, and the text inside. */
 import { admit, admitToRead, type Caller, roomOver } from './admission.ts';
 import { PoproomError } from './errors.ts';
 import { shortestLifetimeSeconds } from './limits.ts';
 import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
-import type { ClientId, Content, Room, Soon } from './ports.ts';
+import type { Absence, Checkpoint, CheckpointInfo, ClientId, Content, Room, Soon } from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
+import { checkContent } from './text/edit-rules.ts';
+import { createTexts, type EditRequest, type WrittenText } from './text/texts.ts';
 import { trashOf } from './trash.ts';
 
 export interface RoomRules {
@@ -21,16 +23,21 @@ export interface NewRoom {
   pin: string | undefined;
   /** Seconds; undefined takes the server's usual lifetime. */
   expiresIn: number | undefined;
+  /** Whether it keeps earlier texts. */
+  history: boolean;
 }
 
-export type Written = { outcome: 'written'; seq: number; content: Content } | { outcome: 'conflict'; current: Content };
+export type ContentEdit =
+  | Pick<EditRequest, 'edits' | 'baseVersion' | 'ifVersions'>
+  | { append: string; ifVersions?: readonly number[] | undefined };
 
 export type Rooms = ReturnType<typeof createRooms>;
 
 export function createRooms(parts: Parts, rules: RoomRules) {
   const { rooms, bus, clock, secret } = parts;
+  const texts = createTexts(parts, rules);
   return {
-    async create({ client, pin, expiresIn = rules.lifetime }: NewRoom) {
+    async create({ client, pin, expiresIn = rules.lifetime, history }: NewRoom) {
       checkLifetime(expiresIn, rules.longestLifetime);
       const checkedPin = pin === undefined ? undefined : parsePin(pin);
       const createdAt = clock();
@@ -43,6 +50,7 @@ export function createRooms(parts: Parts, rules: RoomRules) {
           expiresAt,
           pinMac: checkedPin && macPin(secret, draw, checkedPin),
           creator: client,
+          keepsHistory: history,
         }),
       );
       return { code, expiresAt, hasPin: checkedPin !== undefined };
@@ -58,36 +66,56 @@ export function createRooms(parts: Parts, rules: RoomRules) {
       const { code } = await admit(parts, caller);
       const deleted = await rooms.deleteRoom(code, clock());
       if (typeof deleted === 'string') throw roomOver(deleted);
-      bus.publish(code, deleted.seq);
+      bus.publish(code, { seq: deleted.seq });
+      texts.forget(code);
       await trashOf(parts).emptySoon();
       return code;
     },
 
     readContent: (caller: Caller): Soon<Content> => admitToRead(parts, caller),
 
-    async writeContent(caller: Caller, content: string, ifVersions: readonly number[] | undefined): Promise<Content> {
+    async writeContent(caller: Caller, content: string, ifVersions?: readonly number[]): Promise<WrittenText> {
       checkContent(content, rules.largestContent);
       const { code } = await admit(parts, caller);
-      const written = await write(code, content, ifVersions);
-      if (written.outcome === 'conflict') throw versionConflict(written.current);
-      return written.content;
+      return texts.replace(code, { content, ifVersions, deviceId: caller.deviceId });
     },
 
-    /** For a device that is in the room already. */
-    async writeFromInside(code: RoomCode, content: string, baseVersion: number): Promise<Written> {
-      checkContent(content, rules.largestContent);
-      return write(code, content, [baseVersion]);
+    async editContent(caller: Caller, edit: ContentEdit): Promise<WrittenText> {
+      const { code } = await admit(parts, caller);
+      const { deviceId } = caller;
+      if ('append' in edit) return texts.append(code, edit.append, { ifVersions: edit.ifVersions, deviceId });
+      return texts.edit(code, { ...edit, deviceId });
     },
+
+    async listHistory(caller: Caller): Promise<CheckpointInfo[]> {
+      const { code } = await admit(parts, caller);
+      return orThrow(await rooms.listHistory(code, clock()));
+    },
+
+    async readHistory(caller: Caller, version: number): Promise<Checkpoint> {
+      const { code } = await admit(parts, caller);
+      const found = orThrow(await rooms.readCheckpoint(code, version, clock()));
+      if (found === 'no-checkpoint') throw noCheckpoint(version);
+      return found;
+    },
+
+    async clearHistory(caller: Caller): Promise<void> {
+      const { code } = await admit(parts, caller);
+      orThrow(await rooms.clearHistory(code, clock()));
+      texts.forget(code);
+    },
+
+    texts,
   };
+}
 
-  async function write(code: RoomCode, content: string, ifVersions: readonly number[] | undefined): Promise<Written> {
-    const now = clock();
-    const write = await rooms.writeContent(code, { content, ifVersions, now });
-    if (write.outcome === 'conflict') return write;
-    if (write.outcome !== 'written') throw roomOver(write.outcome);
-    bus.publish(code, write.seq);
-    return { outcome: 'written', seq: write.seq, content: { content, version: write.version, writtenAt: now } };
-  }
+function orThrow<T>(found: T | Absence): Exclude<T, Absence> {
+  if (found === 'expired' || found === 'gone') throw roomOver(found as Absence);
+  return found as Exclude<T, Absence>;
+}
+
+function noCheckpoint(version: number): PoproomError {
+  return new PoproomError('NOT_FOUND', `The history has no version ${version}.`, { details: { field: 'version' } });
 }
 
 /** A taken code is a one in millions event; many in a row mean that the random source is broken. */
@@ -106,29 +134,4 @@ function checkLifetime(seconds: number, longest: number): void {
     `"expiresIn" must be a whole number of seconds from ${shortestLifetimeSeconds} to ${longest}.`,
     { details: { field: 'expiresIn', minimum: shortestLifetimeSeconds, maximum: longest } },
   );
-}
-
-function checkContent(content: string, largest: number): void {
-  if (!content.isWellFormed()) {
-    throw new PoproomError('VALIDATION_FAILED', '"content" contains half of a surrogate pair, which is not text.', {
-      details: { field: 'content' },
-    });
-  }
-  if (Buffer.byteLength(content) > largest) throw contentTooLarge(largest);
-}
-
-export function contentTooLarge(largest: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The text may have at most ${largest} bytes of UTF-8.`, {
-    details: { maximum: largest },
-  });
-}
-
-function versionConflict(current: Content): PoproomError {
-  return new PoproomError('VERSION_CONFLICT', 'Someone else changed the text meanwhile; nothing was overwritten.', {
-    details: {
-      content: current.content,
-      version: current.version,
-      timestamp: new Date(current.writtenAt).toISOString(),
-    },
-  });
 }

@@ -20,7 +20,7 @@ export async function sweepRooms(parts: Parts): Promise<SweepReport> {
   let ended = 0;
   for (;;) {
     const codes = await rooms.expireRooms(now, portion);
-    for (const code of codes) bus.publish(code, Number.MAX_SAFE_INTEGER);
+    for (const code of codes) bus.publish(code, { seq: Number.MAX_SAFE_INTEGER });
     ended += codes.length;
     if (codes.length < portion) break;
   }

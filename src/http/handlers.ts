@@ -1,7 +1,8 @@
 /** The handler of each endpoint. */
 import type { Handlers, Service } from './handler.ts';
-import { readContent, writeContent } from './routes/content.ts';
+import { editContent, readContent, writeContent } from './routes/content.ts';
 import { listFiles, removeFile, uploadFile } from './routes/files.ts';
+import { clearHistory, listHistory, readHistory } from './routes/history.ts';
 import { liveChannel, roomEvents } from './routes/live.ts';
 import { asyncapi, docs, health, live, metrics, openapi, ready } from './routes/operations.ts';
 import { pageHandlers } from './routes/page.ts';
@@ -15,6 +16,10 @@ export function createHandlers(service: Service): Handlers {
     deleteRoom: deleteRoom(service),
     writeContent: writeContent(service),
     readContent: readContent(service),
+    editContent: editContent(service),
+    listHistory: listHistory(service),
+    readHistory: readHistory(service),
+    clearHistory: clearHistory(service),
     uploadFile: uploadFile(service),
     listFiles: listFiles(service),
     removeFile: removeFile(service),

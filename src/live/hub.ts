@@ -1,14 +1,15 @@
-/** All live sessions of this node: who may come in, the rooms they are in, the clock that beats for all of them. */
+/** All live sessions of this node: admission, the feeds of their rooms, and the heartbeat for all of them. */
 import { randomBytes } from 'node:crypto';
 import { admit, checkDeviceId } from '../core/admission.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { Visitor } from '../core/live-door.ts';
 import type { Parts } from '../core/parts.ts';
-import type { Channel, ClientId, Log } from '../core/ports.ts';
+import type { Channel, ClientId, Log, RoomChange, TextEntry } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
 import { ChannelCount } from './channel-count.ts';
 import { RoomFeed } from './room-feed.ts';
+import { iso } from './room-view.ts';
 import { Session } from './session.ts';
 import type { Wire } from './wire.ts';
 
@@ -16,50 +17,79 @@ export interface HubParts {
   parts: Parts;
   rooms: Rooms;
   channelsPerClient: number;
-  /** How often sessions give a sign of life; rooms are read anew, and channels renewed, twice as often. */
+  /** How often sessions send a heartbeat; rooms are read again, and channels renewed, twice as often. */
   heartbeatMs: number;
   log: Log;
 }
 
+const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
+
 export type Hub = ReturnType<typeof createHub>;
 
-const ticksPerBeat = 25;
+const ticksPerHeartbeat = 25;
 
-/** Clients come back spread over this time, not all at once. */
+/** Clients reconnect spread over this time, not all together. */
 const reconnectWithinMs = 3000;
 
 export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }: HubParts) {
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
   const renewMs = heartbeatMs / 2;
-  /** 10 seconds, as hearts usually beat. */
+  /** 10 seconds, with the usual heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
-  /** Whose heart beats at which tick: most of them have nothing to do at most ticks, and there may be many. */
-  const beats: Set<Session>[] = Array.from({ length: ticksPerBeat }, () => new Set());
-  const behind = new Set<Session>();
+  /** Sessions by the tick of their heartbeat: at most ticks most of them have nothing to do, and there may be many. */
+  const heartbeatSlots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
+  const slowSessions = new Set<Session>();
   let ticks = 0;
   let stopped = false;
 
   function refuseWhenStopped(): void {
     if (stopped)
-      throw new PoproomError('UNAVAILABLE', 'The server is restarting; come back in a moment.', { retryAfter: 2 });
+      throw new PoproomError('UNAVAILABLE', 'The server is restarting; try again in a moment.', { retryAfter: 2 });
   }
 
-  /** Works with the feed of a room, read after it began to listen: nothing falls in between. */
-  async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => T): Promise<T> {
+  /** Works with the feed of a room, read after it subscribed: nothing falls in between. */
+  async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => Promise<T>): Promise<T> {
     const feed = feeds.get(code) ?? new RoomFeed(code, parts, performance.now() + renewMs);
     feeds.set(code, feed);
     feed.entering += 1;
     try {
       await feed.refresh();
-      refuseWhenStopped();
-      if (feed.ended === 'expired') throw new PoproomError('ROOM_EXPIRED', 'This room has expired.');
-      if (feed.ended === 'deleted') throw new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.');
-      return work(feed);
+      return await work(feed);
     } finally {
       feed.entering -= 1;
       dropIfEmpty(feed);
     }
+  }
+
+  function refuseWhenOver({ ended }: RoomFeed): void {
+    refuseWhenStopped();
+    if (ended === 'expired') throw new PoproomError('ROOM_EXPIRED', 'This room has expired.');
+    if (ended === 'deleted') throw new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.');
+  }
+
+  /** The edits since the version that a client has; undefined where the log does not lead from there to the view. */
+  async function missedEdits(
+    feed: RoomFeed,
+    { version, timestamp }: Visitor,
+  ): Promise<readonly TextEntry[] | undefined> {
+    if (version === undefined) return undefined;
+    const { text } = feed.view;
+    const isCurrent = version === text.version && (timestamp === undefined || timestamp === iso(text.writtenAt));
+    if (isCurrent) return [];
+    if (version === 0) return rooms.texts.since(feed.code, 0);
+    // From one version before, whose entry tells whether the client has the same text: a server that lost its newest
+    // changes gives their versions to others.
+    const [own, ...missed] = (await rooms.texts.since(feed.code, version - 1)) ?? [];
+    return own && (timestamp === undefined || timestamp === iso(own.writtenAt)) ? missed : undefined;
+  }
+
+  /** Up to the view that the session begins with: it may have moved on while the log was read. */
+  function upTo({ text }: RoomFeed['view'], version: number, missed: readonly TextEntry[] | undefined) {
+    const reached = version + (missed?.length ?? 0);
+    if (reached >= text.version) return missed?.slice(0, Math.max(0, text.version - version));
+    const rest = missed && text.since(reached);
+    return rest && [...missed, ...rest];
   }
 
   function dropIfEmpty(feed: RoomFeed): void {
@@ -71,38 +101,38 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   async function attach(code: RoomCode, channel: Channel): Promise<void> {
     const attached = await parts.rooms.attachDevice(code, channel, parts.clock());
     if (attached === 'full') {
-      throw new PoproomError('RATE_LIMITED', 'As many devices as may be are in this room.', {
+      throw new PoproomError('RATE_LIMITED', 'This room has reached its device limit.', {
         retryAfter: 60,
         details: { reason: 'devices', retryAfter: 60 },
       });
     }
   }
 
-  function left(session: Session, feed: RoomFeed): void {
-    for (const those of [feed.sessions, behind, ...beats]) those.delete(session);
+  function onLeave(session: Session, feed: RoomFeed): void {
+    for (const those of [feed.sessions, slowSessions, ...heartbeatSlots]) those.delete(session);
     dropIfEmpty(feed);
     parts.rooms
       .detachDevice(feed.code, session.channel.id)
-      .then(() => parts.bus.publish(feed.code, feed.view.seq))
+      .then(() => parts.bus.publish(feed.code, devicesChanged))
       .catch((err) => log.warn({ err }, 'a device could not be detached'));
   }
 
   function tick(): void {
     const now = performance.now();
     ticks += 1;
-    for (const session of beats[ticks % ticksPerBeat] ?? []) session.beat();
-    for (const session of behind) if (session.catchUp(now)) behind.delete(session);
+    for (const session of heartbeatSlots[ticks % ticksPerHeartbeat] ?? []) session.sendHeartbeat();
+    for (const session of slowSessions) if (session.catchUp(now)) slowSessions.delete(session);
     for (const feed of feeds.values()) {
       if (feed.sessions.size === 0) continue;
       if (feed.view.room.expiresAt <= parts.clock()) expire(feed);
       if (now >= feed.renewAt) {
         feed.renewAt = now + renewMs;
-        renew(feed).catch((err) => log.warn({ err }, 'a room could not be read anew'));
+        renew(feed).catch((err) => log.warn({ err }, 'a room could not be read again'));
       }
     }
   }
 
-  /** Whoever reads a room past its time ends it: told that it is over, a device must not find it back with the clock. */
+  /** Reading a room past its time ends it for good: a device that was told so must not find it again with the clock. */
   function expire(feed: RoomFeed): void {
     feed.end({ type: 'closed', reason: 'expired' });
     parts.rooms
@@ -117,7 +147,33 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     await feed.refresh();
   }
 
-  const ticking = setInterval(tick, heartbeatMs / ticksPerBeat);
+  function open(
+    feed: RoomFeed,
+    wire: Wire,
+    channel: Channel,
+    { seq, version = 0, edits, linkBase, linkTo }: Visitor,
+    missed: readonly TextEntry[] | undefined,
+  ): Session {
+    const session: Session = new Session({
+      wire,
+      feed,
+      channel,
+      rooms,
+      linkBase,
+      linkTo,
+      textMode: edits ? 'edits' : 'content',
+      slowForMs,
+      onLeave: () => onLeave(session, feed),
+      onFallBehind: () => void slowSessions.add(session),
+    });
+    feed.sessions.add(session);
+    heartbeatSlots[ticks % ticksPerHeartbeat]?.add(session);
+    session.begin({ seq, missed: upTo(feed.view, version, missed) });
+    parts.bus.publish(feed.code, devicesChanged);
+    return session;
+  }
+
+  const ticking = setInterval(tick, heartbeatMs / ticksPerHeartbeat);
   ticking.unref();
 
   return {
@@ -127,7 +183,8 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
       return channels.take(client);
     },
 
-    async join(wire: Wire, { caller, deviceName, seq, linkBase, linkTo }: Visitor): Promise<Session> {
+    async join(wire: Wire, visitor: Visitor): Promise<Session> {
+      const { caller, deviceName } = visitor;
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
       const channel = { id, device: { id: deviceId, name: deviceName } };
@@ -135,23 +192,11 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
       const { code } = await admit(parts, { ...caller, deviceId: undefined });
       await attach(code, channel);
       try {
-        return await withFeed(code, (feed) => {
-          const session: Session = new Session({
-            wire,
-            feed,
-            channel,
-            rooms,
-            linkBase,
-            linkTo,
-            slowForMs,
-            left: () => left(session, feed),
-            fellBehind: () => void behind.add(session),
-          });
-          feed.sessions.add(session);
-          beats[ticks % ticksPerBeat]?.add(session);
-          session.begin(seq);
-          parts.bus.publish(code, feed.view.seq);
-          return session;
+        return await withFeed(code, async (feed) => {
+          refuseWhenOver(feed);
+          const missed = visitor.edits ? await missedEdits(feed, visitor) : undefined;
+          refuseWhenOver(feed);
+          return open(feed, wire, channel, visitor, missed);
         });
       } catch (error) {
         await parts.rooms.detachDevice(code, id);
@@ -162,7 +207,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     /** How many sessions there are, for the figures. */
     size: () => [...feeds.values()].reduce((sum, { sessions }) => sum + sessions.size, 0),
 
-    /** Tells everyone to come back in a moment. */
+    /** Tells everyone to reconnect in a moment. */
     stop(): void {
       stopped = true;
       clearInterval(ticking);

@@ -22,7 +22,8 @@ export function createParseMessage(validate: Validate): ParseMessage {
     if (value === undefined) return refused('INVALID_JSON', 'The message is not well-formed JSON.');
     const { type, ref } = (value ?? {}) as { type?: unknown; ref?: unknown };
     const schema = Object.entries(clientMessages).find(([name]) => name === type)?.[1];
-    if (!schema) return refused('VALIDATION_FAILED', 'The "type" of a message is join, content or heartbeat.', ref);
+    if (!schema)
+      return refused('VALIDATION_FAILED', 'The "type" of a message is join, content, edit or heartbeat.', ref);
     const problem = await validate(schema, value);
     return problem ? { problem, ref: refOf(ref) } : { message: value as ClientMessage };
   };

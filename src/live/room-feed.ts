@@ -1,36 +1,41 @@
 /**
- * One room's news on this node. The bus says that something changed; the feed reads what, once for all sessions, and
- * never twice at a time. A lost message delays the news until the next one or the next heartbeat, and loses nothing.
+ * One room's changes on this node. The bus tells of each change. One that is an edit of the text, and follows on what
+ * the feed has, is passed on as it is; for anything else the room is read, once for all sessions and never twice at a
+ * time. A lost message delays the news until the next one or the next renewal, and loses nothing.
  */
 import type { Parts } from '../core/parts.ts';
-import type { Subscription } from '../core/ports.ts';
+import type { RoomChange, Subscription, TextState } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Closed } from '../protocol/types.ts';
+import { FeedText } from './feed-text.ts';
 import type { RoomView } from './room-view.ts';
 import type { Session } from './session.ts';
 import { type Outgoing, outgoing } from './wire.ts';
+
+/** Messages from one view to the next, by who can share them: made once for all of those. */
+export type Prepared = Map<string, Outgoing[]>;
 
 export class RoomFeed {
   readonly code: RoomCode;
   readonly sessions = new Set<Session>();
   /** How many are about to become a session. */
   entering = 0;
-  /** When it is due to be read anew; each room at a time of its own, so that many of them do not make one long pause. */
+  /** When the next renewal is due; each room at a time of its own, so that many of them do not make one long pause. */
   renewAt: number;
   readonly #parts: Parts;
-  readonly #news: Subscription;
+  readonly #subscription: Subscription;
   #view: RoomView | undefined;
   #ended: 'expired' | 'deleted' | undefined;
   #reading: Promise<void> | undefined;
-  #again = false;
+  /** What the next read is for: the whole room, or the devices alone. */
+  #due: { room: boolean; devices: boolean } = { room: false, devices: false };
   #heartbeat: Outgoing | undefined;
 
   constructor(code: RoomCode, parts: Parts, renewAt: number) {
     this.code = code;
     this.renewAt = renewAt;
     this.#parts = parts;
-    // Where reading fails, the next heartbeat reads anew.
-    this.#news = parts.bus.subscribe(code, () => void this.refresh().catch(() => undefined));
+    this.#subscription = parts.bus.subscribe(code, (change) => this.#onChange(change));
   }
 
   /** There is one once the room has been read. */
@@ -39,7 +44,7 @@ export class RoomFeed {
     return this.#view;
   }
 
-  /** The same for all who have been told everything. */
+  /** The same for all sessions that have received everything. */
   heartbeat(): Outgoing {
     const { seq } = this.view;
     if (this.#heartbeat?.seq !== seq) this.#heartbeat = outgoing({ type: 'heartbeat', seq });
@@ -51,15 +56,19 @@ export class RoomFeed {
     return this.#ended;
   }
 
-  /** Reads the room anew and tells the sessions; a call during a read makes for one more read after it. */
+  /** Reads the room again and tells the sessions; a call during a read makes for one more read after it. */
   refresh(): Promise<void> {
-    if (this.#reading) this.#again = true;
-    this.#reading ??= this.#readUntilQuiet();
-    return this.#reading;
+    this.#due = { room: true, devices: true };
+    return this.#read();
+  }
+
+  /** Until the text has at least this version. */
+  async reach(version: number): Promise<void> {
+    if (this.view.text.version < version) await this.refresh();
   }
 
   close(): void {
-    this.#news.leave();
+    this.#subscription.leave();
   }
 
   /** Ends all sessions. */
@@ -67,40 +76,71 @@ export class RoomFeed {
     for (const session of [...this.sessions]) session.end(closed);
   }
 
-  #finish(reason: 'expired' | 'deleted'): void {
-    this.#ended = reason;
-    this.end({ type: 'closed', reason });
+  #onChange({ seq, entry, origin, devicesOnly }: RoomChange): void {
+    const view = this.#view;
+    if (devicesOnly) this.#due.devices = true;
+    else if (!view || this.#isReadingRoom) this.#due.room = true;
+    else if (seq > 0 && seq <= view.seq) return;
+    else if (entry && seq === view.seq + 1 && entry.version === view.text.version + 1) {
+      this.#advance({ ...view, seq, text: view.text.next(entry) }, origin);
+      // A request may have brought its device along.
+      const { deviceId } = entry;
+      if (deviceId === undefined || view.devices.some(({ id }) => id === deviceId)) return;
+      this.#due.devices = true;
+    } else this.#due = { room: true, devices: true };
+    // Where reading fails, the next renewal reads again.
+    this.#read().catch(() => undefined);
   }
 
-  async #readUntilQuiet(): Promise<void> {
+  #isReadingRoom = false;
+
+  #read(): Promise<void> {
+    this.#reading ??= this.#readWhatIsDue();
+    return this.#reading;
+  }
+
+  async #readWhatIsDue(): Promise<void> {
     try {
-      await this.#news.ready;
-      do {
-        this.#again = false;
-        await this.#read();
-      } while (this.#again && !this.#ended);
+      await this.#subscription.ready;
+      while ((this.#due.room || this.#due.devices) && !this.#ended) {
+        const room = this.#due.room || !this.#view;
+        this.#due = { room: false, devices: false };
+        await (room ? this.#readRoom() : this.#readDevices());
+      }
     } finally {
       // In the same step as the last look for more: whoever came in between would wait for a read that is over.
       this.#reading = undefined;
     }
   }
 
-  async #read(): Promise<void> {
-    const next = await readView(this.#parts, this.code);
-    if (typeof next === 'string') return this.#finish(next);
+  async #readRoom(): Promise<void> {
+    const { rooms, clock } = this.#parts;
+    this.#isReadingRoom = true;
+    try {
+      const state = await rooms.readState(this.code, clock(), this.#view?.text.version);
+      if (typeof state === 'string') return this.#finish(state === 'expired' ? 'expired' : 'deleted');
+      const devices = await rooms.listDevices(this.code, clock());
+      const text = this.#view?.text.follow(state.text) ?? FeedText.of(state.text as TextState & { content: string });
+      this.#advance({ ...state, text, devices });
+    } finally {
+      this.#isReadingRoom = false;
+    }
+  }
+
+  async #readDevices(): Promise<void> {
+    const devices = await this.#parts.rooms.listDevices(this.code, this.#parts.clock());
+    this.#advance({ ...this.view, devices });
+  }
+
+  #advance(next: RoomView, origin?: string): void {
     const before = this.#view ?? next;
     this.#view = next;
     const prepared: Prepared = new Map();
-    for (const session of this.sessions) session.follow(before, next, prepared);
+    for (const session of this.sessions) session.follow(before, next, prepared, origin);
   }
-}
 
-/** Messages from one view to the next, by the address that links begin with: made once for all who share both. */
-export type Prepared = Map<string, Outgoing[]>;
-
-export async function readView({ rooms, clock }: Parts, code: RoomCode): Promise<RoomView | 'expired' | 'deleted'> {
-  const state = await rooms.readState(code, clock());
-  if (state === 'expired') return 'expired';
-  if (state === 'gone') return 'deleted';
-  return { ...state, devices: await rooms.listDevices(code, clock()) };
+  #finish(reason: 'expired' | 'deleted'): void {
+    this.#ended = reason;
+    this.end({ type: 'closed', reason });
+  }
 }

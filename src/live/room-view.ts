@@ -1,47 +1,78 @@
 /** What a member of a room sees, and the messages that lead from one view of it to the next. */
 import type { FileAddresses } from '../core/live-door.ts';
-import type { Content, Device, RoomState, StoredFile } from '../core/ports.ts';
-import type { ServerMessage, Snapshot } from '../protocol/types.ts';
+import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
+import type { ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
+import type { FeedText } from './feed-text.ts';
 
 /** Never changed once made: sessions hold on to the one that they have sent. */
-export interface RoomView extends RoomState {
+export interface RoomView extends Omit<RoomState, 'text'> {
+  text: FeedText;
   devices: readonly Device[];
 }
 
 export type LinkTo = FileAddresses['linkTo'];
 
-export function snapshotOf({ room, seq, content, files, devices, pinAttempts }: RoomView, linkTo: LinkTo): Snapshot {
+/** How a session is told of changes of the text: as the whole text, or as edits. */
+export type TextMode = 'content' | 'edits';
+
+export function snapshotOf({ room, seq, text, files, devices, pinAttempts }: RoomView, linkTo: LinkTo): Snapshot {
   return {
     type: 'snapshot',
     seq,
     room: { roomId: room.code, expiresAt: iso(room.expiresAt), hasPin: room.hasPin },
-    content: textOf(content),
+    content: textOf(text),
     files: files.map((file) => fileOf(file, linkTo)),
     devices: devices.map(deviceOf),
     pinAttempts,
   };
 }
 
-/** The newest of each thing that differs; what came and went in between is not told. */
-export function changes(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
-  const messages = differences(from, to, linkTo);
-  // The line may break between two of them: only who has got the last one may say that it has missed nothing.
-  for (const message of messages.slice(0, -1)) message.seq = from.seq;
+export type Change = Extract<ServerMessage, { seq: number }>;
+
+/** The newest of each thing that differs; what came and went in between is not told, except edits. */
+export function changes(from: RoomView, to: RoomView, linkTo: LinkTo, mode: TextMode): Change[] {
+  const text = textChanges(from, to, mode);
+  if (!text) return [snapshotOf(to, linkTo)];
+  return withOneSeq([...fileChanges(from, to, linkTo), ...text, ...otherChanges(from, to)], from.seq);
+}
+
+/** The line may break between two messages of one step: only who has the last one may say that it missed nothing. */
+export function withOneSeq(messages: Change[], before: number): Change[] {
+  for (const message of messages.slice(0, -1)) message.seq = before;
   return messages;
 }
 
-type Change = Extract<ServerMessage, { seq: number }>;
+/** Undefined where edits are asked for and do not lead from one to the other. */
+function textChanges(from: RoomView, to: RoomView, mode: TextMode): Change[] | undefined {
+  if (from.text.isSame(to.text)) return [];
+  if (mode === 'content') return [{ type: 'content', seq: to.seq, ...textOf(to.text) }];
+  return to.text.since(from.text.version)?.map((entry) => editOf(entry, to.seq));
+}
 
-function differences(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
+export function editOf({ version, edits, writtenAt, deviceId, ref }: TextEntry, seq: number): TextEdited {
+  return {
+    type: 'edit',
+    seq,
+    version,
+    edits: edits as TextEdited['edits'],
+    timestamp: iso(writtenAt),
+    ...(deviceId !== undefined && { deviceId }),
+    ...(ref !== undefined && { ref }),
+  };
+}
+
+function fileChanges(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
   const { seq } = to;
-  const messages: Change[] = [];
-  for (const fileId of missing(from.files, to.files)) messages.push({ type: 'file-removed', seq, fileId });
+  const removed = missing(from.files, to.files).map((fileId) => ({ type: 'file-removed', seq, fileId }) as const);
   const added = new Set(missing(to.files, from.files));
-  for (const file of to.files) {
-    if (added.has(file.id)) messages.push({ type: 'file-added', seq, file: fileOf(file, linkTo) });
-  }
-  if (from.content.version !== to.content.version) messages.push({ type: 'content', seq, ...textOf(to.content) });
-  if (from.pinAttempts !== to.pinAttempts) messages.push({ type: 'pin-attempts', seq, pinAttempts: to.pinAttempts });
+  const files = to.files.filter(({ id }) => added.has(id));
+  return [...removed, ...files.map((file) => ({ type: 'file-added', seq, file: fileOf(file, linkTo) }) as const)];
+}
+
+function otherChanges(from: RoomView, to: RoomView): Change[] {
+  const messages: Change[] = [];
+  const { seq, pinAttempts } = to;
+  if (from.pinAttempts !== pinAttempts) messages.push({ type: 'pin-attempts', seq, pinAttempts });
   if (!sameDevices(from.devices, to.devices)) messages.push(devicesOf(to));
   return messages;
 }
@@ -50,8 +81,8 @@ export function devicesOf({ seq, devices }: RoomView): Change {
   return { type: 'devices', seq, devices: devices.map(deviceOf) };
 }
 
-export function textOf({ content, version, writtenAt }: Content) {
-  return { content, version, timestamp: iso(writtenAt) };
+export function textOf(text: FeedText) {
+  return { content: text.content(), version: text.version, timestamp: iso(text.writtenAt) };
 }
 
 function missing(from: readonly StoredFile[], to: readonly StoredFile[]): string[] {
@@ -61,6 +92,7 @@ function missing(from: readonly StoredFile[], to: readonly StoredFile[]): string
 }
 
 function sameDevices(a: readonly Device[], b: readonly Device[]): boolean {
+  if (a === b) return true;
   return a.length === b.length && a.every((device, i) => device.id === b[i]?.id && device.name === b[i]?.name);
 }
 

@@ -1,15 +1,26 @@
-/** One device's stay in a room, whatever carries it. */
+/** One device's stay in a room, whatever transport carries it. */
 import { PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-door.ts';
-import type { Channel, Content } from '../core/ports.ts';
+import type { Channel, TextEntry } from '../core/ports.ts';
 import type { Rooms } from '../core/rooms.ts';
-import type { ClientMessage, Closed, ServerMessage, WriteText } from '../protocol/types.ts';
+import type { WrittenText } from '../core/text/texts.ts';
+import type { ClientMessage, Closed, EditText, ServerMessage, WriteText } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { Prepared, RoomFeed } from './room-feed.ts';
-import { changes, devicesOf, iso, type RoomView, snapshotOf, textOf } from './room-view.ts';
+import {
+  type Change,
+  changes,
+  devicesOf,
+  editOf,
+  iso,
+  type RoomView,
+  snapshotOf,
+  type TextMode,
+  withOneSeq,
+} from './room-view.ts';
 import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
-/** A reader that has this much waiting gets no more until it has taken it: then the newest, not a queue. */
+/** A reader with this much unread data gets no more until it has read it: then the newest state, not a queue. */
 const busyAbove = 64 * 1024;
 const slowAbove = 1024 * 1024;
 
@@ -18,26 +29,41 @@ export interface SessionParts extends FileAddresses {
   feed: RoomFeed;
   channel: Channel;
   rooms: Rooms;
-  /** How long it may have too much waiting. */
+  textMode: TextMode;
+  /** How long it may have too much unread data. */
   slowForMs: number;
-  /** Told once, when the stay is over. */
-  left: () => void;
-  /** Told when more is waiting than the other side takes; from then on it has to catch up. */
-  fellBehind: () => void;
+  /** Called once, when the session has ended. */
+  onLeave: () => void;
+  /** Called when more is unread than the other side takes; from then on it has to catch up. */
+  onFallBehind: () => void;
+}
+
+/** What a client that reconnects has. */
+export interface Resume {
+  seq: number | undefined;
+  /** The edits since the version that it has; undefined where they are not known, or it has none. */
+  missed: readonly TextEntry[] | undefined;
+}
+
+type Echo = { ref?: string };
+
+interface PendingWrite {
+  echo: Echo;
+  /** Once it is stored. */
+  written?: WrittenText;
 }
 
 export class Session {
   readonly channel: Channel;
   readonly #parts: SessionParts;
-  /** What the other side has been told of. */
+  /** What the other side has received. */
   #sent: RoomView;
-  /** What it wrote itself, and need not be told. */
-  #own: { content: string; version: number } | undefined;
-  /** Whether the last ping is still without an answer. */
-  #unanswered = false;
+  /** Writes without an answer; the answer takes the place of their news. */
+  #writes: PendingWrite[] = [];
+  #isPingUnanswered = false;
   #busySince: number | undefined;
   #largestSent = 0;
-  #open = true;
+  #isOpen = true;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -45,101 +71,134 @@ export class Session {
     this.#sent = parts.feed.view;
   }
 
-  /** The first message: the whole room, or only who is there for one that missed nothing. */
-  begin(seq: number | undefined): void {
+  /** The first messages: the whole room, or what was missed. */
+  begin({ seq, missed }: Resume): void {
     const { feed, linkTo } = this.#parts;
-    this.#sent = feed.view;
-    this.#say(seq === this.#sent.seq ? devicesOf(this.#sent) : snapshotOf(this.#sent, linkTo));
+    const view = feed.view;
+    this.#sent = view;
+    const edits = (missed ?? []).map((entry) => editOf(entry, view.seq));
+    // Where the edits do not account for the difference, files or wrong PINs do.
+    const missedOnlyEdits = seq !== undefined && view.seq - seq === edits.length;
+    const isComplete = this.#parts.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
+    const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo);
+    for (const message of withOneSeq([...edits, last], seq ?? 0)) this.#send(message);
   }
 
-  /** Tells of the way from one view to the next; whoever is behind is told the way from where it is. */
-  follow(before: RoomView, next: RoomView, prepared: Prepared): void {
-    if (!this.#open || this.#isBusy()) return;
-    const messages = this.#sent === before ? this.#prepare(before, next, prepared) : this.#changesTo(next);
-    this.#sendAll(this.#isOwn(next) ? messages.filter(({ type }) => type !== 'content') : messages);
+  /** Sends what leads from one view to the next; who is behind gets what leads there from what it has. */
+  follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void {
+    const own = origin === this.channel.id ? this.#writes.at(-1) : undefined;
+    if (own) own.written = next.text;
+    if (!this.#isOpen || this.#isBusy()) return;
+    const isShared = this.#sent === before && !this.#writes.some(({ written }) => written);
+    this.#sendAll(isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next).map(outgoing));
     this.#sent = next;
   }
 
   async receive(message: ClientMessage): Promise<void> {
-    // Answers can be as large as the text: whoever does not read them gets no more of them.
+    // Answers can be as large as the text: who does not read them gets no more of them.
     if (this.#isTooSlow(performance.now())) return this.#fail(tooFast, 'You read too slowly.');
-    if (message.type === 'content') await this.#write(message);
+    if (message.type === 'content') await this.#write(message, this.#replace(message));
+    else if (message.type === 'edit') await this.#write(message, this.#edit(message));
     else if (message.type === 'join') this.refuse(new PoproomError('VALIDATION_FAILED', 'You have joined already.'));
   }
 
-  /** The other side gave a sign of life. */
-  heard(): void {
-    this.#unanswered = false;
+  /** The other side answered a ping, or sent something. */
+  onAlive(): void {
+    this.#isPingUnanswered = false;
   }
 
-  /** Gives a sign of life, and asks for one. */
-  beat(): void {
-    if (!this.#open) return;
-    if (this.#unanswered) {
-      this.#fail(policy, 'There was no sign of life from you.');
+  sendHeartbeat(): void {
+    if (!this.#isOpen) return;
+    if (this.#isPingUnanswered) {
+      this.#fail(policy, 'No heartbeat received.');
       return;
     }
     const { wire, feed } = this.#parts;
-    this.#unanswered = wire.answersPings;
+    this.#isPingUnanswered = wire.answersPings;
     wire.ping(this.#sent === feed.view && !this.#isBusy() ? feed.heartbeat() : undefined);
   }
 
-  /** For one that fell behind: whether it needs no more looking after, because it has the newest or is gone. */
+  /** For one that fell behind: whether it has caught up, or is gone. */
   catchUp(now: number): boolean {
     const { view } = this.#parts.feed;
-    if (this.#isTooSlow(now)) this.#fail(tooFast, 'You read too slowly; come back for the newest state.');
+    if (this.#isTooSlow(now)) this.#fail(tooFast, 'You read too slowly; reconnect for the newest state.');
     else if (this.#sent !== view) this.follow(this.#sent, view, new Map());
-    return !this.#open || !this.#isBusy();
+    return !this.#isOpen || !this.#isBusy();
   }
 
   end(closed: Closed): void {
-    if (!this.#open) return;
-    this.#say(closed);
+    if (!this.#isOpen) return;
+    this.#send(closed);
     this.leave();
     this.#parts.wire.close(closeCodeFor[closed.reason], closed.reason);
   }
 
   /** The connection is gone, or about to be. */
   leave(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#parts.left();
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#parts.onLeave();
   }
 
-  async #write({ content, baseVersion, ref }: WriteText): Promise<void> {
-    const { rooms, feed } = this.#parts;
-    const echo = ref === undefined ? {} : { ref };
-    this.#own = { content, version: baseVersion + 1 };
+  /** Answers a message that cannot be done; only where the room itself is out of reach does the session end. */
+  refuse(error: unknown, echo: Echo = {}): void {
+    if (!this.#isOpen) return;
+    const known = error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong.');
+    const { code, message, details } = known;
+    this.#send({ type: 'error', error: { code, message, ...(details && { details }) }, ...echo });
+    if (isEnd(known) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail(closeCodeOf(code), message);
+  }
+
+  #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
+    const { rooms, feed, channel } = this.#parts;
+    const author = { deviceId: channel.device.id, origin: channel.id };
+    return () => rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author });
+  }
+
+  #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
+    const { rooms, feed, channel } = this.#parts;
+    const author = { deviceId: channel.device.id, ref, origin: channel.id };
+    return () => rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
+  }
+
+  async #write({ type, ref }: WriteText | EditText, store: () => Promise<WrittenText>): Promise<void> {
+    const { feed } = this.#parts;
+    const write: PendingWrite = { echo: ref === undefined ? {} : { ref } };
+    this.#writes.push(write);
     try {
-      const written = await rooms.writeFromInside(feed.code, content, baseVersion);
-      if (written.outcome === 'written') return await this.#confirm(written.content, echo);
-      this.#own = undefined;
-      if (this.#open) this.#say({ type: 'conflict', ...textOf(written.current), ...echo });
+      write.written = await store();
+      // Its news usually came before this, and the answer with it.
+      if (this.#writes.includes(write)) await this.#confirm(write.written);
     } catch (error) {
-      this.#own = undefined;
-      // Where the room has ended, the feed finds out why, and all in it are told.
+      this.#writes = this.#writes.filter((other) => other !== write);
+      // Where the room has ended, the feed finds out why, and tells all sessions.
       if (isEnd(error)) await feed.refresh().catch(() => undefined);
-      this.refuse(error, echo);
+      if (type === 'content' && isConflict(error)) this.#sendConflict(error, write.echo);
+      else this.refuse(error, write.echo);
     }
   }
 
-  /** After everything up to this write has been told, so that the seq is one that the other side can come back with. */
-  async #confirm({ version, writtenAt }: Content, echo: { ref?: string }): Promise<void> {
-    await this.#parts.feed.refresh();
-    if (this.#open) this.#say({ type: 'written', seq: this.#sent.seq, version, timestamp: iso(writtenAt), ...echo });
+  /** After everything before it has been sent, so that the other side misses nothing. */
+  async #confirm({ version }: WrittenText): Promise<void> {
+    await this.#parts.feed.reach(version);
+    if (!this.#isOpen || this.#sent.text.version < version) return;
+    for (const answer of this.#answers(this.#sent)) this.#send(answer);
   }
 
-  #isOwn({ content }: RoomView): boolean {
-    return this.#own?.version === content.version && this.#own.content === content.content;
+  /** To the writes that a view includes. */
+  #answers({ seq, text }: RoomView): Change[] {
+    const isIncluded = ({ written }: PendingWrite) => written !== undefined && written.version <= text.version;
+    const included = this.#writes.filter(isIncluded);
+    this.#writes = this.#writes.filter((write) => !isIncluded(write));
+    return included.map(({ echo, written }) => {
+      const { version, writtenAt } = written as WrittenText;
+      return { type: 'written', seq, version, timestamp: iso(writtenAt), ...echo };
+    });
   }
 
-  /** Answers a message that cannot be done; only where the room itself is out of reach does the stay end. */
-  refuse(error: unknown, echo: { ref?: string } = {}): void {
-    if (!this.#open) return;
-    const known = error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong.');
-    const { code, message, details } = known;
-    this.#say({ type: 'error', error: { code, message, ...(details && { details }) }, ...echo });
-    if (isEnd(known) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail(closeCodeOf(code), message);
+  #sendConflict({ details }: PoproomError, echo: Echo): void {
+    const current = details as { content: string; version: number; timestamp: string };
+    if (this.#isOpen) this.#send({ type: 'conflict', ...current, ...echo });
   }
 
   #fail(code: number, reason: string): void {
@@ -147,20 +206,28 @@ export class Session {
     this.#parts.wire.close(code, reason);
   }
 
-  #changesTo(view: RoomView): Outgoing[] {
-    return changes(this.#sent, view, this.#parts.linkTo).map(outgoing);
+  /** With the answers to own writes in the place of their news. */
+  #changesTo(next: RoomView): Change[] {
+    const { linkTo, textMode } = this.#parts;
+    const messages = changes(this.#sent, next, linkTo, textMode);
+    for (const answer of this.#answers(next)) {
+      const index = messages.findIndex((message) => versionOf(message) === versionOf(answer));
+      messages.splice(Math.max(0, index), index < 0 ? 0 : 1, answer);
+    }
+    return withOneSeq(messages, this.#sent.seq);
   }
 
   #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
-    const { linkBase, linkTo } = this.#parts;
-    const known = prepared.get(linkBase);
+    const { linkBase, linkTo, textMode } = this.#parts;
+    const key = `${textMode} ${linkBase}`;
+    const known = prepared.get(key);
     if (known) return known;
-    const messages = changes(before, next, linkTo).map(outgoing);
-    prepared.set(linkBase, messages);
+    const messages = changes(before, next, linkTo, textMode).map(outgoing);
+    prepared.set(key, messages);
     return messages;
   }
 
-  #say(message: ServerMessage): void {
+  #send(message: ServerMessage): void {
     this.#sendAll([outgoing(message)]);
   }
 
@@ -169,10 +236,10 @@ export class Session {
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
       this.#parts.wire.send(message);
     }
-    if (this.#isBusy()) this.#parts.fellBehind();
+    if (this.#isBusy()) this.#parts.onFallBehind();
   }
 
-  /** Whoever has taken what was waiting keeps up, however often there is more. */
+  /** Who has read what was waiting keeps up, however often there is more. */
   #isBusy(): boolean {
     const isBusy = this.#parts.wire.backlog() > busyAbove;
     if (!isBusy) this.#busySince = undefined;
@@ -187,6 +254,11 @@ export class Session {
   }
 }
 
+const versionOf = (message: Change) => ('version' in message ? message.version : undefined);
+
 function isEnd(error: unknown): boolean {
   return error instanceof PoproomError && (error.code === 'ROOM_NOT_FOUND' || error.code === 'ROOM_EXPIRED');
 }
+
+const isConflict = (error: unknown): error is PoproomError =>
+  error instanceof PoproomError && error.code === 'VERSION_CONFLICT';

@@ -6,6 +6,7 @@ import { PoproomError } from '../core/errors.ts';
 import type { Upgrade } from '../core/live-door.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
+import { frameOf } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { MessageBudget } from './message-budget.ts';
 import type { ParseMessage } from './parse-message.ts';
@@ -87,12 +88,12 @@ function converse(socket: WebSocket, wire: Wire, { hub, parse, guest }: Conversa
   });
   // ws closes the connection itself, with the right code.
   socket.on('error', () => undefined);
-  socket.on('pong', () => session?.heard());
+  socket.on('pong', () => session?.onAlive());
   socket.on('ping', () => {
     if (!budget.spend(performance.now())) socket.close(tooFast, 'Too many pings.');
   });
   socket.on('message', (data, isBinary) => {
-    session?.heard();
+    session?.onAlive();
     if (budget.spend(performance.now())) enqueue(data as Buffer, isBinary);
     else socket.close(tooFast, 'Too many messages: at most 20 a second.');
   });
@@ -129,8 +130,9 @@ function converse(socket: WebSocket, wire: Wire, { hub, parse, guest }: Conversa
     clearTimeout(tooLate);
     tooLate = undefined;
     const { client, roomId, linkBase, linkTo } = guest;
-    const { pin, deviceId, deviceName, seq } = message;
-    session = await hub.join(wire, { caller: { client, roomId, pin, deviceId }, deviceName, seq, linkBase, linkTo });
+    const { pin, deviceId, deviceName, seq, edits = false, version, timestamp } = message;
+    const caller = { client, roomId, pin, deviceId };
+    session = await hub.join(wire, { caller, deviceName, seq, edits, version, timestamp, linkBase, linkTo });
     if (socket.readyState !== socket.OPEN) session.leave();
   }
 }
@@ -144,7 +146,9 @@ function turnAway(wire: Wire, error: unknown): void {
 }
 
 function wireOf(socket: WebSocket, connection: Duplex): Wire {
-  const send = ({ text }: Outgoing) => socket.send(text, { compress: false });
+  const send = (message: Outgoing) => {
+    if (socket.readyState === socket.OPEN) connection.write(frameOf(message));
+  };
   return {
     answersPings: true,
     send,

@@ -1,6 +1,6 @@
 /** Every path of the service: the router is built from this table, and so is the OpenAPI document. */
 import type { ErrorCode } from './error-codes.ts';
-import { fileId, type Parameter, roomAccess, roomId } from './parameters.ts';
+import { checkpointVersion, fileId, type Parameter, roomAccess, roomId } from './parameters.ts';
 import * as schemas from './schemas.ts';
 
 export interface Success {
@@ -26,7 +26,7 @@ export const tags = {
 } as const;
 
 export interface Endpoint {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   tag: keyof typeof tags;
   summary: string;
@@ -154,6 +154,72 @@ export const endpoints = {
       { status: 304, description: 'You have the current version.', headers: ['ETag'] },
     ],
     errors: anyRoom,
+    counted: true,
+  },
+  editContent: {
+    method: 'PATCH',
+    path: '/api/rooms/:roomId/content',
+    tag: 'Text',
+    summary: 'Edit room content',
+    description:
+      'Changes parts of the text, or adds to its end, without sending the whole. `edits` replace ranges of the version ' +
+      '`baseVersion`, in UTF-16 code units; if the text has changed since, they are rebased and nothing is lost. ' +
+      'Send either `edits` or `append`.',
+    parameters: [
+      ...roomAccess,
+      {
+        name: 'If-Match',
+        in: 'header',
+        description: 'Edit only if this is the current version.',
+        example: '"6"',
+      },
+    ],
+    body: { schema: schemas.editContentRequest, required: true },
+    successes: [{ status: 200, description: 'The edit was stored.', schema: schemas.contentEdited, headers: ['ETag'] }],
+    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'STORAGE_FULL'],
+    counted: true,
+  },
+  listHistory: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/history',
+    tag: 'Text',
+    summary: 'List earlier texts',
+    description:
+      'Checkpoints of the text, newest first: one after 30 seconds of change, and one before every large removal or ' +
+      'replacement. A room keeps at most 50, and 4 MiB of them. To restore one, write it as the new text.',
+    parameters: roomAccess,
+    successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
+    errors: anyRoom,
+    counted: true,
+  },
+  readHistory: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/history/:version',
+    tag: 'Text',
+    summary: 'Get an earlier text',
+    description: 'The text of a checkpoint.',
+    parameters: [...roomAccess, checkpointVersion],
+    successes: [{ status: 200, description: 'The text of that version.', schema: schemas.historyText }],
+    errors: [...anyRoom, 'NOT_FOUND'],
+    counted: true,
+  },
+  clearHistory: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId/history',
+    tag: 'Text',
+    summary: 'Delete the history',
+    description: 'Removes all checkpoints of the room. The current text stays.',
+    parameters: roomAccess,
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [
+      {
+        status: 200,
+        description: 'The history was deleted.',
+        schema: schemas.confirmation,
+        example: { success: true, message: 'The history was deleted.' },
+      },
+    ],
+    errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
     counted: true,
   },
   uploadFile: {

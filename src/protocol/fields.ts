@@ -29,3 +29,51 @@ export const hasPin = {
   examples: [true],
 } as const;
 export const content = { type: 'string', description: 'a string, the shared text', examples: ['Hello'] } as const;
+
+export const version = {
+  type: 'integer',
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'a whole number, the version of the text',
+  examples: [7],
+} as const;
+
+export const deviceId = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  description: '1 to 64 letters, digits, dashes or underscores; two channels with the same id are one device',
+  examples: ['my-phone'],
+} as const;
+
+const position = {
+  type: 'integer',
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'a whole number, a position in UTF-16 code units',
+  examples: [5],
+} as const;
+
+/** A replaced range. */
+export const textEdit = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['from', 'to', 'insert'],
+  description: 'an object with "from", "to" and "insert"',
+  properties: {
+    from: position,
+    to: { ...position, description: 'a whole number, the end of the replaced range; equal to "from" to insert' },
+    insert: { type: 'string', description: 'a string, the text to insert', examples: [', world'] },
+  },
+} as const;
+
+/** As many as a client may send together; more are better sent as one larger range. */
+export const maxEdits = 1000;
+
+export const edits = {
+  type: 'array',
+  minItems: 1,
+  maxItems: maxEdits,
+  items: textEdit,
+  description: `a list of 1 to ${maxEdits} edits of one text, in ascending order and without overlap`,
+  examples: [[{ from: 5, to: 5, insert: ', world' }]],
+} as const;

@@ -1,5 +1,5 @@
 /** The messages of the live channel, both ways: the one source of validation, of types and of the AsyncAPI document. */
-import { content, expiresAt, hasPin, pin, roomId, timestamp } from './fields.ts';
+import { content, deviceId, edits, expiresAt, hasPin, pin, roomId, timestamp, version } from './fields.ts';
 import { fileEntry } from './schemas.ts';
 
 const seq = {
@@ -7,20 +7,6 @@ const seq = {
   minimum: 0,
   description: 'a whole number: every change of a room has the next one',
   examples: [12],
-} as const;
-
-const version = {
-  type: 'integer',
-  minimum: 0,
-  description: 'a whole number, the version of the text',
-  examples: [7],
-} as const;
-
-const deviceId = {
-  type: 'string',
-  pattern: '^[A-Za-z0-9_-]{1,64}$',
-  description: '1 to 64 letters, digits, dashes or underscores; two channels with the same id are one device',
-  examples: ['my-phone'],
 } as const;
 
 const deviceName = {
@@ -68,6 +54,13 @@ export const join = {
     deviceId,
     deviceName,
     seq: { ...seq, description: 'the seq that you have; you get a snapshot only if you missed something' },
+    edits: {
+      type: 'boolean',
+      description: 'true to receive changes of the text as `edit` messages instead of the whole text',
+      examples: [true],
+    },
+    version: { ...version, description: 'with `edits`: the version of the text that you have' },
+    timestamp: timestamp('with `version`: when that version was written; another one in its place gets a snapshot'),
   },
 } as const;
 
@@ -78,6 +71,16 @@ export const writeText = {
   description:
     'Replaces the text, if it still has the version that yours is based on. Answered by written or conflict.',
   properties: { type: is('content'), content, baseVersion: version, ref },
+} as const;
+
+export const editText = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'edits', 'baseVersion'],
+  description:
+    'Edits the text. Edits of an older version are rebased over the newer ones, and answered by `written`. Insertions ' +
+    'at the same position are ordered by device id. A repeated message with the same `ref` is stored once.',
+  properties: { type: is('edit'), edits, baseVersion: version, ref },
 } as const;
 
 export const clientHeartbeat = {
@@ -117,6 +120,27 @@ export const textChanged = {
   properties: { type: is('content'), seq, ...text.properties },
 } as const;
 
+export const textEdited = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'version', 'edits', 'timestamp'],
+  description: 'The text was edited: these edits, applied to the version before, make this version.',
+  properties: {
+    type: is('edit'),
+    seq,
+    version,
+    edits: {
+      type: 'array',
+      items: edits.items,
+      description: 'the edits, in ascending order',
+      examples: edits.examples,
+    },
+    timestamp: timestamp('when it was written'),
+    deviceId: { ...deviceId, description: 'the device that wrote it; missing for a request that named none' },
+    ref: { ...ref, description: 'as the device sent it: how it recognises its own edit after reconnecting' },
+  },
+} as const;
+
 export const fileAdded = {
   type: 'object',
   additionalProperties: false,
@@ -153,7 +177,7 @@ export const written = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq', 'version', 'timestamp'],
-  description: 'Your text is stored, on the disk.',
+  description: 'Your text or your edit is stored, on the disk. You have received everything before it.',
   properties: { type: is('written'), seq, version, timestamp: timestamp('when it was written'), ref },
 } as const;
 
@@ -211,10 +235,11 @@ export const closed = {
   },
 } as const;
 
-export const clientMessages = { join, content: writeText, heartbeat: clientHeartbeat } as const;
+export const clientMessages = { join, content: writeText, edit: editText, heartbeat: clientHeartbeat } as const;
 export const serverMessages = {
   snapshot,
   content: textChanged,
+  edit: textEdited,
   'file-added': fileAdded,
   'file-removed': fileRemoved,
   devices: devicesChanged,

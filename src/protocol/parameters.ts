@@ -26,6 +26,14 @@ export const fileId: Parameter = {
   pattern: '^[0-9a-f]{32}$',
   example: '9f86d081884c7d659a2feaa0c55ad015',
 };
+export const checkpointVersion: Parameter = {
+  name: 'version',
+  in: 'path',
+  required: true,
+  description: 'The version, as the history lists it.',
+  pattern: '^[0-9]{1,15}$',
+  example: '7',
+};
 const pinHeader: Parameter = {
   name: 'X-Room-Pin',
   in: 'header',

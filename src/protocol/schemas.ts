@@ -1,5 +1,5 @@
 /** The shapes of all bodies: the one source of validation, of types and of the OpenAPI document. */
-import { content, expiresAt, hasPin, pin, roomId, timestamp } from './fields.ts';
+import { content, deviceId, edits, expiresAt, hasPin, pin, roomId, timestamp, version } from './fields.ts';
 
 const success = { type: 'boolean', const: true } as const;
 const fileName = {
@@ -25,6 +25,11 @@ export const createRoomRequest = {
       minimum: 60,
       description: 'a whole number of seconds, 60 or more',
       examples: [3600],
+    },
+    history: {
+      type: 'boolean',
+      description: 'true or false; false keeps no earlier texts of this room',
+      examples: [false],
     },
   },
 } as const;
@@ -74,6 +79,59 @@ export const contentWritten = {
   additionalProperties: false,
   required: ['success', 'content', 'timestamp'],
   properties: { success, content, timestamp: timestamp('when this text was written') },
+} as const;
+
+export const editContentRequest = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    edits,
+    baseVersion: {
+      ...version,
+      description: 'a whole number, the version that the edits are made for; without it, the current one',
+    },
+    append: {
+      type: 'string',
+      description: 'a string to add at the end, instead of `edits`',
+      examples: ['one more line\n'],
+    },
+    pin,
+  },
+} as const;
+
+export const contentEdited = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['success', 'version', 'timestamp'],
+  properties: { success, version, timestamp: timestamp('when it was written') },
+} as const;
+
+const checkpointProperties = {
+  version,
+  timestamp: timestamp('when this text was written'),
+  size: { type: 'integer', minimum: 0, description: 'bytes of UTF-8', examples: [512] },
+  deviceId: { ...deviceId, description: 'the device that wrote it; missing for a request that named none' },
+} as const;
+
+export const historyEntry = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['version', 'timestamp', 'size'],
+  properties: checkpointProperties,
+} as const;
+
+export const historyList = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['history'],
+  properties: { history: { type: 'array', description: 'newest first', items: historyEntry } },
+} as const;
+
+export const historyText = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['content', 'version', 'timestamp', 'size'],
+  properties: { content, ...checkpointProperties },
 } as const;
 
 export const contentRead = {

@@ -1,10 +1,22 @@
 /** The types of all bodies and messages, written by `npm run generate` from the schemas beside this file. */
 
+/** an object with "from", "to" and "insert" */
+export interface TextEdit {
+  /** a whole number, a position in UTF-16 code units */
+  from: number;
+  /** a whole number, the end of the replaced range; equal to "from" to insert */
+  to: number;
+  /** a string, the text to insert */
+  insert: string;
+}
+
 export interface CreateRoomRequest {
   /** a string of exactly four digits, such as "0427" */
   pin?: string;
   /** a whole number of seconds, 60 or more */
   expiresIn?: number;
+  /** true or false; false keeps no earlier texts of this room */
+  history?: boolean;
 }
 
 export interface RoomCreated {
@@ -53,6 +65,59 @@ export interface ContentRead {
   content: string;
   /** when this text was written; of a new room, when it was made */
   timestamp: string;
+}
+
+export interface EditContentRequest {
+  /**
+   * a list of 1 to 1000 edits of one text, in ascending order and without overlap
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  edits?: TextEdit[];
+  /** a whole number, the version that the edits are made for; without it, the current one */
+  baseVersion?: number;
+  /** a string to add at the end, instead of `edits` */
+  append?: string;
+  /** a string of exactly four digits, such as "0427" */
+  pin?: string;
+}
+
+export interface ContentEdited {
+  success: true;
+  /** a whole number, the version of the text */
+  version: number;
+  /** when it was written */
+  timestamp: string;
+}
+
+export interface HistoryEntry {
+  /** a whole number, the version of the text */
+  version: number;
+  /** when this text was written */
+  timestamp: string;
+  /** bytes of UTF-8 */
+  size: number;
+  /** the device that wrote it; missing for a request that named none */
+  deviceId?: string;
+}
+
+export interface HistoryList {
+  /** newest first */
+  history: HistoryEntry[];
+}
+
+export interface HistoryText {
+  /** a string, the shared text */
+  content: string;
+  /** a whole number, the version of the text */
+  version: number;
+  /** when this text was written */
+  timestamp: string;
+  /** bytes of UTF-8 */
+  size: number;
+  /** the device that wrote it; missing for a request that named none */
+  deviceId?: string;
 }
 
 export interface FileUploaded {
@@ -128,6 +193,12 @@ export interface Join {
   deviceName?: string;
   /** the seq that you have; you get a snapshot only if you missed something */
   seq?: number;
+  /** true to receive changes of the text as `edit` messages instead of the whole text */
+  edits?: boolean;
+  /** with `edits`: the version of the text that you have */
+  version?: number;
+  /** with `version`: when that version was written; another one in its place gets a snapshot */
+  timestamp?: string;
 }
 
 /** Replaces the text, if it still has the version that yours is based on. Answered by written or conflict. */
@@ -135,6 +206,22 @@ export interface WriteText {
   type: 'content';
   /** a string, the shared text */
   content: string;
+  /** a whole number, the version of the text */
+  baseVersion: number;
+  /** any string of at most 64 characters; the answer carries it */
+  ref?: string;
+}
+
+/** Edits the text. Edits of an older version are rebased over the newer ones, and answered by `written`. Insertions at the same position are ordered by device id. A repeated message with the same `ref` is stored once. */
+export interface EditText {
+  type: 'edit';
+  /**
+   * a list of 1 to 1000 edits of one text, in ascending order and without overlap
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  edits: TextEdit[];
   /** a whole number, the version of the text */
   baseVersion: number;
   /** any string of at most 64 characters; the answer carries it */
@@ -196,6 +283,23 @@ export interface TextChanged {
   timestamp: string;
 }
 
+/** The text was edited: these edits, applied to the version before, make this version. */
+export interface TextEdited {
+  type: 'edit';
+  /** a whole number: every change of a room has the next one */
+  seq: number;
+  /** a whole number, the version of the text */
+  version: number;
+  /** the edits, in ascending order */
+  edits: TextEdit[];
+  /** when it was written */
+  timestamp: string;
+  /** the device that wrote it; missing for a request that named none */
+  deviceId?: string;
+  /** as the device sent it: how it recognises its own edit after reconnecting */
+  ref?: string;
+}
+
 /** A file was added. */
 export interface FileAdded {
   type: 'file-added';
@@ -231,7 +335,7 @@ export interface PinAttempts {
   pinAttempts: number;
 }
 
-/** Your text is stored, on the disk. */
+/** Your text or your edit is stored, on the disk. You have received everything before it. */
 export interface Written {
   type: 'written';
   /** a whole number: every change of a room has the next one */
@@ -286,11 +390,12 @@ export interface Closed {
   reconnectAfter?: number;
 }
 
-export type ClientMessage = Join | WriteText | ClientHeartbeat;
+export type ClientMessage = Join | WriteText | EditText | ClientHeartbeat;
 
 export type ServerMessage =
   | Snapshot
   | TextChanged
+  | TextEdited
   | FileAdded
   | FileRemoved
   | DevicesChanged

@@ -1,7 +1,7 @@
 /** The contract of event buses: whatever carries the news of a room's change, it passes all of this. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { EventBus } from '../../src/core/ports.ts';
+import type { EventBus, RoomChange } from '../../src/core/ports.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 
 export interface BusUnderTest {
@@ -17,7 +17,7 @@ export function busContract(name: string, open: OpenBus): void {
       const bus = await fresh(t, open);
       const code = newRoom();
       const [one, other] = [listen(bus, code), listen(bus, code)];
-      for (const seq of [1, 2, 3]) bus.publish(code, seq);
+      for (const seq of [1, 2, 3]) bus.publish(code, { seq });
       assert.deepEqual(await one.until(3), [1, 2, 3]);
       assert.deepEqual(await other.until(3), [1, 2, 3]);
     });
@@ -26,9 +26,9 @@ export function busContract(name: string, open: OpenBus): void {
       const bus = await fresh(t, open);
       const [code, otherCode] = [newRoom(), newRoom()];
       const [one, other] = [listen(bus, code), listen(bus, otherCode)];
-      bus.publish(code, 1);
-      bus.publish(otherCode, 7);
-      bus.publish(code, 2);
+      bus.publish(code, { seq: 1 });
+      bus.publish(otherCode, { seq: 7 });
+      bus.publish(code, { seq: 2 });
       assert.deepEqual(await one.until(2), [1, 2]);
       assert.deepEqual(await other.until(7), [7]);
     });
@@ -37,10 +37,10 @@ export function busContract(name: string, open: OpenBus): void {
       const bus = await fresh(t, open);
       const code = newRoom();
       const [leaves, stays] = [listen(bus, code), listen(bus, code)];
-      bus.publish(code, 1);
+      bus.publish(code, { seq: 1 });
       await Promise.all([leaves.until(1), stays.until(1)]);
       leaves.leave();
-      bus.publish(code, 2);
+      bus.publish(code, { seq: 2 });
       assert.deepEqual(await stays.until(2), [1, 2]);
       assert.deepEqual(leaves.heard, [1]);
     });
@@ -49,13 +49,13 @@ export function busContract(name: string, open: OpenBus): void {
       const bus = await fresh(t, open);
       const code = newRoom();
       const heardOnce: number[] = [];
-      const once = bus.subscribe(code, (seq) => {
+      const once = bus.subscribe(code, ({ seq }) => {
         heardOnce.push(seq);
         once.leave();
       });
       const stays = listen(bus, code);
-      bus.publish(code, 1);
-      bus.publish(code, 2);
+      bus.publish(code, { seq: 1 });
+      bus.publish(code, { seq: 2 });
       assert.deepEqual(await stays.until(2), [1, 2]);
       assert.deepEqual(heardOnce, [1]);
     });
@@ -67,7 +67,7 @@ export function busContract(name: string, open: OpenBus): void {
       left.leave();
       const stays = listen(bus, code);
       left.leave();
-      bus.publish(code, 1);
+      bus.publish(code, { seq: 1 });
       assert.deepEqual(await stays.until(1), [1]);
     });
 
@@ -76,20 +76,39 @@ export function busContract(name: string, open: OpenBus): void {
       const code = newRoom();
       listen(bus, code).leave();
       const again = listen(bus, code);
-      bus.publish(code, 5);
+      bus.publish(code, { seq: 5 });
       assert.deepEqual(await again.until(5), [5]);
     });
 
     it('has nothing against news that nobody waits for', async (t) => {
       const bus = await fresh(t, open);
-      bus.publish(newRoom(), 1);
+      bus.publish(newRoom(), { seq: 1 });
+    });
+
+    it('passes a change on within the process as it is, whatever its size', async (t) => {
+      const bus = await fresh(t, open);
+      const code = newRoom();
+      const received: RoomChange[] = [];
+      bus.subscribe(code, (change) => received.push(change));
+      const edits = [{ from: 0, to: 0, insert: 'a'.repeat(100_000) }];
+      const entry = { version: 1, edits, deviceId: 'd', ref: undefined, writtenAt: 5 };
+      const changes: RoomChange[] = [
+        { seq: 1, entry, origin: 'channel' },
+        { seq: 0, devicesOnly: true },
+      ];
+      for (const change of changes) bus.publish(code, change);
+      assert.deepEqual(received, changes);
+      assert.ok(
+        received.every((change, i) => change === changes[i]),
+        'the same objects',
+      );
     });
 
     it('[LIFE-5] carries the number that says a room is over', async (t) => {
       const bus = await fresh(t, open);
       const code = newRoom();
       const listener = listen(bus, code);
-      bus.publish(code, Number.MAX_SAFE_INTEGER);
+      bus.publish(code, { seq: Number.MAX_SAFE_INTEGER });
       assert.deepEqual(await listener.until(Number.MAX_SAFE_INTEGER), [Number.MAX_SAFE_INTEGER]);
     });
   });
@@ -115,7 +134,7 @@ interface Listener {
 function listen(bus: EventBus, code: RoomCode): Listener {
   const heard: number[] = [];
   const waiting = new Map<number, () => void>();
-  const { leave } = bus.subscribe(code, (seq) => {
+  const { leave } = bus.subscribe(code, ({ seq }) => {
     heard.push(seq);
     waiting.get(seq)?.();
   });

@@ -2,14 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/api-key.ts';
-import type { KeyRecord, RoomRecord } from '../../src/core/ports.ts';
+import type { KeyRecord, RoomRecord, TextEntry } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
+  appendInsertion,
+  checkpoint,
   day,
   file,
   hour,
+  insertion,
   mac,
   makeRoom,
+  manyCheckpoints,
   manyMisses,
   newClient,
   type OpenStore,
@@ -18,9 +22,12 @@ import {
   second,
   sharedStore,
   start,
+  storedText,
+  textAppend,
+  textEntry,
   unknownCode,
   visit,
-  write,
+  writeText,
 } from './store-under-test.ts';
 
 const [right, wrong] = [new Uint8Array(mac('0427')), mac('9999')];
@@ -39,8 +46,13 @@ function readingTests(open: OpenStore): void {
     const creator = newClient();
     const code = await makeRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour });
     const files = [file({ size: 0, name: 'päper "1".txt' }), file({ size: 5 })];
-    await store.rooms.writeContent(code, write('first'));
-    await store.rooms.writeContent(code, write(oddText, undefined, start + second));
+    const entries = [
+      insertion(1, 'first', { deviceId: 'phone', ref: 'a1' }),
+      textEntry(2, { edits: [{ from: 0, to: 5, insert: oddText }], writtenAt: start + second }),
+    ];
+    const kept = { checkpoint: checkpoint(1, 'first', { deviceId: 'phone' }), limits: manyCheckpoints };
+    await store.rooms.appendText(code, textAppend(entries[0] as TextEntry));
+    await store.rooms.appendText(code, textAppend(entries[1] as TextEntry, { checkpoint: kept }));
     for (const added of files) await store.rooms.addFile(code, added, quota);
     await store.rooms.notePinAttempt(code, start);
     assert.deepEqual(await store.archive.readRoom(code, start), {
@@ -51,6 +63,9 @@ function readingTests(open: OpenStore): void {
       seq: 5,
       pinAttempts: 1,
       content: { content: oddText, version: 2, writtenAt: start + second },
+      entries,
+      history: [kept.checkpoint],
+      keepsHistory: true,
       files,
       trusted: [creator],
     });
@@ -60,6 +75,18 @@ function readingTests(open: OpenStore): void {
     const code = await makeRoom(store.rooms);
     const record = await store.archive.readRoom(code, start);
     assert.deepEqual(record, { ...roomRecord(), code });
+  });
+
+  it('[MOVE-1] are read with their full text when the log no longer starts at the beginning', async () => {
+    const code = await makeRoom(store.rooms, { keepsHistory: false });
+    await store.rooms.appendText(code, textAppend(insertion(1, 'c')));
+    const compaction = { content: 'bc', dropThrough: 1 };
+    const entries = [insertion(2, 'b'), insertion(3, 'a')] as const;
+    await store.rooms.appendText(code, textAppend(entries[0], { compaction }));
+    await store.rooms.appendText(code, textAppend(entries[1]));
+    const record = await store.archive.readRoom(code, start);
+    const content = { content: 'abc', version: 3, writtenAt: start };
+    assert.deepEqual(record, { ...roomRecord(), code, seq: 3, content, entries, keepsHistory: false });
   });
 
   it('are not there when nobody made them, or when their time is up', async () => {
@@ -88,7 +115,13 @@ function restoringTests(open: OpenStore): void {
       pinMac: right,
       seq: 40,
       pinAttempts: 3,
-      content: { content: oddText, version: 17, writtenAt: start - hour },
+      content: { content: `x${oddText}`, version: 17, writtenAt: start - hour },
+      entries: [
+        insertion(16, oddText, { deviceId: 'phone', ref: 'a1', writtenAt: start - 2 * hour }),
+        insertion(17, 'x', { writtenAt: start - hour }),
+      ],
+      history: [checkpoint(3, ''), checkpoint(16, oddText, { deviceId: 'phone', writtenAt: start - hour })],
+      keepsHistory: false,
       files: [file({ name: 'first' }), file({ name: 'second' }), file({ name: 'older', uploadedAt: start - hour })],
       trusted: [newClient(), newClient()],
     });
@@ -110,16 +143,30 @@ function restoringTests(open: OpenStore): void {
     assert.equal((await store.rooms.admit(visit(code, { pinMac: wrong }))).outcome, 'pin-incorrect');
     const admitted = await store.rooms.admit(visit(code, { pinMac: right }));
     assert.deepEqual(admitted.outcome === 'admitted' && [admitted.room.fileCount, admitted.room.fileBytes], [2, 100]);
-    assert.deepEqual(await store.rooms.writeContent(code, write('next', [4])), {
-      outcome: 'written',
-      version: 5,
-      seq: 10,
-    });
+    assert.deepEqual(await writeText(store.rooms, code, 'next'), { version: 5, seq: 10 });
     const added = file();
     assert.deepEqual(await store.rooms.addFile(code, added, quota), { seq: 11 });
     assert.deepEqual(await store.rooms.findFile(dropped.id, start), dropped);
     assert.deepEqual(await store.rooms.removeFile(code, dropped.id, start), { seq: 12 });
     assert.deepEqual(await store.rooms.listFiles(code, start), [kept, added]);
+  });
+
+  it('[MOVE-1] [TEXT-7] [HIST-2] continue their log and their history', async () => {
+    const record = roomRecord({
+      seq: 9,
+      content: { content: 'bc', version: 4, writtenAt: start },
+      entries: [insertion(3, 'c'), insertion(4, 'b')],
+      history: [checkpoint(2, ''), checkpoint(3, 'c')],
+    });
+    const { code } = record;
+    await store.archive.restoreRoom(record, start);
+    const stale = await store.rooms.appendText(code, textAppend(insertion(3, 'late')));
+    assert.deepEqual(stale, { outcome: 'stale', version: 4, entries: record.entries });
+    assert.deepEqual(await appendInsertion(store.rooms, code, 5, 'a'), { outcome: 'appended', seq: 10 });
+    const { content, entries, checkpointVersion } = await storedText(store.rooms, code);
+    assert.deepEqual([content.content, checkpointVersion], ['abc', 3]);
+    assert.deepEqual(entries, [...record.entries, insertion(5, 'a')]);
+    assert.deepEqual(await store.rooms.readCheckpoint(code, 3, start), record.history[1]);
   });
 
   it('[MOVE-1] know who gave the right PIN', async () => {
@@ -147,7 +194,7 @@ function restoringTests(open: OpenStore): void {
 
   it('[MOVE-2] take no code that is in use, and change nothing of the room there', async () => {
     const code = await makeRoom(store.rooms);
-    await store.rooms.writeContent(code, write('mine'));
+    await writeText(store.rooms, code, 'mine');
     const before = await store.archive.readRoom(code, start);
     const added = file();
     assert.equal(await store.archive.restoreRoom(roomRecord({ code, files: [added] }), start), 'taken');
@@ -183,7 +230,14 @@ function restoringTests(open: OpenStore): void {
 
   it('[MOVE-1] survive a restart', async (t) => {
     const under = await ownStore(t, open);
-    const record = roomRecord({ pinMac: right, files: [file()], trusted: [newClient()] });
+    const record = roomRecord({
+      pinMac: right,
+      content: { content: 'a', version: 2, writtenAt: start },
+      entries: [insertion(2, 'a')],
+      history: [checkpoint(1, '')],
+      files: [file()],
+      trusted: [newClient()],
+    });
     await under.store.archive.restoreRoom(record, start);
     const { archive } = await under.reopen(start);
     assert.deepEqual(await archive.readRoom(record.code, start), record);
@@ -236,6 +290,9 @@ function roomRecord(over: Partial<RoomRecord> = {}): RoomRecord {
     seq: 0,
     pinAttempts: 0,
     content: { content: '', version: 0, writtenAt: start },
+    entries: [],
+    history: [],
+    keepsHistory: true,
     files: [],
     trusted: [],
     ...over,

@@ -6,16 +6,20 @@ import type { Content, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
 import {
+  appendInsertion,
   file,
+  insertion,
   makeRoom,
   type OpenStore,
   quota,
   second,
   sharedStore,
   start,
+  textAppend,
+  textEntry,
   textOf,
   visit,
-  write,
+  writeText,
 } from './store-under-test.ts';
 
 const MiB = 1024 * 1024;
@@ -49,15 +53,15 @@ function textTests(open: OpenStore): void {
   for (const [name, text] of Object.entries(texts)) {
     it(`[TEXT-1] gives back ${name}`, async () => {
       const code = await makeRoom(store.rooms);
-      await store.rooms.writeContent(code, write('something before it'));
+      await writeText(store.rooms, code, 'something before it');
       await store.rooms.admit(visit(code));
-      await store.rooms.writeContent(code, write(text));
+      await writeText(store.rooms, code, text);
       await store.rooms.admit(visit(code));
       for (let reads = 0; reads < 3; reads++) {
         const read = await textOf(store.rooms, code, start);
         assert.ok(read?.content === text, 'the text that was read is not the one that was written');
         const state = await store.rooms.readState(code, start);
-        assert.ok(typeof state === 'object' && state.content.content === text && state.room.fileCount === 0);
+        assert.ok(typeof state === 'object' && state.text.content === text && state.room.fileCount === 0);
       }
     });
   }
@@ -65,7 +69,7 @@ function textTests(open: OpenStore): void {
   it('[TEXT-1] gives back any well-formed text', async () => {
     const code = await makeRoom(store.rooms);
     const comesBack = fc.asyncProperty(anyText(200), async (text) => {
-      await store.rooms.writeContent(code, write(text));
+      await writeText(store.rooms, code, text);
       assert.equal((await textOf(store.rooms, code, start))?.content, text);
     });
     await fc.assert(comesBack, { seed: 1, numRuns: 100 });
@@ -78,15 +82,15 @@ function textTests(open: OpenStore): void {
 
   it('[API-4] [API-5] keeps the last text and when it was written', async () => {
     const code = await makeRoom(store.rooms);
-    await store.rooms.writeContent(code, write('first'));
-    await store.rooms.writeContent(code, write('second', undefined, start + second));
+    await writeText(store.rooms, code, 'first');
+    await writeText(store.rooms, code, 'second', start + second);
     assert.deepEqual(await read(store.rooms, code), { content: 'second', version: 2, writtenAt: start + second });
   });
 
   it('keeps the texts of rooms apart', async () => {
     const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
-    await store.rooms.writeContent(one, write('one'));
-    await store.rooms.writeContent(other, write('other'));
+    await writeText(store.rooms, one, 'one');
+    await writeText(store.rooms, other, 'other');
     assert.equal((await read(store.rooms, one)).content, 'one');
     assert.equal((await read(store.rooms, other)).content, 'other');
   });
@@ -98,51 +102,48 @@ function versionTests(open: OpenStore): void {
   it('[TEXT-3] makes the next version with each write, the same text included', async () => {
     const code = await makeRoom(store.rooms);
     for (const version of [1, 2, 3]) {
-      const written = await store.rooms.writeContent(code, write('same'));
-      assert.deepEqual(written, { outcome: 'written', version, seq: version });
+      assert.deepEqual(await writeText(store.rooms, code, 'same'), { version, seq: version });
     }
+    const withoutEdits = await store.rooms.appendText(code, textAppend(textEntry(4)));
+    assert.deepEqual(withoutEdits, { outcome: 'appended', seq: 4 });
+    assert.deepEqual(await read(store.rooms, code), { content: 'same', version: 4, writtenAt: start });
   });
 
-  it('[TEXT-4] writes when the present version is one of those named', async () => {
+  it('[TEXT-4] [TEXT-7] changes nothing unless the version before it is the current one', async () => {
     const code = await makeRoom(store.rooms);
-    assert.equal((await store.rooms.writeContent(code, write('a', [0]))).outcome, 'written');
-    assert.equal((await store.rooms.writeContent(code, write('b', [7, 1, 9]))).outcome, 'written');
-    assert.deepEqual(await read(store.rooms, code), { content: 'b', version: 2, writtenAt: start });
-  });
-
-  it('[TEXT-4] changes nothing otherwise, and tells what is there', async () => {
-    const code = await makeRoom(store.rooms);
-    await store.rooms.writeContent(code, write('there\u0000', undefined, start + second));
+    await writeText(store.rooms, code, 'there\u0000', start + second);
     const current = { content: 'there\u0000', version: 1, writtenAt: start + second };
-    for (const ifVersions of [[0], [2], [0, 2, 3], []]) {
-      const conflict = await store.rooms.writeContent(code, write('late', ifVersions, start + 2 * second));
-      assert.deepEqual(conflict, { outcome: 'conflict', current });
+    for (const version of [1, 3, 4, 1000]) {
+      const late = textAppend(textEntry(version, { edits: [{ from: 0, to: 0, insert: 'late' }] }), { content: 'late' });
+      assert.equal((await store.rooms.appendText(code, late)).outcome, 'stale');
+      assert.deepEqual(await read(store.rooms, code), current);
     }
-    assert.deepEqual(await read(store.rooms, code), current);
+    const state = await store.rooms.readState(code, start);
+    assert.ok(typeof state === 'object' && state.seq === 1);
   });
 
-  it('[TEXT-4] lets exactly one of 50 writes win that name the same version at once', async () => {
+  it('[TEXT-4] [TEXT-7] lets exactly one of 50 simultaneous appends to the same version win', async () => {
     const code = await makeRoom(store.rooms);
-    const writes = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => store.rooms.writeContent(code, write(`writer ${n}`, [0]))),
+    const appends = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => appendInsertion(store.rooms, code, 1, `writer ${n}`)),
     );
-    const winner = writes.findIndex(({ outcome }) => outcome === 'written');
-    const current = { content: `writer ${winner}`, version: 1, writtenAt: start };
-    const others = writes.filter((_, n) => n !== winner);
+    const winner = appends.findIndex(({ outcome }) => outcome === 'appended');
+    const stale = { outcome: 'stale', version: 1, entries: [insertion(1, `writer ${winner}`)] };
+    const others = appends.filter((_, n) => n !== winner);
     assert.deepEqual(
       others,
-      others.map(() => ({ outcome: 'conflict', current })),
+      others.map(() => stale),
     );
-    assert.deepEqual(await read(store.rooms, code), current);
+    assert.deepEqual(await read(store.rooms, code), { content: `writer ${winner}`, version: 1, writtenAt: start });
   });
 
-  it('[TEXT-3] shows a text to everyone as soon as its write is answered, while others write and look', async () => {
+  it('[TEXT-3] shows a text to every reader as soon as its write is answered, with others writing and reading', async () => {
     const code = await makeRoom(store.rooms);
     const writeAndRead = async (writer: number) => {
       for (let n = 0; n < 20; n++) {
         await store.rooms.admit(visit(code));
-        const written = await store.rooms.writeContent(code, write(`${writer} ${n}`));
-        assert.ok(written.outcome === 'written');
+        const written = await writeText(store.rooms, code, `${writer} ${n}`);
+        assert.ok(typeof written === 'object');
         const { content, version } = await read(store.rooms, code);
         assert.ok(version >= written.version, `read version ${version} after version ${written.version}`);
         if (version === written.version) assert.equal(content, `${writer} ${n}`);
@@ -152,11 +153,11 @@ function versionTests(open: OpenStore): void {
     assert.equal((await read(store.rooms, code)).version, 200);
   });
 
-  it('[TEXT-3] gives each of 100 writes at once a version of its own, and keeps the text of the last', async () => {
+  it('[TEXT-3] gives each of 100 simultaneous writes a version of its own, and keeps the text of the last', async () => {
     const code = await makeRoom(store.rooms);
     const texts = Array.from({ length: 100 }, (_, n) => `text ${n}`);
-    const writes = await Promise.all(texts.map((text) => store.rooms.writeContent(code, write(text))));
-    const versions = writes.map((written) => (written.outcome === 'written' ? written.version : 0));
+    const writes = await Promise.all(texts.map((text) => writeText(store.rooms, code, text)));
+    const versions = writes.map((written) => (typeof written === 'object' ? written.version : 0));
     assert.deepEqual(
       versions.toSorted((a, b) => a - b),
       texts.map((_, n) => n + 1),
@@ -174,10 +175,10 @@ function sequenceTests(open: OpenStore): void {
     const code = await makeRoom(store.rooms);
     const [one, other] = [file(), file()];
     const changes = [
-      await store.rooms.writeContent(code, write('a')),
+      await writeText(store.rooms, code, 'a'),
       await store.rooms.addFile(code, one, quota),
       await store.rooms.addFile(code, other, quota),
-      await store.rooms.writeContent(code, write('b')),
+      await writeText(store.rooms, code, 'b'),
       await store.rooms.removeFile(code, one.id, start),
     ];
     assert.deepEqual(changes.map(seqOf), [1, 2, 3, 4, 5]);
@@ -186,10 +187,11 @@ function sequenceTests(open: OpenStore): void {
 
   it('gives no number to what changes nothing', async () => {
     const code = await makeRoom(store.rooms);
-    await store.rooms.writeContent(code, write('late', [5]));
+    await store.rooms.appendText(code, textAppend(textEntry(5)));
     await store.rooms.removeFile(code, file().id, start);
     await store.rooms.addFile(code, file(), { files: 0, bytes: 0 });
-    assert.equal(seqOf(await store.rooms.writeContent(code, write('a'))), 1);
+    await store.rooms.clearHistory(code, start);
+    assert.equal(seqOf(await writeText(store.rooms, code, 'a')), 1);
   });
 }
 

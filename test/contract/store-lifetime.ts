@@ -7,6 +7,7 @@ import {
   day,
   file,
   hour,
+  insertion,
   mac,
   makeRoom,
   manyMisses,
@@ -15,10 +16,11 @@ import {
   quota,
   sharedStore,
   start,
+  textAppend,
   textOf,
   unknownCode,
   visit,
-  write,
+  writeText,
 } from './store-under-test.ts';
 
 export function lifetimeTests(open: OpenStore): void {
@@ -83,7 +85,7 @@ function endTests(open: OpenStore): void {
   it('[LIFE-4] [API-3] knows a deleted room no more, and nothing that was in it', async () => {
     const code = await makeRoom(store.rooms);
     const kept = file();
-    await store.rooms.writeContent(code, write('secret'));
+    await writeText(store.rooms, code, 'secret');
     await store.rooms.addFile(code, kept, quota);
     await assertThere(store.rooms, code);
     assert.deepEqual(await store.rooms.deleteRoom(code, start), { seq: 3 });
@@ -127,14 +129,18 @@ interface Operation {
 
 /** All that follow on an admission, and may find that the room ended after it. */
 const operations: readonly Operation[] = [
+  { name: 'read the state', run: (rooms, code, now) => rooms.readState(code, now) },
+  { name: 'read the text', run: (rooms, code, now) => rooms.readText(code, now) },
   {
-    name: 'write',
-    run: async (rooms, code, now) => (await rooms.writeContent(code, write('late', undefined, now))).outcome,
+    name: 'edit the text',
+    run: async (rooms, code, now) => {
+      const append = textAppend(insertion(1, 'late', { writtenAt: now }));
+      return (await rooms.appendText(code, append)).outcome;
+    },
   },
-  {
-    name: 'write over a version',
-    run: async (rooms, code, now) => (await rooms.writeContent(code, write('late', [0, 1], now))).outcome,
-  },
+  { name: 'list the history', run: (rooms, code, now) => rooms.listHistory(code, now) },
+  { name: 'read a checkpoint', run: (rooms, code, now) => rooms.readCheckpoint(code, 1, now) },
+  { name: 'clear the history', run: (rooms, code, now) => rooms.clearHistory(code, now) },
   { name: 'add a file', run: (rooms, code, now) => rooms.addFile(code, file({ uploadedAt: now }), quota) },
   { name: 'list the files', run: (rooms, code, now) => rooms.listFiles(code, now) },
   { name: 'remove a file', run: (rooms, code, now, fileId = file().id) => rooms.removeFile(code, fileId, now) },

@@ -2,9 +2,19 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import type { Absence, Content, RoomStore, StoredFile } from '../../src/core/ports.ts';
+import type { Absence, Content, RoomStore, StoredFile, TextState } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
+import {
+  anyAppend,
+  appendTo,
+  apply,
+  type DrawnAppend,
+  emptyText,
+  entriesSince,
+  type ModelText,
+  storedTextOf,
+} from './model-text.ts';
 import {
   day,
   draft,
@@ -13,10 +23,12 @@ import {
   manyMisses,
   type OpenStore,
   ownStore,
+  replacement,
   start,
+  textAppend,
   textOf,
   visit,
-  write,
+  writeText,
 } from './store-under-test.ts';
 
 const lifetime = 2 * hour;
@@ -25,7 +37,7 @@ const quota = { files: 3, bytes: 1000 };
 interface ModelRoom {
   expiresAt: number;
   seq: number;
-  text: Content;
+  text: ModelText;
   files: StoredFile[];
 }
 
@@ -80,8 +92,9 @@ const commands: fc.Arbitrary<Command>[] = [
   anyRoom.map((room) => command('create', room, create)),
   fc.tuple(anyRoom, anyText(20)).map(([room, text]) => command(`write ${JSON.stringify(text)}`, room, writing(text))),
   fc
-    .tuple(anyRoom, anyText(20), fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 }))
-    .map(([room, text, versions]) => command(`write if ${versions}`, room, writing(text, versions))),
+    .tuple(anyRoom, anyAppend)
+    .map(([room, drawn]) => command(`append ${JSON.stringify(drawn)}`, room, appending(drawn))),
+  anyRoom.map((room) => command('clear the history', room, clearHistory)),
   anyRoom.map((room) => command('delete', room, remove)),
   fc
     .tuple(anyRoom, fc.oneof(fc.constant(0), fc.nat({ max: 600 })))
@@ -100,22 +113,42 @@ async function create(model: Model, { rooms }: Real, code: RoomCode): Promise<vo
   const expiresAt = model.now + lifetime;
   const made = await rooms.createRoom(draft({ draw: `${code}00000`, createdAt: model.now, expiresAt }));
   assert.equal(made, known ? undefined : code);
-  const text = { content: '', version: 0, writtenAt: model.now };
-  if (!known) model.rooms.set(code, { expiresAt, seq: 0, text, files: [] });
+  if (!known) model.rooms.set(code, { expiresAt, seq: 0, text: emptyText(model.now), files: [] });
 }
 
-function writing(content: string, ifVersions?: number[]): Step {
+function writing(content: string): Step {
   return async (model, { rooms }, code) => {
     const room = live(model, code);
-    const outcome = await rooms.writeContent(code, write(content, ifVersions, model.now));
-    if (!room) return assert.deepEqual(outcome, { outcome: absence(model, code) });
-    if (ifVersions && !ifVersions.includes(room.text.version)) {
-      return assert.deepEqual(outcome, { outcome: 'conflict', current: room.text });
-    }
+    const outcome = await writeText(rooms, code, content, model.now);
+    if (!room) return assert.deepEqual(outcome, absence(model, code));
+    const entry = replacement(room.text.content, content, model.now);
     room.seq += 1;
-    room.text = { content, version: room.text.version + 1, writtenAt: model.now };
-    assert.deepEqual(outcome, { outcome: 'written', version: room.text.version, seq: room.seq });
+    apply(room.text, textAppend(entry));
+    assert.deepEqual(outcome, { version: entry.version, seq: room.seq });
   };
+}
+
+function appending(drawn: DrawnAppend): Step {
+  return async (model, { rooms }, code) => {
+    const room = live(model, code);
+    const append = appendTo(room?.text ?? emptyText(0), drawn, model.now);
+    const outcome = await rooms.appendText(code, append);
+    if (!room) return assert.deepEqual(outcome, { outcome: absence(model, code) });
+    const since = append.entry.version - 1;
+    const { version } = room.text.content;
+    if (since === version) {
+      room.seq += 1;
+      apply(room.text, append);
+      return assert.deepEqual(outcome, { outcome: 'appended', seq: room.seq });
+    }
+    assert.deepEqual(outcome, { outcome: 'stale', version, entries: entriesSince(room.text, since) });
+  };
+}
+
+async function clearHistory(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+  const room = live(model, code);
+  assert.equal(await rooms.clearHistory(code, model.now), room ? 'cleared' : absence(model, code));
+  if (room) room.text.history = [];
 }
 
 async function remove(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
@@ -166,8 +199,29 @@ function sweeping(limit: number): Step {
 async function compare(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
   const room = live(model, code);
   assert.deepEqual(await seen(rooms, code, model.now), foreseen(model, code));
-  assert.deepEqual(spread(await textOf(rooms, code, model.now)), room?.text);
+  assert.deepEqual(spread(await textOf(rooms, code, model.now)), room?.text.content);
   assert.deepEqual(await rooms.listFiles(code, model.now), room?.files ?? absence(model, code));
+  assert.deepEqual(await rooms.readText(code, model.now), room ? storedTextOf(room.text) : absence(model, code));
+  if (room) await compareHistory(rooms, code, room, model.now);
+  if (room) await compareState(rooms, code, room, model.now);
+}
+
+async function compareHistory(rooms: RoomStore, code: RoomCode, { text }: ModelRoom, now: number): Promise<void> {
+  const infos = text.history.map(({ content, ...info }) => info);
+  assert.deepEqual(await rooms.listHistory(code, now), infos.toReversed());
+  const newest = text.history.at(-1);
+  if (newest) assert.deepEqual(await rooms.readCheckpoint(code, newest.version, now), newest);
+}
+
+/** Read since a version that differs from one comparison to the next. */
+async function compareState(rooms: RoomStore, code: RoomCode, room: ModelRoom, now: number): Promise<void> {
+  const { content, version, writtenAt } = room.text.content;
+  const since = Math.max(0, version + 1 - (room.seq % 6));
+  const entries = entriesSince(room.text, since);
+  const text: TextState = { version, writtenAt, content: entries ? undefined : content, entries: entries ?? [] };
+  const state = await rooms.readState(code, now, since);
+  assert.ok(typeof state === 'object');
+  assert.deepEqual([state.seq, state.text], [room.seq, text]);
 }
 
 async function seen(rooms: RoomStore, code: RoomCode, now: number) {

@@ -2,13 +2,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/api-key.ts';
-import type { Quota } from '../../src/core/ports.ts';
+import type { Quota, TextAppend } from '../../src/core/ports.ts';
 import {
+  appendInsertion,
+  checkpoint,
   draft,
   file,
   hour,
+  insertion,
   mac,
   makeRoom,
+  manyCheckpoints,
   manyMisses,
   newClient,
   type OpenStore,
@@ -16,9 +20,10 @@ import {
   quota,
   second,
   start,
+  textAppend,
   textOf,
   visit,
-  write,
+  writeText,
 } from './store-under-test.ts';
 
 const three: Quota = { tier: 'free', limit: 3, windowMs: hour };
@@ -34,7 +39,7 @@ function roomTests(open: OpenStore): void {
     const under = await ownStore(t, open);
     const code = await makeRoom(under.store.rooms, { pinMac: right });
     const files = [file({ size: 1 }), file({ size: 2, uploadedAt: start + 1 })] as const;
-    await under.store.rooms.writeContent(code, write('kept\u0000👍'));
+    await writeText(under.store.rooms, code, 'kept\u0000👍');
     for (const added of files) await under.store.rooms.addFile(code, added, quota);
     const before = await under.store.rooms.admit(visit(code, { pinMac: right }));
 
@@ -46,17 +51,47 @@ function roomTests(open: OpenStore): void {
       { content: 'kept\u0000👍', version: 1, writtenAt: start },
     );
     assert.deepEqual(await rooms.listFiles(code, start), files);
-    assert.deepEqual(await rooms.writeContent(code, write('next')), { outcome: 'written', version: 2, seq: 4 });
+    assert.deepEqual(await writeText(rooms, code, 'next'), { version: 2, seq: 4 });
   });
 
   it('[LIFE-6] keeps writes that were under way when it was closed', async (t) => {
     const under = await ownStore(t, open);
     const code = await makeRoom(under.store.rooms);
-    const writes = Array.from({ length: 500 }, (_, n) => under.store.rooms.writeContent(code, write(`text ${n}`)));
+    const writes = Array.from({ length: 500 }, (_, n) => appendInsertion(under.store.rooms, code, n + 1, 'a'));
     const { rooms } = await under.reopen(start);
     const written = await Promise.all(writes);
-    assert.ok(written.every(({ outcome }) => outcome === 'written'));
-    assert.equal((await textOf(rooms, code, start))?.version, 500);
+    assert.ok(written.every(({ outcome }) => outcome === 'appended'));
+    const { content, version } = (await textOf(rooms, code, start)) ?? {};
+    assert.deepEqual([content, version], ['a'.repeat(500), 500]);
+  });
+
+  it('[LIFE-6] [TEXT-7] keeps the log, the full text and the history', async (t) => {
+    const under = await ownStore(t, open);
+    const code = await makeRoom(under.store.rooms, { keepsHistory: false });
+    const appendTo = (append: TextAppend) => under.store.rooms.appendText(code, append);
+    await appendTo(textAppend(insertion(1, 'three')));
+    await appendTo(
+      textAppend(insertion(2, 'two\u0000'), { compaction: { content: 'two\u0000three', dropThrough: 1 } }),
+    );
+    const kept = checkpoint(2, 'two\u0000three', { deviceId: 'phone' });
+    await appendTo(
+      textAppend(insertion(3, 'one', { deviceId: 'phone', ref: 'r' }), {
+        checkpoint: { checkpoint: kept, limits: manyCheckpoints },
+      }),
+    );
+    const before = await under.store.rooms.readText(code, start);
+
+    const { rooms } = await under.reopen(start + second);
+    assert.deepEqual(await rooms.readText(code, start), before);
+    assert.deepEqual(before, {
+      content: { content: 'onetwo\u0000three', version: 3, writtenAt: start },
+      entries: [insertion(2, 'two\u0000'), insertion(3, 'one', { deviceId: 'phone', ref: 'r' })],
+      fullTextVersion: 2,
+      checkpointVersion: 2,
+      keepsHistory: false,
+    });
+    assert.deepEqual(await rooms.readCheckpoint(code, 2, start), kept);
+    assert.deepEqual(await appendInsertion(rooms, code, 4, 'a'), { outcome: 'appended', seq: 4 });
   });
 
   it('[LIFE-2] [LIFE-3] [LIFE-4] keeps deleted rooms deleted and expired ones expired', async (t) => {

@@ -20,7 +20,7 @@ import {
   textOf,
   unknownCode,
   visit,
-  write,
+  writeText,
 } from './store-under-test.ts';
 
 export function roomTests(open: OpenStore): void {
@@ -41,7 +41,7 @@ function creationTests(open: OpenStore): void {
   it('[CODE-4] refuses a code that is in use, and leaves the room that has it as it is', async () => {
     const first = draft({ pinMac: mac('1111') });
     const code = await makeRoom(store.rooms, first);
-    await store.rooms.writeContent(code, write('mine'));
+    await writeText(store.rooms, code, 'mine');
     assert.equal(await store.rooms.createRoom(draft({ draw: first.draw })), undefined);
     assert.equal((await textOf(store.rooms, code, start, first.pinMac))?.content, 'mine');
     assert.deepEqual(await store.rooms.admit(visit(code)), { outcome: 'pin-required' });

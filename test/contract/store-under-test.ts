@@ -4,16 +4,24 @@ import { createHash, randomBytes } from 'node:crypto';
 import { after, before, type TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type {
+  Absence,
+  AppendOutcome,
+  Checkpoint,
   CodeLength,
   Content,
   GuardRules,
+  HistoryLimits,
   RoomDraft,
   RoomStore,
   Store,
   StoredFile,
+  StoredText,
+  TextAppend,
+  TextEntry,
   Visit,
 } from '../../src/core/ports.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
+import { applyEdits } from '../../src/text/edits.ts';
 
 export interface StoreUnderTest {
   store: Store;
@@ -77,6 +85,7 @@ export function draft(over: Partial<RoomDraft> = {}): RoomDraft {
     expiresAt: start + day,
     pinMac: undefined,
     creator: newClient(),
+    keepsHistory: true,
     ...over,
   };
 }
@@ -133,6 +142,75 @@ export function mac(pin: string): Uint8Array {
 
 export const quota = { files: 100, bytes: 100 * 1024 * 1024 };
 
-export function write(content: string, ifVersions?: readonly number[], now: number = start) {
-  return { content, ifVersions, now };
+/** An entry of the log; without edits unless some are given. */
+export function textEntry(version: number, over: Partial<TextEntry> = {}): TextEntry {
+  return { version, edits: [], deviceId: undefined, ref: undefined, writtenAt: start, ...over };
+}
+
+/** An entry that inserts a text before all others. */
+export function insertion(version: number, insert: string, over: Partial<TextEntry> = {}): TextEntry {
+  return textEntry(version, { edits: [{ from: 0, to: 0, insert }], ...over });
+}
+
+export function textAppend(entry: TextEntry, over: Partial<TextAppend> = {}): TextAppend {
+  return { entry, content: undefined, compaction: undefined, checkpoint: undefined, ...over };
+}
+
+/** Inserts a text before all others, without waiting for earlier appends. */
+export function appendInsertion(
+  rooms: RoomStore,
+  code: RoomCode,
+  version: number,
+  insert: string,
+): Promise<AppendOutcome> {
+  return rooms.appendText(code, textAppend(insertion(version, insert)));
+}
+
+/** Replaces the whole text, whatever its version is. */
+export async function writeText(
+  rooms: RoomStore,
+  code: RoomCode,
+  content: string,
+  now: number = start,
+): Promise<{ version: number; seq: number } | Absence> {
+  for (;;) {
+    const stored = await rooms.readText(code, now);
+    if (typeof stored === 'string') return stored;
+    const entry = replacement(stored.content, content, now);
+    const appended = await rooms.appendText(code, textAppend(entry, { content }));
+    if (appended.outcome === 'appended') return { version: entry.version, seq: appended.seq };
+    if (appended.outcome !== 'stale') return appended.outcome;
+  }
+}
+
+export function replacement(before: Content, insert: string, writtenAt: number = start): TextEntry {
+  return textEntry(before.version + 1, { edits: [{ from: 0, to: before.content.length, insert }], writtenAt });
+}
+
+/** The text with its log. */
+export async function storedText(rooms: RoomStore, code: RoomCode, now: number = start): Promise<StoredText> {
+  const stored = await rooms.readText(code, now);
+  assert.ok(typeof stored === 'object', 'the room should exist');
+  return stored;
+}
+
+export const applyEntries = (text: string, entries: readonly TextEntry[]): string =>
+  entries.reduce((result, { edits }) => applyEdits(result, edits), text);
+
+export function checkpoint(version: number, content: string, over: Partial<Checkpoint> = {}): Checkpoint {
+  const size = Buffer.byteLength(content);
+  return { version, content, size, writtenAt: start, deviceId: undefined, ...over };
+}
+
+export const manyCheckpoints: HistoryLimits = { checkpoints: 50, bytes: 4 * 1024 * 1024 };
+
+/** Appends an entry without edits that keeps the text before it as a checkpoint. */
+export async function keepCheckpoint(
+  rooms: RoomStore,
+  code: RoomCode,
+  kept: Checkpoint,
+  limits: HistoryLimits = manyCheckpoints,
+): Promise<void> {
+  const append = textAppend(textEntry(kept.version + 1), { checkpoint: { checkpoint: kept, limits } });
+  assert.equal((await rooms.appendText(code, append)).outcome, 'appended');
 }

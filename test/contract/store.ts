@@ -1,11 +1,14 @@
 /** The contract of stores: whatever engine keeps the rooms, it passes all of this. */
 import { describe } from 'node:test';
 import { archiveTests } from './store-archive.ts';
+import { compactionTests } from './store-compaction.ts';
 import { contentTests } from './store-content.ts';
 import { fileTests } from './store-files.ts';
 import { guardTests } from './store-guard.ts';
+import { historyTests } from './store-history.ts';
 import { keyTests } from './store-keys.ts';
 import { lifetimeTests } from './store-lifetime.ts';
+import { logTests } from './store-log.ts';
 import { modelTests } from './store-model.ts';
 import { rateTests } from './store-rates.ts';
 import { restartTests } from './store-restart.ts';
@@ -27,6 +30,9 @@ const suites = {
   lifetime: lifetimeTests,
   guards: guardTests,
   content: contentTests,
+  'the log of edits': logTests,
+  'the length of the log': compactionTests,
+  'the history of the text': historyTests,
   files: fileTests,
   trash: trashTests,
   rates: rateTests,

@@ -39,7 +39,7 @@ describe('a new code', () => {
 
   it('[CODE-4] is drawn again where a room has it, or had it until lately', async (t) => {
     const { rooms, store, load, clock } = await roomsWithLoadedDice(t);
-    const make = () => rooms.create({ client: 'someone', pin: undefined, expiresIn: 60 });
+    const make = () => rooms.create({ client: 'someone', pin: undefined, expiresIn: 60, history: true });
     const { code: live } = await make();
     load(live, live);
     const { code: other } = await make();
@@ -54,7 +54,7 @@ describe('a new code', () => {
 
   it('[CODE-4] is not drawn for ever where all are taken', async (t) => {
     const { rooms, load } = await roomsWithLoadedDice(t);
-    const make = () => rooms.create({ client: 'someone', pin: undefined, expiresIn: 60 });
+    const make = () => rooms.create({ client: 'someone', pin: undefined, expiresIn: 60, history: true });
     const { code } = await make();
     load(...Array<string>(20).fill(code));
     await assert.rejects(make(), { code: 'INTERNAL' });

@@ -46,7 +46,7 @@ describe('devices in a room', () => {
     const room = await api.room();
     for (const deviceId of ['one', 'two', 'two']) await (await joinRoom(t, url, room, { deviceId })).next('snapshot');
     const third = await joinRoom(t, url, room, { deviceId: 'three' });
-    assert.match((await third.next('error')).error.message, /devices/);
+    assert.match((await third.next('error')).error.message, /device limit/);
     assert.equal((await third.closed).code, 4429);
     const events = await api.get(`/api/rooms/${room}/events?deviceId=three`);
     assert.deepEqual(assertError(events, 429, 'RATE_LIMITED'), { reason: 'devices', retryAfter: 60 });

@@ -57,7 +57,7 @@ describe('heartbeats', () => {
       await rm(folder, { recursive: true, force: true });
     });
 
-    const { code } = await rooms.create({ client: 'a', pin: undefined, expiresIn: undefined });
+    const { code } = await rooms.create({ client: 'a', pin: undefined, expiresIn: undefined, history: true });
     const caller = { client: 'a', roomId: code, pin: undefined, deviceId: undefined };
     const sent: Outgoing[] = [];
     const wire = {
@@ -67,7 +67,16 @@ describe('heartbeats', () => {
       ping() {},
       close() {},
     };
-    await hub.join(wire, { caller, deviceName: undefined, seq: undefined, linkBase: '', linkTo: () => '' });
+    await hub.join(wire, {
+      caller,
+      deviceName: undefined,
+      seq: undefined,
+      edits: false,
+      version: undefined,
+      timestamp: undefined,
+      linkBase: '',
+      linkTo: () => '',
+    });
     await rooms.writeContent(caller, 'unheard of', undefined);
     await eventually('it is told all the same', () =>
       sent.some(({ type, text }) => type === 'content' && text.includes('unheard of')),

@@ -5,6 +5,7 @@ import { createLocalBus } from '../../src/bus/local.ts';
 import type { Parts } from '../../src/core/parts.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { RoomFeed } from '../../src/live/room-feed.ts';
+import type { TextMode } from '../../src/live/room-view.ts';
 import { Session } from '../../src/live/session.ts';
 import type { Outgoing } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
@@ -48,13 +49,46 @@ describe('a slow reader', () => {
       { type: 'content', seq: feed.view.seq },
     ]);
   });
+
+  it('[LIVE-10] [LIVE-17] gets the edits that it missed, with the answer to its own in their place', async (t) => {
+    const { session, line, write } = await attend(t, 'edits');
+    line.backlog = muchWaiting;
+    await write('a');
+    await session.receive({ type: 'edit', edits: [{ from: 1, to: 1, insert: 'b' }], baseVersion: 1, ref: 'mine' });
+    await write('abc');
+    const before = line.told.length;
+    line.backlog = 0;
+    session.catchUp(1000);
+    const told = line.told.slice(before).map(({ text }) => JSON.parse(text));
+    assert.deepEqual(
+      told.map(({ type, version, ref }) => [type, version, ref]),
+      [
+        ['edit', 1, undefined],
+        ['written', 2, 'mine'],
+        ['edit', 3, undefined],
+      ],
+    );
+  });
+
+  it('[LIVE-10] gets a snapshot when it missed more edits than are at hand', async (t) => {
+    const { session, line, write } = await attend(t, 'edits');
+    line.backlog = muchWaiting;
+    for (let n = 0; n < 70; n++) await write(`text ${n}`);
+    const before = line.told.length;
+    line.backlog = 0;
+    session.catchUp(1000);
+    const [snapshot, ...rest] = line.told.slice(before).map(({ text }) => JSON.parse(text));
+    assert.deepEqual([snapshot.type, snapshot.content.content, rest], ['snapshot', 'text 69', []]);
+    await write('and on');
+    assert.equal(line.told.at(-1)?.type, 'edit');
+  });
 });
 
 /** A session in a real room, on a line that holds back what the test says. */
-async function attend(t: TestContext) {
+async function attend(t: TestContext, textMode: TextMode = 'content') {
   const parts = await partsOf(t);
   const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1000 });
-  const { code } = await rooms.create({ client: 'me', pin: undefined, expiresIn: undefined });
+  const { code } = await rooms.create({ client: 'me', pin: undefined, expiresIn: undefined, history: true });
   const feed = new RoomFeed(code, parts, 0);
   await feed.refresh();
   const line = { backlog: 0, closedWith: undefined as number | undefined, told: [] as Outgoing[] };
@@ -73,12 +107,13 @@ async function attend(t: TestContext) {
     rooms,
     linkBase: '',
     linkTo: ({ id }) => id,
+    textMode,
     slowForMs,
-    left: () => feed.sessions.delete(session),
-    fellBehind: () => undefined,
+    onLeave: () => feed.sessions.delete(session),
+    onFallBehind: () => undefined,
   });
   feed.sessions.add(session);
-  session.begin(undefined);
+  session.begin({ seq: undefined, missed: undefined });
   const caller = { client: 'me', roomId: code, pin: undefined, deviceId: undefined };
   return {
     session,

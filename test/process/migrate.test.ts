@@ -266,7 +266,11 @@ const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } }
 /** As if the target had drawn the same code for a room of its own. */
 function makeAnother(folder: string, code: string): void {
   const db = new DatabaseSync(join(folder, 'poproom.db'));
-  db.prepare("UPDATE rooms SET created_at = created_at - 1, content = 'another' WHERE code = ?").run(code);
+  db.prepare('UPDATE rooms SET created_at = created_at - 1 WHERE code = ?').run(code);
+  db.prepare('DELETE FROM edits WHERE room = (SELECT id FROM rooms WHERE code = ?)').run(code);
+  db.prepare("REPLACE INTO texts (room, version, content) SELECT id, version, 'another' FROM rooms WHERE code = ?").run(
+    code,
+  );
   db.close();
 }
 

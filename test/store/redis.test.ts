@@ -3,13 +3,36 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
 import { guardRules } from '../../src/core/limits.ts';
-import type { RoomStore } from '../../src/core/ports.ts';
-import { connectRedis } from '../../src/redis/connection.ts';
+import type { RoomRecord, RoomStore } from '../../src/core/ports.ts';
+import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
+import { script } from '../../src/redis/script.ts';
 import { createRedisStore } from '../../src/store/redis/index.ts';
+import { createKeys } from '../../src/store/redis/keys.ts';
+import { applyEdits } from '../../src/text/edits.ts';
+import { anyEdits, anyText, editsOf } from '../contract/any-text.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
-import { file, hour, makeRoom, ownStore, quota, start, visit } from '../contract/store-under-test.ts';
+import {
+  appendInsertion,
+  checkpoint,
+  file,
+  hour,
+  insertion,
+  keepCheckpoint,
+  makeRoom,
+  ownStore,
+  quota,
+  start,
+  storedText,
+  textAppend,
+  textEntry,
+  textOf,
+  unknownCode,
+  visit,
+  writeText,
+} from '../contract/store-under-test.ts';
 import { type RedisCluster, type RedisServer, startRedis, startRedisCluster } from '../support/redis.ts';
 
 describe('on one server', () => {
@@ -54,6 +77,135 @@ describe('on one server', () => {
   });
 });
 
+describe('the text in Redis', () => {
+  let server: RedisServer;
+  before(async () => {
+    server = await startRedis();
+  });
+  after(() => server.stop());
+
+  it('expires with its room, log and history included', async (t) => {
+    const { redis, rooms, keysOf } = await observed(t, server);
+    const code = await makeRoom(rooms);
+    const { room, edits, history, historyTexts } = keysOf(code);
+    await writeText(rooms, code, 'first');
+    await redis.send(room, ['PEXPIRE', room, '5000000']);
+    await keepCheckpoint(rooms, code, checkpoint(1, 'first'));
+    const inMs = (await redis.run(expiries, [room, edits, history, historyTexts])) as number[];
+    assert.ok(
+      inMs.every((ms) => ms > 4_000_000 && ms <= 5_000_000),
+      `they expire in ${inMs} ms`,
+    );
+  });
+
+  it('[LIFE-4] leaves no key behind when its room is deleted, and only the memory of one that expired', async (t) => {
+    const { redis, rooms, prefix, keysOf } = await observed(t, server);
+    const [deleted, expired] = [await makeRoom(rooms), await makeRoom(rooms, { expiresAt: start + hour })];
+    for (const code of [deleted, expired]) {
+      await writeText(rooms, code, 'first');
+      await keepCheckpoint(rooms, code, checkpoint(1, 'first'));
+    }
+    await rooms.deleteRoom(deleted, start);
+    await rooms.expireRooms(start + hour, 10);
+    assert.deepEqual(await redis.send('', ['KEYS', `${prefix}:*`]), [keysOf(expired).room]);
+  });
+
+  it('goes on in a room from before the log: the text is that of its version', async (t) => {
+    const { redis, rooms, archive, keysOf } = await observed(t, server);
+    const code = await makeRoom(rooms);
+    const { room } = keysOf(code);
+    await redis.send(room, ['HSET', room, 'content', 'older', 'version', '7']);
+    await redis.send(room, ['HDEL', room, 'textVersion', 'logVersion', 'keepsHistory']);
+
+    const content = { content: 'older', version: 7, writtenAt: start };
+    const stored = { content, entries: [], fullTextVersion: 7, checkpointVersion: 0, keepsHistory: true };
+    assert.deepEqual(await storedText(rooms, code), stored);
+    assert.deepEqual(await textOf(rooms, code), content);
+    const record = await archive.readRoom(code, start);
+    assert.deepEqual([record?.content, record?.entries, record?.keepsHistory], [content, [], true]);
+    assert.deepEqual(await appendInsertion(rooms, code, 7, ''), { outcome: 'stale', version: 7, entries: undefined });
+
+    assert.equal((await appendInsertion(rooms, code, 8, 'much ')).outcome, 'appended');
+    assert.equal((await textOf(rooms, code))?.content, 'much older');
+    assert.equal((await storedText(rooms, code)).fullTextVersion, 7);
+  });
+
+  it('takes the text that a node from before the log wrote in between as the whole one', async (t) => {
+    const { redis, rooms, keysOf } = await observed(t, server);
+    const code = await makeRoom(rooms);
+    const { room } = keysOf(code);
+    for (const version of [1, 2, 3]) await appendInsertion(rooms, code, version, `${version}`);
+    await redis.send(room, ['HSET', room, 'content', 'theirs', 'version', '4']);
+
+    assert.equal((await textOf(rooms, code))?.content, 'theirs');
+    const state = await rooms.readState(code, start, 3);
+    assert.deepEqual(typeof state === 'object' && [state.text.content, state.text.entries], ['theirs', []]);
+    assert.deepEqual(await appendInsertion(rooms, code, 4, ''), { outcome: 'stale', version: 4, entries: undefined });
+
+    await appendInsertion(rooms, code, 5, 'not ');
+    assert.equal((await textOf(rooms, code))?.content, 'not theirs');
+    const { entries, fullTextVersion } = await storedText(rooms, code);
+    assert.deepEqual([entries.map(({ version }) => version), fullTextVersion], [[5], 4]);
+  });
+
+  it('[TEXT-7] is not sent with an edit, nor to a reader that has a version which the log knows', async (t) => {
+    const { rooms, traffic } = await observed(t, server);
+    const code = await makeRoom(rooms);
+    const content = 'a'.repeat(1024 * 1024);
+    const compaction = { content, dropThrough: 1 };
+    await rooms.appendText(code, textAppend(insertion(1, content), { compaction }));
+
+    traffic.length = 0;
+    await appendInsertion(rooms, code, 2, 'b');
+    await rooms.readState(code, start, 1);
+    await rooms.readState(code, start, 2);
+    assert.equal(traffic.length, 3);
+    assert.ok(Math.max(...traffic) < 1024, `characters sent and received: ${traffic}`);
+    assert.ok((await textOf(rooms, code))?.content === `b${content}`);
+  });
+
+  it('[TEXT-7] is what its edits make of it one after the other, whatever they are', async (t) => {
+    const { rooms } = await observed(t, server);
+    const replays = fc.asyncProperty(anyText(20), fc.array(anyEdits, { maxLength: 6 }), async (original, drawn) => {
+      const code = await makeRoom(rooms);
+      await rooms.appendText(
+        code,
+        textAppend(insertion(1, original), { compaction: { content: original, dropThrough: 1 } }),
+      );
+      let text = original;
+      for (const [n, one] of drawn.entries()) {
+        const edits = editsOf(one, text);
+        text = applyEdits(text, edits);
+        await rooms.appendText(code, textAppend(textEntry(n + 2, { edits })));
+      }
+      assert.equal((await textOf(rooms, code))?.content, text);
+    });
+    await fc.assert(replays, { seed: 1, numRuns: 200 });
+  });
+
+  it('[MOVE-1] is restored with a log and a history of any length', async (t) => {
+    const { rooms, archive } = await observed(t, server);
+    const record: RoomRecord = {
+      code: unknownCode(),
+      createdAt: start,
+      expiresAt: start + hour,
+      pinMac: undefined,
+      seq: 20_000,
+      pinAttempts: 0,
+      content: { content: 'text', version: 20_000, writtenAt: start },
+      entries: Array.from({ length: 10_000 }, (_, n) => textEntry(10_001 + n)),
+      history: Array.from({ length: 10_000 }, (_, n) => checkpoint(n, `text ${n}`)),
+      keepsHistory: true,
+      files: [],
+      trusted: [],
+    };
+    assert.equal(await archive.restoreRoom(record, start), 'restored');
+    assert.deepEqual(await archive.readRoom(record.code, start), record);
+    assert.equal((await appendInsertion(rooms, record.code, 20_001, 'more ')).outcome, 'appended');
+    assert.equal((await textOf(rooms, record.code))?.content, 'more text');
+  });
+});
+
 describe('on a cluster', () => {
   let cluster: RedisCluster;
   before(async () => {
@@ -65,6 +217,27 @@ describe('on a cluster', () => {
     opener(() => cluster.url),
   );
 });
+
+const expiries = script(`
+local inMs = {}
+for i, key in ipairs(KEYS) do inMs[i] = redis.call('PTTL', key) end
+return inMs
+`);
+
+/** A store with the connection that it uses, and how much each script sends and receives. */
+async function observed(t: TestContext, { url }: RedisServer) {
+  const redis = await connectRedis(parseRedisUrl(url));
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  const traffic: number[] = [];
+  const run: Redis['run'] = async (script, keys, args) => {
+    const reply = await redis.run(script, keys, args);
+    traffic.push(JSON.stringify([keys, args, reply]).length);
+    return reply;
+  };
+  const store = createRedisStore({ ...redis, run }, prefix, guardRules(0));
+  t.after(() => store.close());
+  return { redis, rooms: store.rooms, archive: store.archive, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
+}
 
 /** The same rooms from two sides. One reaches what lies with a room alone, as when a part of a cluster is away. */
 async function partlyInReach(t: TestContext, { port }: RedisServer): Promise<{ whole: RoomStore; partial: RoomStore }> {

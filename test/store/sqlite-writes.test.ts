@@ -6,24 +6,46 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { drawApiKey } from '../../src/core/api-key.ts';
-import type { Store } from '../../src/core/ports.ts';
+import type { Store, TextAppend } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { connect } from '../../src/store/sqlite/connection.ts';
 import { openSqliteKeys } from '../../src/store/sqlite/index.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
-import { file, hour, makeRoom, newClient, quota, start, textOf, visit, write } from '../contract/store-under-test.ts';
+import {
+  appendInsertion,
+  checkpoint,
+  file,
+  hour,
+  insertion,
+  makeRoom,
+  newClient,
+  quota,
+  start,
+  textAppend,
+  textOf,
+  visit,
+} from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
+
+const mebibyte = 'x'.repeat(1024 * 1024);
+
+/** An edit, a full text and a checkpoint. */
+const threeMebibytes = (version: number): TextAppend =>
+  textAppend(insertion(version, mebibyte), {
+    compaction: { content: mebibyte, dropThrough: version },
+    checkpoint: { checkpoint: checkpoint(version - 1, mebibyte), limits: { checkpoints: 1, bytes: 0 } },
+  });
 
 describe('sqlite: writing', () => {
   it('commits writes that arrive during a commit together in the next one', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const before = await commitsIn(folder);
     const release = holdWriteLock(t, folder);
-    const writes = [store.rooms.writeContent(code, write('under way'))];
+    const writes = [appendInsertion(store.rooms, code, 1, 'in progress')];
     for (let n = 0; n < 200; n++) {
       await setImmediate();
-      writes.push(store.rooms.writeContent(code, write(`waits ${n}`)));
+      writes.push(appendInsertion(store.rooms, code, n + 2, `waits ${n}`));
     }
     release();
     await Promise.all(writes);
@@ -34,7 +56,7 @@ describe('sqlite: writing', () => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
     let written = false;
-    const writing = store.rooms.writeContent(code, write('waits')).then(() => {
+    const writing = appendInsertion(store.rooms, code, 1, 'waits').then(() => {
       written = true;
     });
     await readEverything(store, code);
@@ -50,11 +72,11 @@ describe('sqlite: writing', () => {
     const [first, again, text] = await Promise.allSettled([
       store.rooms.addFile(code, taken, quota),
       store.rooms.addFile(code, { ...taken, size: 7 }, quota),
-      store.rooms.writeContent(code, write('not taken along')),
+      appendInsertion(store.rooms, code, 1, 'not taken along'),
     ]);
     assert.deepEqual(first, { status: 'fulfilled', value: { seq: 1 } });
     assert.ok(again.status === 'rejected' && again.reason.code === 'UNAVAILABLE');
-    assert.deepEqual(text, { status: 'fulfilled', value: { outcome: 'written', version: 1, seq: 2 } });
+    assert.deepEqual(text, { status: 'fulfilled', value: { outcome: 'appended', seq: 2 } });
     const admission = await store.rooms.admit(visit(code));
     assert.ok(admission.outcome === 'admitted');
     assert.deepEqual([admission.room.fileCount, admission.room.fileBytes], [1, taken.size]);
@@ -77,28 +99,39 @@ describe('sqlite: writing', () => {
   it('[RUN-7] refuses a write rather than let more than 10,000 wait', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
-    const underWay = store.rooms.writeContent(code, write('under way'));
+    const inProgress = appendInsertion(store.rooms, code, 1, 'in progress');
     await setImmediate();
-    const waiting = Array.from({ length: 10_000 }, () => store.rooms.writeContent(code, write('waits')));
-    await assert.rejects(store.rooms.writeContent(code, write('too late')), { code: 'UNAVAILABLE', retryAfter: 1 });
+    const waiting = Array.from({ length: 10_000 }, (_, n) => appendInsertion(store.rooms, code, n + 2, 'w'));
+    await assert.rejects(appendInsertion(store.rooms, code, 10_002, 'late'), { code: 'UNAVAILABLE', retryAfter: 1 });
     release();
-    await Promise.all([underWay, ...waiting]);
+    await Promise.all([inProgress, ...waiting]);
     assert.equal((await textOf(store.rooms, code, start))?.version, 10_001);
   });
 
   it('[RUN-7] refuses a text rather than let more than 64 MiB of them wait, and takes what is small', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
-    const underWay = store.rooms.writeContent(code, write('under way'));
+    const inProgress = appendInsertion(store.rooms, code, 1, 'in progress');
     await setImmediate();
-    const mebibyte = 'x'.repeat(1024 * 1024);
-    const waiting = Array.from({ length: 64 }, () => store.rooms.writeContent(code, write(mebibyte)));
-    await assert.rejects(store.rooms.writeContent(code, write('x')), { code: 'UNAVAILABLE', retryAfter: 1 });
-    const small = makeRoom(store.rooms);
+    const waiting = Array.from({ length: 21 }, (_, n) => store.rooms.appendText(code, threeMebibytes(n + 2)));
+    const tooMuch = store.rooms.appendText(code, textAppend(insertion(23, mebibyte)));
+    await assert.rejects(tooMuch, { code: 'UNAVAILABLE', retryAfter: 1 });
+    const small = [makeRoom(store.rooms), appendInsertion(store.rooms, code, 23, 'small')];
     release();
-    await Promise.all([underWay, ...waiting, small]);
-    await store.rooms.writeContent(code, write('taken again'));
-    assert.equal((await textOf(store.rooms, code, start))?.version, 66);
+    await Promise.all([inProgress, ...waiting, ...small]);
+    await appendInsertion(store.rooms, code, 24, mebibyte);
+    assert.equal((await textOf(store.rooms, code, start))?.version, 24);
+  });
+
+  it('[TEXT-8] writes a few pages for an edit, however long the text is', async (t) => {
+    const { store, folder, code } = await storeWithRoom(t);
+    const compaction = { content: mebibyte, dropThrough: 1 };
+    await store.rooms.appendText(code, textAppend(insertion(1, mebibyte), { compaction }));
+    const before = (await framesIn(folder)).length;
+    for (let version = 2; version <= 101; version++) await appendInsertion(store.rooms, code, version, 'x');
+    const written = (await framesIn(folder)).length - before;
+    assert.ok(written < 300, `${written} pages for 100 edits`);
+    assert.ok((await textOf(store.rooms, code))?.content === 'x'.repeat(100) + mebibyte);
   });
 
   it('[TEXT-6] waits for the disk with each commit', async (t) => {
@@ -136,12 +169,15 @@ async function readEverything({ rooms, keys, rates, ping }: Store, code: RoomCod
 
 /** Commits in the write-ahead log: the last frame of each bears the size of the database, the others 0. */
 async function commitsIn(folder: string): Promise<number> {
+  return (await framesIn(folder)).filter((frame) => frame.readUInt32BE(4) > 0).length;
+}
+
+/** Pages in the write-ahead log since it was started again. */
+async function framesIn(folder: string): Promise<Buffer[]> {
   const log = await readFile(join(folder, 'poproom.db-wal'));
-  const frame = 24 + log.readUInt32BE(8);
-  let commits = 0;
-  for (let at = 32; at + frame <= log.length; at += frame) {
-    const isOfThisRound = log.subarray(at + 8, at + 16).equals(log.subarray(16, 24));
-    if (isOfThisRound && log.readUInt32BE(at + 4) > 0) commits += 1;
-  }
-  return commits;
+  const size = 24 + log.readUInt32BE(8);
+  const frames: Buffer[] = [];
+  for (let at = 32; at + size <= log.length; at += size) frames.push(log.subarray(at, at + size));
+  const salt = log.subarray(16, 24);
+  return frames.filter((frame) => frame.subarray(8, 16).equals(salt));
 }

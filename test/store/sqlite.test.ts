@@ -19,7 +19,19 @@ import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts
 import { migrate } from '../../src/store/sqlite/schema.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
-import { file, hour, makeRoom, newClient, quota, start, textOf, visit, write } from '../contract/store-under-test.ts';
+import {
+  file,
+  hour,
+  insertion,
+  makeRoom,
+  newClient,
+  quota,
+  start,
+  textAppend,
+  textOf,
+  visit,
+  writeText,
+} from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
 
@@ -100,7 +112,7 @@ describe('sqlite: one server a folder', () => {
     t.after(() => commandLine.close());
     const code = await makeRoom(server.rooms);
     const makeKey = (n: number) => commandLine.create({ ...drawApiKey(), name: `key ${n}`, tier: 'free' }, start);
-    for (let n = 0; n < 20; n++) await Promise.all([makeKey(n), server.rooms.writeContent(code, write(`text ${n}`))]);
+    for (let n = 0; n < 20; n++) await Promise.all([makeKey(n), writeText(server.rooms, code, `text ${n}`)]);
     assert.equal((await server.keys.list()).length, 20);
     assert.equal((await textOf(server.rooms, code, start))?.version, 20);
   });
@@ -115,7 +127,13 @@ describe('sqlite: one server a folder', () => {
 describe('sqlite: a clock that is set back', () => {
   const late = start + 2 * hour;
   const operations: Record<string, (rooms: RoomStore, code: RoomCode) => Promise<unknown>> = {
-    write: async (rooms, code) => (await rooms.writeContent(code, write('late', undefined, late))).outcome,
+    'read the text': (rooms, code) => rooms.readText(code, late),
+    'edit the text': async (rooms, code) =>
+      (await rooms.appendText(code, textAppend(insertion(1, 'late', { writtenAt: late })))).outcome,
+    'read the state': (rooms, code) => rooms.readState(code, late),
+    'list the history': (rooms, code) => rooms.listHistory(code, late),
+    'read a checkpoint': (rooms, code) => rooms.readCheckpoint(code, 1, late),
+    'clear the history': (rooms, code) => rooms.clearHistory(code, late),
     'add a file': (rooms, code) => rooms.addFile(code, file({ uploadedAt: late }), quota),
     'list the files': (rooms, code) => rooms.listFiles(code, late),
     'remove a file': (rooms, code) => rooms.removeFile(code, file().id, late),
@@ -138,7 +156,7 @@ describe('sqlite: crashes and stops', { concurrency: true }, () => {
     const store = await openStore(t, folder);
     const read = await textOf(store.rooms, code, start);
     assert.ok(read && read.version >= answered, `version ${read?.version} of ${answered} answered writes`);
-    assert.equal(read.content, `text ${read.version}`);
+    assert.equal(read.content, 'x'.repeat(read.version));
   });
 
   it('[RATE-6] [GUESS-5] writes its counters within about a second, so that a crash forgets no more', async (t) => {
@@ -260,9 +278,10 @@ async function killWhileWriting(folder: string): Promise<{ code: RoomCode; answe
     const { rooms } = openSqliteStore({ folder: process.argv[2], rules: {}, now: ${start} });
     const draft = { draw: 'KEPT00', codeLengths: [{ length: 6, upTo: 9 }], creator: 'a' };
     const code = await rooms.createRoom({ ...draft, createdAt: ${start}, expiresAt: ${start + hour} });
-    for (let n = 1; ; n++) {
-      await rooms.writeContent(code, { content: 'text ' + n, now: ${start} });
-      console.log(n);
+    for (let version = 1; ; version++) {
+      const entry = { version, edits: [{ from: 0, to: 0, insert: 'x' }], writtenAt: ${start} };
+      await rooms.appendText(code, { entry });
+      console.log(version);
     }
   `;
   const child = spawn(...anotherProcess(script, folder), { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -53,10 +53,14 @@ export function createApi(base: () => string, secrets = createSecrets()) {
     call,
     get: (path: string, sending?: Sending) => call('GET', path, sending),
     post: (path: string, sending?: Sending) => call('POST', path, sending),
+    patch: (path: string, sending?: Sending) => call('PATCH', path, sending),
     delete: (path: string, sending?: Sending) => call('DELETE', path, sending),
 
     /** Makes a room and returns its code. */
-    async room(json: { pin?: string; expiresIn?: number } = {}, sending: Sending = {}): Promise<string> {
+    async room(
+      json: { pin?: string; expiresIn?: number; history?: boolean } = {},
+      sending: Sending = {},
+    ): Promise<string> {
       const { json: made } = await call('POST', '/api/rooms', { json, ...sending });
       return made.roomId;
     },

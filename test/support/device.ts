@@ -26,6 +26,9 @@ export interface Joining {
   deviceId?: string;
   deviceName?: string;
   seq?: number;
+  edits?: boolean;
+  version?: number;
+  timestamp?: string;
 }
 
 const ajv = new Ajv2020({ strict: false });

@@ -17,7 +17,9 @@ const oddText = 'fileCount\u0000 \u{1f468}\u200d\u{1f469}\u200d\u{1f467} "\\" \r
 
 export async function furnish({ api }: ServerProcess, dataDir: string): Promise<Furniture> {
   const [odd, secret, fresh] = [await api.room(), await api.room({ pin: '0427' }), await api.room({ expiresIn: 7200 })];
+  await write(api, odd, 'an earlier text, which is in the history');
   await write(api, odd, oddText);
+  await api.patch(`/api/rooms/${odd}/content`, { json: { append: '!' }, headers: { 'x-device-id': 'phone' } });
   for (const text of ['first', 'second', 'version']) await write(api, secret, text, '0427');
   await upload(api, odd, 'empty.txt', Buffer.alloc(0));
   await upload(api, odd, 'pä "per" \u{1f4c4}.bin', randomBytes(70_001));
@@ -68,9 +70,10 @@ export async function look(server: ServerProcess, { rooms, keys }: Furniture): P
 
 async function lookInto({ api, url }: ServerProcess, { code, pin }: Furniture['rooms'][number]): Promise<unknown> {
   const sending = pin === undefined ? {} : { pin };
-  const [room, text, listed] = await Promise.all([
+  const [room, text, history, listed] = await Promise.all([
     api.get(`/api/rooms/${code}`, sending),
     api.get(`/api/rooms/${code}/content`, sending),
+    api.get(`/api/rooms/${code}/history`, sending),
     api.get(`/api/rooms/${code}/files`, sending),
   ]);
   const withoutPin = pin === undefined ? undefined : await api.get(`/api/rooms/${code}`);
@@ -78,6 +81,7 @@ async function lookInto({ api, url }: ServerProcess, { code, pin }: Furniture['r
   return {
     room: { ...room.json, deviceCount: undefined },
     text: [text.status, text.json, text.headers.get('etag')],
+    history: history.json,
     files: await Promise.all(files.map(async ({ fileUrl, ...file }) => ({ ...file, hash: await hashAt(fileUrl) }))),
     addresses: files.map(({ fileUrl }) => fileUrl.replace(url, '')),
     withoutPin: withoutPin?.code,

@@ -2,13 +2,14 @@
 import { createClient } from '@redis/client';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
-import { createKeys } from '../../src/store/redis/keys.ts';
+import { createKeys, type Keys } from '../../src/store/redis/keys.ts';
 import type { Inside } from './inside.ts';
 
 export function redisInside(url: string): Inside {
   const { nodes, prefix } = parseRedisUrl(url);
   const keys = createKeys(prefix);
-  const roomKey = (code: string) => keys.ofRoom(code as RoomCode).room;
+  const keysOf = (code: string) => keys.ofRoom(code as RoomCode);
+  const roomKey = (code: string) => keysOf(code).room;
   const within = <T>(work: (redis: Redis) => Promise<T>) => connected(nodes[0], work);
   const everything = () => within(async (redis) => readAll(redis, await keysUnder(redis, prefix)));
 
@@ -33,14 +34,18 @@ export function redisInside(url: string): Inside {
 
     rename: (from, to) =>
       within(async (redis) => {
-        await redis.rename(roomKey(from), roomKey(to));
+        const [former, next] = [textKeys(keysOf(from)), textKeys(keysOf(to))];
+        for (const [i, key] of former.entries()) if (await redis.exists(key)) await redis.rename(key, next[i] ?? '');
         const expiresAt = await redis.zScore(keys.rooms, from);
         await redis.zRem(keys.rooms, from);
         await redis.zAdd(keys.rooms, { score: expiresAt ?? 0, value: to });
       }),
 
     writeSecond: (room, content) =>
-      within(async (redis) => void (await redis.hSet(roomKey(room), { content, version: 2, seq: 2 }))),
+      within(async (redis) => {
+        const fields = { content, version: 2, textVersion: 2, logVersion: 2, seq: 2 };
+        await redis.multi().hSet(roomKey(room), fields).del(keysOf(room).edits).exec();
+      }),
 
     spoil: (code) =>
       within(async (redis) => {
@@ -51,6 +56,11 @@ export function redisInside(url: string): Inside {
 }
 
 type Redis = ReturnType<typeof createClient>;
+
+/** The room and its text. */
+function textKeys({ room, edits, history, historyTexts }: ReturnType<Keys['ofRoom']>): string[] {
+  return [room, edits, history, historyTexts];
+}
 
 async function connected<T>(
   socket: { host: string; port: number } | undefined,
@@ -77,6 +87,7 @@ async function keysUnder(redis: Redis, prefix: string): Promise<string[]> {
 const reading: Record<string, (key: string) => string[]> = {
   string: (key) => ['GET', key],
   hash: (key) => ['HGETALL', key],
+  list: (key) => ['LRANGE', key, '0', '-1'],
   set: (key) => ['SMEMBERS', key],
   zset: (key) => ['ZRANGE', key, '0', '-1', 'WITHSCORES'],
 };

@@ -29,23 +29,38 @@ export function sqliteInside(folder: string): Inside {
 
     values: async () =>
       within(folder, (db) => {
-        const queries = [`SELECT ${recordColumns} FROM rooms`, 'SELECT * FROM counters'];
+        const queries = [
+          `SELECT ${recordColumns} FROM rooms`,
+          'SELECT version, content FROM texts',
+          'SELECT version, written_at, device, ref, edits FROM edits',
+          'SELECT version, written_at, device, size, content FROM history',
+          'SELECT * FROM counters',
+        ];
         const rows = queries.flatMap((query) => db.prepare(query).all());
         return JSON.stringify(rows.flatMap((row) => Object.values(row)).filter((it) => !(it instanceof Uint8Array)));
       }),
 
     rename: async (from, to) =>
-      within(
-        folder,
-        (db) =>
-          void db.prepare('UPDATE rooms SET id = ?, code = ? WHERE code = ?').run(roomIdOf(to as RoomCode), to, from),
-      ),
+      within(folder, (db) => {
+        const [before, after] = [roomIdOf(from as RoomCode), roomIdOf(to as RoomCode)];
+        db.exec('BEGIN; PRAGMA defer_foreign_keys = ON');
+        db.prepare('UPDATE rooms SET id = ?, code = ? WHERE id = ?').run(after, to, before);
+        for (const table of ['texts', 'edits', 'history', 'files']) {
+          db.prepare(`UPDATE ${table} SET room = ? WHERE room = ?`).run(after, before);
+        }
+        db.exec('COMMIT');
+      }),
 
     writeSecond: async (room, content) =>
-      within(
-        folder,
-        (db) => void db.prepare('UPDATE rooms SET content = ?, version = 2, seq = 2 WHERE code = ?').run(content, room),
-      ),
+      within(folder, (db) => {
+        const id = roomIdOf(room as RoomCode);
+        db.exec('BEGIN');
+        db.prepare('UPDATE rooms SET version = 2, seq = 2 WHERE id = ?').run(id);
+        db.prepare('INSERT OR REPLACE INTO texts VALUES (?, 2, ?)').get(id, content);
+        // Readers that have the first text get the whole second one.
+        db.prepare('DELETE FROM edits WHERE room = ?').run(id);
+        db.exec('COMMIT');
+      }),
 
     async spoil() {
       await loseTables(folder, 'rooms');

@@ -12,6 +12,11 @@ export interface Chance {
 export function seededChance(t: TestContext): Chance {
   const seed = Number(process.env.POPROOM_TEST_SEED ?? randomInt(2 ** 31));
   t.diagnostic(`to draw the same again: POPROOM_TEST_SEED=${seed}`);
+  return chanceOf(seed);
+}
+
+/** The same draws for the same seed. */
+export function chanceOf(seed: number): Chance {
   let state = seed;
 
   /** Mulberry32. */

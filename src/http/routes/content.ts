@@ -1,11 +1,14 @@
 /** The one text of a room. */
+
+import { PoproomError } from '../../core/errors.ts';
 import type { Content } from '../../core/ports.ts';
+import type { ContentEdit } from '../../core/rooms.ts';
 import { after } from '../../core/soon.ts';
-import { writeContentRequest } from '../../protocol/schemas.ts';
-import type { WriteContentRequest } from '../../protocol/types.ts';
+import { editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
+import type { ContentEdited, EditContentRequest, WriteContentRequest } from '../../protocol/types.ts';
 import { largestContentBody, readJson } from '../body.ts';
 import type { Handler, Service } from '../handler.ts';
-import { jsonText, type Reply } from '../reply.ts';
+import { json, jsonText, type Reply } from '../reply.ts';
 import { callerOf, header, type Request } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../versions.ts';
@@ -23,6 +26,32 @@ export const writeContent =
     const body = `{"success":true,${textBody(content, written.writtenAt).slice(1)}`;
     return jsonText(200, body, { ETag: versionTag(written.version) });
   };
+
+export const editContent =
+  ({ rooms, largestContent }: Service): Handler =>
+  async (request) => {
+    const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
+    const { pin, ...body } = await readJson<EditContentRequest>(
+      request,
+      editContentRequest,
+      largestContentBody(largestContent),
+    );
+    const { version, writtenAt } = await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions });
+    const edited = { success: true, version, timestamp: timestamp(writtenAt) } satisfies ContentEdited;
+    return json(200, edited, { ETag: versionTag(version) });
+  };
+
+/** Either of the two forms. */
+function editOf({ edits, append, baseVersion }: Omit<EditContentRequest, 'pin'>): ContentEdit {
+  if ((edits === undefined) === (append === undefined)) {
+    throw new PoproomError('VALIDATION_FAILED', 'Send either "edits" or "append".', { details: { field: 'edits' } });
+  }
+  if (append === undefined) return { edits: edits ?? [], baseVersion };
+  if (baseVersion === undefined) return { append };
+  throw new PoproomError('VALIDATION_FAILED', '"baseVersion" goes with "edits", not with "append".', {
+    details: { field: 'baseVersion' },
+  });
+}
 
 export const readContent =
   ({ rooms }: Service): Handler =>

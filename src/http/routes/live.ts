@@ -20,6 +20,9 @@ export const roomEvents =
       caller: { ...caller, deviceId: caller.deviceId ?? request.query.get('deviceId') ?? undefined },
       deviceName: deviceName(request.query.get('deviceName')),
       seq: lastSeq(request),
+      edits: false,
+      version: undefined,
+      timestamp: undefined,
       ...fileAddresses(request, links),
     };
     if (request.raw.method === 'HEAD') {

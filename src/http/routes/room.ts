@@ -10,8 +10,8 @@ import { timestamp } from '../timestamp.ts';
 export const createRoom =
   ({ rooms }: Service): Handler =>
   async (request) => {
-    const { pin, expiresIn } = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
-    const { code, expiresAt, hasPin } = await rooms.create({ client: request.client, pin, expiresIn });
+    const { pin, expiresIn, history = true } = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
+    const { code, expiresAt, hasPin } = await rooms.create({ client: request.client, pin, expiresIn, history });
     return json(201, { roomId: code, expiresAt: timestamp(expiresAt), hasPin } satisfies RoomCreated);
   };
 

@@ -1,12 +1,13 @@
 /** The scripts of the archive; what holds for all scripts stands in scripts.ts. */
 import { script } from '../../redis/script.ts';
+import { textAndLog } from './lua.ts';
 
-/** KEYS: room, files, trusted. ARGV: now. */
-export const readRecord = script(`
-local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'content',
-  'version', 'writtenAt')
+/** KEYS: room, files, trusted, edits, history, history texts. ARGV: now. */
+export const readRecord = script(`${textAndLog}
+local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory')
 if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
-return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1)}
+return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4]),
+  redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6])}
 `);
 
 /**
@@ -19,25 +20,38 @@ return tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) == tonumber(ARGV[2]) and
 `);
 
 /**
- * KEYS: room, trusted, files, blobs, trash. ARGV: milliseconds to keep, number of the room's fields and values, these,
- * number of trusted clients, these, then for each file its id, its blob and its entry.
+ * KEYS: room, trusted, files, edits, history, history texts, blobs, trash. ARGV: milliseconds to keep, then five lists,
+ * each after the number of its items: fields of the room with their values, trusted clients, entries of the log,
+ * checkpoints (version, json, content), files (id, blob, entry).
  */
 export const restoreRoom = script(`
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-local fieldsEnd = 2 + tonumber(ARGV[2])
-redis.call('HSET', KEYS[1], unpack(ARGV, 3, fieldsEnd))
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
+for i = 2, 6 do redis.call('DEL', KEYS[i]) end
 
-redis.call('DEL', KEYS[2], KEYS[3])
-local trustedEnd = fieldsEnd + 1 + tonumber(ARGV[fieldsEnd + 1])
-for i = fieldsEnd + 2, trustedEnd do redis.call('ZADD', KEYS[2], i, ARGV[i]) end
-redis.call('PEXPIRE', KEYS[2], ARGV[1])
-
-for i = trustedEnd + 1, #ARGV, 3 do
-  redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 2])
-  redis.call('SADD', KEYS[4], ARGV[i + 1])
-  redis.call('SREM', KEYS[5], ARGV[i + 1])
+local last = 1
+local function each(size, restore)
+  local count = tonumber(ARGV[last + 1])
+  for i = 1, count do
+    local first = last + 2 + (i - 1) * size
+    restore(i, unpack(ARGV, first, first + size - 1))
+  end
+  last = last + 1 + count * size
 end
+
+each(2, function(_, field, value) redis.call('HSET', KEYS[1], field, value) end)
+each(1, function(i, client) redis.call('ZADD', KEYS[2], i, client) end)
+each(1, function(_, entry) redis.call('RPUSH', KEYS[4], entry) end)
+each(3, function(_, version, info, content)
+  redis.call('ZADD', KEYS[5], version, info)
+  redis.call('HSET', KEYS[6], version, content)
+end)
+each(3, function(_, id, blob, entry)
+  redis.call('HSET', KEYS[3], id, entry)
+  redis.call('SADD', KEYS[7], blob)
+  redis.call('SREM', KEYS[8], blob)
+end)
+
+for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6]}) do redis.call('PEXPIRE', key, ARGV[1]) end
 return 1
 `);
 

@@ -1,11 +1,19 @@
 /** Rooms and keys as they are kept in Redis, for moving them. */
-import type { Archive, GuardRules, RoomRecord } from '../../core/ports.ts';
+import type { Archive, Checkpoint, GuardRules, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import * as scripts from './archive-scripts.ts';
 import { filesOf } from './file-list.ts';
 import { keyRecords } from './key-store.ts';
 import { type Keys, netMs } from './keys.ts';
+import {
+  checkpointFields,
+  checkpointInfoOf,
+  entryJson,
+  keepsHistoryOf,
+  type TextAndLogReply,
+  textAndLogOf,
+} from './text-log.ts';
 
 const portion = '500';
 
@@ -38,21 +46,19 @@ export function createArchive(redis: Redis, keys: Keys, { rememberExpiredMs }: G
     },
 
     async readRoom(code, now) {
-      const { room, files, trusted } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.readRecord, [room, files, trusted], [now]);
-      if (reply === null) return undefined;
-      const [fields, entries, clients] = reply as [string[], string[], string[]];
-      return { ...recordOf(code, fields), files: filesOf(entries), trusted: clients };
+      const { room, files, trusted, edits, history, historyTexts } = keys.ofRoom(code);
+      const reply = await redis.run(scripts.readRecord, [room, files, trusted, edits, history, historyTexts], [now]);
+      return reply === null ? undefined : recordOf(code, reply as RecordReply);
     },
 
     async restoreRoom(record, now) {
-      const { room, trusted, files, blobs, trash } = keys.ofRoom(record.code);
+      const { room, trusted, files, edits, history, historyTexts, blobs, trash } = keys.ofRoom(record.code);
       const keepMs = record.expiresAt - now + rememberExpiredMs + netMs;
       // The memory of a room that expired of late stands where the room would.
       if (Number(await redis.send(room, ['EXISTS', room])) === 1) return 'taken';
       if (!(await prepare(record, keepMs))) return 'taken';
-      const args = [keepMs, ...argumentsOf(record)];
-      const made = await redis.run(scripts.restoreRoom, [room, trusted, files, blobs, trash], args);
+      const touched = [room, trusted, files, edits, history, historyTexts, blobs, trash];
+      const made = await redis.run(scripts.restoreRoom, touched, [keepMs, ...listsOf(record)]);
       return made === 1 ? 'restored' : 'taken';
     },
 
@@ -68,8 +74,18 @@ export function createArchive(redis: Redis, keys: Keys, { rememberExpiredMs }: G
   };
 }
 
-function recordOf(code: RoomCode, fields: string[]): Omit<RoomRecord, 'files' | 'trusted'> {
-  const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, content = '', version, writtenAt] = fields;
+type RecordReply = [
+  fields: string[],
+  files: string[],
+  trusted: string[],
+  text: TextAndLogReply,
+  history: string[],
+  historyTexts: string[],
+];
+
+function recordOf(code: RoomCode, [fields, files, trusted, text, history, historyTexts]: RecordReply): RoomRecord {
+  const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null] = fields;
+  const { content, entries } = textAndLogOf(text);
   return {
     code,
     createdAt: Number(createdAt),
@@ -77,24 +93,43 @@ function recordOf(code: RoomCode, fields: string[]): Omit<RoomRecord, 'files' | 
     pinMac: pinMac === '' ? undefined : new Uint8Array(Buffer.from(pinMac, 'hex')),
     seq: Number(seq),
     pinAttempts: Number(pinAttempts),
-    content: { content, version: Number(version), writtenAt: Number(writtenAt) },
+    content,
+    entries,
+    history: historyOf(history, historyTexts),
+    keepsHistory: keepsHistoryOf(keepsHistory),
+    files: filesOf(files),
+    trusted,
   };
 }
 
-function argumentsOf({ files, trusted, ...record }: RoomRecord): (string | number)[] {
-  const fields = Object.entries(fieldsOf(record, files)).flat();
-  // Places in a row stand for the seqs of their arrival: they keep the order, and later ones come after them.
-  const entries = files.flatMap((file, i) => [file.id, file.blob, `${i}:${JSON.stringify(file)}`]);
-  return [fields.length, ...fields, trusted.length, ...trusted, ...entries];
+/** Of the texts, each stands after its version. */
+function historyOf(infos: string[], texts: string[]): Checkpoint[] {
+  const contents = new Map<number, string>();
+  for (let i = 0; i < texts.length; i += 2) contents.set(Number(texts[i]), texts[i + 1] ?? '');
+  return infos.map(checkpointInfoOf).map((info) => ({ ...info, content: contents.get(info.version) ?? '' }));
 }
 
-function fieldsOf({ content, pinMac, ...record }: Omit<RoomRecord, 'files' | 'trusted'>, files: RoomRecord['files']) {
+/** The lists that the script takes, each after the number of its items. */
+function listsOf(record: RoomRecord): (string | number)[] {
+  const fields = Object.entries(fieldsOf(record));
+  // Places in a row stand for the seqs of their arrival: they keep the order, and later ones come after them.
+  const files = record.files.map((file, i) => [file.id, file.blob, `${i}:${JSON.stringify(file)}`]);
+  const entries = record.entries.map((entry) => [entryJson(entry)]);
+  const history = record.history.map(checkpointFields);
+  const trusted = record.trusted.map((client) => [client]);
+  return [fields, trusted, entries, history, files].flatMap((list) => [list.length, ...list.flat()]);
+}
+
+function fieldsOf({ content, pinMac, files, ...record }: RoomRecord): Record<string, string | number> {
   return {
     createdAt: record.createdAt,
     expiresAt: record.expiresAt,
     pinMac: pinMac ? Buffer.from(pinMac).toString('hex') : '',
     seq: record.seq,
     ...content,
+    textVersion: content.version,
+    logVersion: content.version,
+    keepsHistory: record.keepsHistory ? 1 : 0,
     fileCount: files.length,
     fileBytes: files.reduce((sum, { size }) => sum + size, 0),
     pinAttempts: record.pinAttempts,

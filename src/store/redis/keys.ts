@@ -43,6 +43,12 @@ export function createKeys(prefix: string) {
         seen: `${room}:seen`,
         channels: `${room}:channels`,
         files: `${room}:files`,
+        /** The log of the text, newest entry last. */
+        edits: `${room}:edits`,
+        /** The checkpoints of the text without their content, by version. */
+        history: `${room}:history`,
+        /** The content of each checkpoint. */
+        historyTexts: `${room}:history-texts`,
         ...ofShard(shard),
       };
     },

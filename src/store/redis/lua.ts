@@ -35,3 +35,47 @@ local function dropFiles(files, blobs, trash)
   redis.call('DEL', files)
 end
 `;
+
+/**
+ * The text of a room: `content` holds the full text of `textVersion`, and the log ends with the entry that made
+ * `logVersion`. A node from before the log writes `content` and `version` only. Then `logVersion` is not the current
+ * version: the full text is current, and the log does not lead to it.
+ */
+export const textVersions = `
+local function textVersions(room)
+  local fields = redis.call('HMGET', room, 'version', 'textVersion', 'logVersion')
+  local current, isLogged = tonumber(fields[1]), fields[3] == fields[1]
+  return {current = current, full = isLogged and tonumber(fields[2]) or current, isLogged = isLogged}
+end
+`;
+
+/** The entries after a version, oldest first; false where the log does not lead from it to the current one. */
+export const entriesSince = `
+local function entriesSince(edits, versions, since)
+  local count = versions.current - since
+  if count == 0 then return {} end
+  if count < 0 or not versions.isLogged or redis.call('LLEN', edits) < count then return false end
+  return redis.call('LRANGE', edits, -count, -1)
+end
+`;
+
+/** The full text, the current version, when that was written, and the entries that lead from the one to the other. */
+export const fullText = `${textVersions}${entriesSince}
+local function fullText(room, edits)
+  local versions = textVersions(room)
+  local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt')
+  text[4] = entriesSince(edits, versions, versions.full)
+  return text
+end
+`;
+
+/** The same with the whole log, which may reach further back, and the version of the full text. */
+export const textAndLog = `${textVersions}
+local function textAndLog(room, edits)
+  local versions = textVersions(room)
+  local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt')
+  text[4] = versions.isLogged and redis.call('LRANGE', edits, 0, -1) or {}
+  text[5] = versions.full
+  return text
+end
+`;

@@ -1,6 +1,6 @@
 /** Rooms in Redis: each method one script, where what it touches lies under one hash tag. */
 import { randomBytes } from 'node:crypto';
-import type { Absence, Content, GuardRules, Refusal, Room, RoomStore, Visit } from '../../core/ports.ts';
+import type { Absence, GuardRules, Refusal, Room, RoomState, RoomStore, Visit } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { clearUp } from './clear-up.ts';
@@ -9,6 +9,7 @@ import { createFileList, filesOf } from './file-list.ts';
 import { type Keys, netMs } from './keys.ts';
 import { createLockouts } from './lockouts.ts';
 import * as scripts from './scripts.ts';
+import { contentOf, createTextLog, entryOf, type FullTextReply } from './text-log.ts';
 
 /** For a node to end the rooms, and remove the blobs, that it took on. */
 const leaseMs = 60_000;
@@ -26,26 +27,26 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     rules.devicesPerRoom,
   ];
 
-  /** One visit, and the fields of the room that it is for. */
-  async function visitRoom(visit: Visit, fields: readonly string[]): Promise<Entrance> {
+  async function visitRoom(visit: Visit, wanted: 'room' | 'text'): Promise<Entrance> {
     const { code, client, now } = visit;
     const before = lockouts.until(client, now) ?? (leavesTraces(visit) ? await settle(client, 0, now) : undefined);
     if (before !== undefined) return { outcome: 'too-many-misses', until: before };
-    const entrance: Entrance = code ? await enter(code, visit, fields) : { outcome: 'unknown' };
+    const entrance: Entrance = code ? await enter(code, visit, wanted) : { outcome: 'unknown' };
     const missed = entrance.outcome === 'unknown' || entrance.outcome === 'pin-incorrect';
     const after = await settle(client, missed ? 1 : 0, now);
     return after === undefined ? entrance : { outcome: 'too-many-misses', until: after };
   }
 
-  async function enter(code: RoomCode, visit: Visit, fields: readonly string[]): Promise<Entrance> {
+  async function enter(code: RoomCode, visit: Visit, wanted: 'room' | 'text'): Promise<Entrance> {
     const { client, pinMac, deviceId, now } = visit;
-    const { room, guard, trusted, seen } = keys.ofRoom(code);
+    const { room, guard, trusted, seen, edits } = keys.ofRoom(code);
     const salt = pinMac ? randomBytes(8).toString('hex') : '';
-    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, ...fields];
-    const [outcome, ...rest] = (await redis.run(scripts.enterRoom, [room, guard, trusted, seen], args)) as string[];
+    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers];
+    const touched = [room, guard, trusted, seen, ...(wanted === 'text' ? [edits] : [])];
+    const [outcome, ...rest] = (await redis.run(scripts.enterRoom, touched, args)) as [string, ...unknown[]];
     switch (outcome) {
       case 'in':
-        return { outcome: 'admitted', code, fields: rest };
+        return { outcome: 'admitted', code, found: rest[0] };
       case 'locked':
         return { outcome: 'pin-locked', until: Number(rest[0]) };
       case 'wrong':
@@ -66,8 +67,8 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   }
 
   const dropKeys = (code: RoomCode) => {
-    const { room, guard, trusted, seen, channels, files, blobs, trash } = keys.ofRoom(code);
-    return [room, guard, trusted, seen, channels, files, blobs, trash];
+    const { room, files, blobs, trash, ...others } = keys.ofRoom(code);
+    return [room, files, blobs, trash, ...Object.values(others)];
   };
 
   const inAllShards = <T>(work: (shard: Keys['shards'][number]) => Promise<T>) => Promise.all(keys.shards.map(work));
@@ -80,18 +81,19 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   return {
     ...createDeviceList(redis, keys, rules),
     ...createFileList(redis, keys, rules),
+    ...createTextLog(redis, keys, rules),
 
-    async createRoom({ draw, codeLengths, createdAt, expiresAt, pinMac, creator }) {
+    async createRoom({ draw, codeLengths, createdAt, expiresAt, pinMac, creator, keepsHistory }) {
       const lengths = codeLengths.flatMap(({ length, upTo }) => [length, upTo]);
       const claimed = await redis.run(scripts.claimCode, [keys.rooms], [draw, createdAt, expiresAt, ...lengths]);
       if (claimed === null) return undefined;
       const code = claimed as RoomCode;
-      const { room, trusted } = keys.ofRoom(code);
+      const { room, trusted, edits, history, historyTexts } = keys.ofRoom(code);
       const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
       const made = await redis.run(
         scripts.createRoom,
-        [room, trusted],
-        [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs],
+        [room, trusted, edits, history, historyTexts],
+        [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs, keepsHistory ? 1 : 0],
       );
       if (made === 1) return code;
       // One that expired of late had it; its memory is not to be mistaken for the new room.
@@ -100,15 +102,15 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     },
 
     async admit(visit) {
-      const entrance = await visitRoom(visit, roomFields);
+      const entrance = await visitRoom(visit, 'room');
       if (entrance.outcome !== 'admitted') return entrance;
-      return { outcome: 'admitted', room: roomOf(entrance.code, entrance.fields) };
+      return { outcome: 'admitted', room: roomOf(entrance.code, entrance.found as string[]) };
     },
 
     async read(visit) {
-      const entrance = await visitRoom(visit, textFields);
+      const entrance = await visitRoom(visit, 'text');
       if (entrance.outcome !== 'admitted') return entrance;
-      return { outcome: 'admitted', content: contentOf(entrance.fields.slice(2)) };
+      return { outcome: 'admitted', content: contentOf(entrance.found as FullTextReply) };
     },
 
     async deleteRoom(code, now) {
@@ -118,28 +120,16 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
       return { seq: Number(reply) };
     },
 
-    async readState(code, now) {
-      const { room, files } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.readState, [room, files], [now, rules.rememberExpiredMs]);
-      if (typeof reply === 'string') return reply as Absence;
-      const [fields, entries] = reply as [string[], string[]];
-      return stateOf(code, fields, entries);
+    async readState(code, now, sinceVersion) {
+      const { room, files, edits } = keys.ofRoom(code);
+      const args = [now, rules.rememberExpiredMs, sinceVersion ?? ''];
+      const reply = await redis.run(scripts.readState, [room, files, edits], args);
+      return typeof reply === 'string' ? (reply as Absence) : stateOf(code, reply as StateReply);
     },
 
     async notePinAttempt(code, now) {
       const seq = await redis.run(scripts.notePinAttempt, [keys.ofRoom(code).room], [now]);
       return seq === null ? undefined : { seq: Number(seq) };
-    },
-
-    async writeContent(code, { content, ifVersions, now }) {
-      // A list of no versions is met by none; a version that cannot be stands for it.
-      const versions = ifVersions?.length === 0 ? [-1] : (ifVersions ?? []);
-      const args = [now, rules.rememberExpiredMs, content, ...versions];
-      const reply = await redis.run(scripts.writeContent, [keys.ofRoom(code).room], args);
-      if (typeof reply === 'string') return { outcome: reply as Absence };
-      const parts = reply as (string | number)[];
-      if (parts.length === 3) return { outcome: 'conflict', current: contentOf(parts as string[]) };
-      return { outcome: 'written', version: Number(parts[0]), seq: Number(parts[1]) };
     },
 
     async expireRooms(now, limit) {
@@ -180,50 +170,37 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   };
 }
 
-const roomFields = ['createdAt', 'fileCount', 'fileBytes'];
-const textFields = ['content', 'version', 'writtenAt'];
-
-/** What a visit found: beside the fields that it was for, when the room expires and whether it has a PIN. */
-type Entrance = { outcome: 'admitted'; code: RoomCode; fields: string[] } | Refusal;
+/** With what the visitor wanted: the fields of the room, or its text. */
+type Entrance = { outcome: 'admitted'; code: RoomCode; found: unknown } | Refusal;
 
 /** At the door of a room. Who leaves none costs no step more: that it is shut out is seen after, in time. */
 const leavesTraces = ({ pinMac, deviceId }: Visit): boolean => pinMac !== undefined || deviceId !== undefined;
 
 const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
 
-function roomOf(code: RoomCode, [expiresAt, hasPin, createdAt, fileCount, fileBytes]: (string | number)[]): Room {
+function roomOf(code: RoomCode, [createdAt, expiresAt, pinMac, fileCount, fileBytes]: string[]): Room {
   return {
     code,
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
-    hasPin: Number(hasPin) === 1,
+    hasPin: pinMac !== '',
     fileCount: Number(fileCount),
     fileBytes: Number(fileBytes),
   };
 }
 
-const contentOf = ([content = '', version, writtenAt]: string[]): Content => ({
-  content,
-  version: Number(version),
-  writtenAt: Number(writtenAt),
-});
+/** The text is there where the entries are not. */
+type StateReply = [fields: string[], files: string[], entries: string[] | null, text: FullTextReply];
 
-function stateOf(code: RoomCode, fields: string[], jsons: string[]) {
-  // Names and values in turns; a value may well be what another field is called.
-  const values = new Map<string, string>();
-  for (let i = 0; i < fields.length; i += 2) values.set(fields[i] ?? '', fields[i + 1] ?? '');
-  const of = (name: string) => values.get(name) ?? '';
+function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): RoomState {
+  const [seq, pinAttempts, version, writtenAt] = fields.slice(5).map(Number) as [number, number, number, number];
   return {
-    room: roomOf(code, [
-      of('expiresAt'),
-      of('pinMac') === '' ? 0 : 1,
-      of('createdAt'),
-      of('fileCount'),
-      of('fileBytes'),
-    ]),
-    seq: Number(of('seq')),
-    content: contentOf([of('content'), of('version'), of('writtenAt')]),
-    files: filesOf(jsons),
-    pinAttempts: Number(of('pinAttempts')),
+    room: roomOf(code, fields),
+    seq,
+    text: entries
+      ? { version, writtenAt, content: undefined, entries: entries.map(entryOf) }
+      : { ...contentOf(text), entries: [] },
+    files: filesOf(files),
+    pinAttempts,
   };
 }

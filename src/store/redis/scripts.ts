@@ -3,7 +3,7 @@
  * hash tag. Times always come from the caller; the expiry of Redis itself only clears what nobody will ask for again.
  */
 import { script } from '../../redis/script.ts';
-import { absenceOf, dropFiles, isLive } from './lua.ts';
+import { absenceOf, dropFiles, fullText, isLive } from './lua.ts';
 
 /** KEYS: all rooms by expiry. ARGV: draw, createdAt, expiresAt, then pairs of a length and up to how many rooms. */
 export const claimCode = script(`
@@ -20,14 +20,16 @@ return false
 
 /**
  * A room that expired of late keeps its code, so that it is not mistaken for the new one.
- * KEYS: room, trusted. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to keep, rememberExpiredMs.
+ * KEYS: room, trusted, edits, history, history texts. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
+ * keep, rememberExpiredMs, 1 if it keeps the history of its text.
  */
 export const createRoom = script(`
 local formerly = redis.call('HGET', KEYS[1], 'expiresAt')
 if formerly and tonumber(formerly) > tonumber(ARGV[1]) - tonumber(ARGV[6]) then return 0 end
-redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('DEL', unpack(KEYS))
 redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac', ARGV[3], 'seq', 0, 'version', 0,
-  'writtenAt', ARGV[1], 'content', '', 'fileCount', 0, 'fileBytes', 0, 'pinAttempts', 0)
+  'textVersion', 0, 'logVersion', 0, 'writtenAt', ARGV[1], 'content', '', 'keepsHistory', ARGV[7], 'fileCount', 0,
+  'fileBytes', 0, 'pinAttempts', 0)
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 if ARGV[3] ~= '' then
   redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])
@@ -41,11 +43,11 @@ return 1
  * Both hashes of a PIN are hashed once more with a salt of this call, so that how long it takes to compare them says
  * nothing about them.
  *
- * KEYS: room, guard, trusted, seen. ARGV: client, pinMac or '', salt, deviceId or '', now, triesBeforeLock,
- * firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs, devicesPerRoom, the fields
- * of the room that are wanted. Returns when it expires, whether it has a PIN, and those.
+ * KEYS: room, guard, trusted, seen, and where the text is wanted, edits. ARGV: client, pinMac or '', salt, deviceId or
+ * '', now, triesBeforeLock, firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs,
+ * devicesPerRoom. Returns the text where it is wanted, and else what admission tells of the room.
  */
-export const enterRoom = script(`
+export const enterRoom = script(`${fullText}
 local now = tonumber(ARGV[5])
 local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac')
 if not room[1] then return {'unknown'} end
@@ -105,7 +107,8 @@ if ARGV[4] ~= '' then
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -(tonumber(ARGV[13]) + 1))
   redis.call('PEXPIRE', KEYS[4], 2 * tonumber(ARGV[12]))
 end
-return {'in', room[1], room[2] ~= '' and 1 or 0, unpack(redis.call('HMGET', KEYS[1], unpack(ARGV, 14)))}
+if KEYS[5] then return {'in', fullText(KEYS[1], KEYS[5])} end
+return {'in', redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes')}
 `);
 
 /**
@@ -128,13 +131,13 @@ end
 return {0, count >= limit and string.format('%.0f', resetAt) or '0'}
 `);
 
-/** KEYS: room, guard, trusted, seen, channels, files, blobs, trash. ARGV: now, rememberExpiredMs. */
+/** KEYS: room, files, blobs, trash, then all other keys of the room. ARGV: now, rememberExpiredMs. */
 export const deleteRoom = script(`${absenceOf}${dropFiles}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
-dropFiles(KEYS[6], KEYS[7], KEYS[8])
-redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+dropFiles(KEYS[2], KEYS[3], KEYS[4])
+redis.call('DEL', KEYS[1], unpack(KEYS, 5))
 return seq
 `);
 
@@ -174,8 +177,8 @@ return own
 export const expireRoom = script(`${isLive}${dropFiles}
 if isLive(KEYS[1], ARGV[1]) then return 0 end
 local wasThere = redis.call('EXISTS', KEYS[1]) == 1
-dropFiles(KEYS[6], KEYS[7], KEYS[8])
-redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+dropFiles(KEYS[2], KEYS[3], KEYS[4])
+redis.call('DEL', KEYS[1], unpack(KEYS, 5))
 local rest = tonumber(ARGV[2]) + tonumber(ARGV[3]) - tonumber(ARGV[1])
 if wasThere and rest > 0 then
   redis.call('HSET', KEYS[1], 'expiresAt', ARGV[2])
@@ -184,11 +187,19 @@ end
 return 1
 `);
 
-/** KEYS: room, files. ARGV: now, rememberExpiredMs. */
-export const readState = script(`${absenceOf}
+/**
+ * KEYS: room, files, edits. ARGV: now, rememberExpiredMs, the version of the text that the reader has or ''. Returns the
+ * entries since that version; where the log does not have them, nothing in their place, and the whole text.
+ */
+export const readState = script(`${absenceOf}${fullText}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
-return {redis.call('HGETALL', KEYS[1]), redis.call('HVALS', KEYS[2])}
+local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'seq',
+  'pinAttempts', 'version', 'writtenAt')
+local files = redis.call('HVALS', KEYS[2])
+local since = tonumber(ARGV[3])
+local entries = since and entriesSince(KEYS[3], textVersions(KEYS[1]), since)
+return {room, files, entries or false, not entries and fullText(KEYS[1], KEYS[3])}
 `);
 
 /** KEYS: room. ARGV: now. */
@@ -196,20 +207,6 @@ export const notePinAttempt = script(`${isLive}
 if not isLive(KEYS[1], ARGV[1]) then return false end
 redis.call('HINCRBY', KEYS[1], 'pinAttempts', 1)
 return redis.call('HINCRBY', KEYS[1], 'seq', 1)
-`);
-
-/** KEYS: room. ARGV: now, rememberExpiredMs, content, then the versions of which it must have one, if any are named. */
-export const writeContent = script(`${absenceOf}
-local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
-if absence then return absence end
-if #ARGV > 3 then
-  local version = redis.call('HGET', KEYS[1], 'version')
-  local named = false
-  for i = 4, #ARGV do named = named or ARGV[i] == version end
-  if not named then return redis.call('HMGET', KEYS[1], 'content', 'version', 'writtenAt') end
-end
-redis.call('HSET', KEYS[1], 'content', ARGV[3], 'writtenAt', ARGV[1])
-return {redis.call('HINCRBY', KEYS[1], 'version', 1), redis.call('HINCRBY', KEYS[1], 'seq', 1)}
 `);
 
 /** KEYS: spending. ARGV: 1 to take, now, limit, windowMs. */

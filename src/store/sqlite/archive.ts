@@ -1,10 +1,11 @@
 /** Rooms and keys as they are kept on SQLite, for moving them. */
 import type { Archive, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { prepareOnce } from './operations.ts';
 import { roomIdOf } from './room-id.ts';
 import type { RoomStoreParts } from './room-store.ts';
-import { fileColumns, fileOf, keyOf, recordColumns, recordOf } from './rows.ts';
+import { fileColumns, fileOf, keyOf, type RecordRow, recordColumns, recordOf } from './rows.ts';
+import { prepareOnce } from './statements.ts';
+import { createTextReader } from './text-reader.ts';
 
 export type ArchiveParts = Pick<RoomStoreParts, 'db' | 'snapshot' | 'writer' | 'guard'>;
 
@@ -12,6 +13,7 @@ const portion = 500;
 
 export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Archive {
   const sql = prepareOnce(db);
+  const texts = createTextReader(sql);
 
   function codesAfter(last: RoomCode | undefined, now: number): RoomCode[] {
     const rows = sql('SELECT code FROM rooms WHERE id > ? AND expires_at > ? ORDER BY id LIMIT ?');
@@ -20,10 +22,14 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
 
   function readRoom(code: RoomCode, now: number): RoomRecord | undefined {
     const id = roomIdOf(code);
-    const row = sql(`SELECT ${recordColumns} FROM rooms WHERE id = ? AND expires_at > ?`).get(id, now);
+    const query = `SELECT ${recordColumns} FROM rooms WHERE id = ? AND expires_at > ?`;
+    const row = sql(query).get(id, now) as RecordRow | undefined;
     if (!row) return undefined;
+    const { content, entries } = texts.readText(id, row);
+    const history = texts.readHistory(id);
     const files = sql(`SELECT ${fileColumns} FROM files WHERE room = ? ORDER BY uploaded_at, rowid`).all(id);
-    return { ...recordOf(row), files: files.map(fileOf), trusted: guard.trusted(code, now) };
+    const trusted = guard.trusted(code, now);
+    return { ...recordOf(row), content, entries, history, files: files.map(fileOf), trusted };
   }
 
   return {

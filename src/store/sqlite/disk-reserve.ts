@@ -5,12 +5,12 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Batch, textIn } from './writer.ts';
+import { type Batch, textsIn } from './writer.ts';
 
 const reserve = 64 * 1024 * 1024;
 /** In the log, in the file that it is carried over to, and for what both have beside the text. */
 const copies = 3;
-const growing: readonly string[] = ['createRoom', 'writeContent', 'addFile', 'restoreRoom'];
+const growing: readonly string[] = ['createRoom', 'appendText', 'addFile', 'restoreRoom'];
 
 export const grows = ({ name }: Batch[number]): boolean => growing.includes(name);
 
@@ -37,5 +37,6 @@ function freeIn(folder: string): number {
 }
 
 export function bytesAddedBy(batch: Batch): number {
-  return batch.filter(grows).reduce((sum, { args }) => sum + Buffer.byteLength(textIn(args)), 0);
+  const texts = batch.filter(grows).flatMap(textsIn);
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }

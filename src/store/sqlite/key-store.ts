@@ -1,8 +1,8 @@
 /** API keys on SQLite. They are read anew for each request, so what another process changed holds within moments. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyStore } from '../../core/ports.ts';
-import { prepareOnce } from './operations.ts';
 import { keyOf } from './rows.ts';
+import { prepareOnce } from './statements.ts';
 import type { Writer } from './writer.ts';
 
 export function createKeyStore(db: DatabaseSync, writer: Writer): KeyStore {

@@ -1,21 +1,12 @@
 /** Everything that changes the database, as plain functions that run inside the writer's transaction. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type {
-  ApiKey,
-  Content,
-  ContentWrite,
-  FileQuota,
-  KeyRecord,
-  RoomDraft,
-  RoomRecord,
-  StoredFile,
-  Tier,
-  WriteOutcome,
-} from '../../core/ports.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { ApiKey, FileQuota, KeyRecord, RoomDraft, RoomRecord, StoredFile, Tier } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import { keyOf } from './rows.ts';
+import { prepareOnce, type Sql } from './statements.ts';
+import { type AppendReply, type AppendWrite, appendText } from './text-operations.ts';
 
 export interface CounterRow {
   kind: string;
@@ -45,13 +36,17 @@ export function createOperations(db: DatabaseSync) {
       if (has('SELECT 1 FROM rooms WHERE id = ? UNION ALL SELECT 1 FROM expired_rooms WHERE id = ?', id, id)) {
         return undefined;
       }
-      sql('INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at) VALUES (?, ?, ?, ?, ?, ?)').get(
+      sql(`
+        INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+      `).get(
         id,
         code,
         draft.createdAt,
         draft.expiresAt,
         draft.pinMac ?? null,
         draft.createdAt,
+        draft.keepsHistory ? 1 : 0,
       );
       return code;
     },
@@ -68,23 +63,13 @@ export function createOperations(db: DatabaseSync) {
       return noted && { seq: Number(noted.seq) };
     },
 
-    writeContent(code: RoomCode, { content, ifVersions, now }: ContentWrite): WriteOutcome {
-      const id = roomIdOf(code);
-      if (ifVersions) {
-        const current = sql(
-          'SELECT content, version, written_at AS writtenAt FROM rooms WHERE id = ? AND expires_at > ?',
-        ).get(id, now);
-        if (!current) return { outcome: gone(code, now) };
-        if (!ifVersions.includes(Number(current.version))) {
-          return { outcome: 'conflict', current: { ...current } as unknown as Content };
-        }
-      }
-      const written = sql(`
-        UPDATE rooms SET content = ?, written_at = ?, version = version + 1, seq = seq + 1
-        WHERE id = ? AND expires_at > ? RETURNING version, seq
-      `).get(content, now, id, now);
-      if (!written) return { outcome: gone(code, now) };
-      return { outcome: 'written', version: Number(written.version), seq: Number(written.seq) };
+    appendText: (code: RoomCode, append: AppendWrite): AppendReply | 'gone' =>
+      appendText(sql, code, append) ?? gone(code, append.entry.writtenAt),
+
+    clearHistory(code: RoomCode, now: number): 'cleared' | 'gone' {
+      if (!isLive(code, now)) return gone(code, now);
+      sql('DELETE FROM history WHERE room = ?').get(roomIdOf(code));
+      return 'cleared';
     },
 
     addFile(code: RoomCode, file: StoredFile, quota: FileQuota): { seq: number } | 'full' | 'gone' {
@@ -183,19 +168,4 @@ export function liveRooms(sql: Sql, now: number): number {
 
 function lengthFor(lengths: RoomDraft['codeLengths'], rooms: number): number | undefined {
   return lengths.find(({ upTo }) => rooms <= upTo)?.length;
-}
-
-/** Without `run`: it tells the id of the last row, and throws where that is larger than a JavaScript number. */
-export type Sql = (query: string) => Pick<StatementSync, 'get' | 'all' | 'setReturnArrays'>;
-
-/** Statements are prepared on first use and kept: their number is that of the queries in this engine. */
-export function prepareOnce(db: DatabaseSync): Sql {
-  const prepared = new Map<string, StatementSync>();
-  return (query) => {
-    const known = prepared.get(query);
-    if (known) return known;
-    const statement = db.prepare(query);
-    prepared.set(query, statement);
-    return statement;
-  };
 }

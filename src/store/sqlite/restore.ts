@@ -1,26 +1,24 @@
 /** Rooms and keys of another store, written down here as they were there. Part of the writer's operations. */
 import type { KeyRecord, RoomRecord, StoredFile } from '../../core/ports.ts';
-import type { Sql } from './operations.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
+import type { Sql } from './statements.ts';
+import { insertEntry, putCheckpoint, putFullText } from './text-operations.ts';
 
 export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' {
   const id = roomIdOf(record.code);
   const had = sql('SELECT 1 FROM rooms WHERE id = ? UNION ALL SELECT 1 FROM expired_rooms WHERE id = ?');
   if (had.get(id, id)) return 'taken';
   insertRoom(sql, id, record);
+  insertText(sql, id, record);
   // In their order, which is that of their rows where they came in the same moment.
   for (const file of record.files) insertFile(sql, id, file);
   return 'restored';
 }
 
-function insertRoom(
-  sql: Sql,
-  id: RoomId,
-  { content: { content, version, writtenAt }, files, ...room }: RoomRecord,
-): void {
+function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      written_at, keeps_history) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     room.code,
@@ -33,8 +31,14 @@ function insertRoom(
     room.pinAttempts,
     version,
     writtenAt,
-    content,
+    room.keepsHistory ? 1 : 0,
   );
+}
+
+function insertText(sql: Sql, id: RoomId, { content, entries, history }: RoomRecord): void {
+  if (content.version > 0) putFullText(sql, id, content);
+  for (const entry of entries) insertEntry(sql, id, { ...entry, edits: JSON.stringify(entry.edits) });
+  for (const checkpoint of history) putCheckpoint(sql, id, checkpoint);
 }
 
 function insertFile(sql: Sql, room: RoomId, { id, blob, name, type, size, uploadedAt }: StoredFile): void {

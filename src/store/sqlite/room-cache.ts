@@ -14,11 +14,10 @@ export interface CachedRoom {
   content: Content | undefined;
 }
 
-/** What the door has to know of a room, and the text behind it. */
-export interface RoomWithText {
+/** What admission to a room depends on. */
+export interface RoomAccess {
   room: Pick<Room, 'code' | 'expiresAt'>;
   pinMac: Uint8Array | null;
-  content: Content;
 }
 
 /** Of each of two generations. */
@@ -69,6 +68,12 @@ export class RoomCache {
     const cached = this.get(code);
     if (!cached || (cached.content && cached.content.version >= content.version)) return;
     this.put(code, { ...cached, content });
+  }
+
+  /** For a write whose text is not at hand: the room stays, and its text is read again. */
+  dropContent(code: RoomCode): void {
+    const cached = this.get(code);
+    if (cached?.content) this.put(code, { ...cached, content: undefined });
   }
 
   drop(code: RoomCode): void {

@@ -1,36 +1,19 @@
 /** Rooms on SQLite: reads here, writes through the writer, the door's counters in memory. */
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type {
-  Absence,
-  Content,
-  ContentWrite,
-  GuardRules,
-  Refusal,
-  RoomState,
-  RoomStore,
-  Soon,
-  StoredFile,
-  Visit,
-  WriteOutcome,
-} from '../../core/ports.ts';
+import type { Absence, Content, GuardRules, Refusal, RoomStore, Soon, StoredFile, Visit } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { createDeviceList } from './device-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
-import { liveRooms, prepareOnce } from './operations.ts';
-import { type CachedRoom, RoomCache, type RoomWithText } from './room-cache.ts';
-import { roomIdOf } from './room-id.ts';
-import {
-  cachedRoomOf,
-  fileColumns,
-  fileOf,
-  roomColumns,
-  roomOf,
-  roomWithTextOf,
-  type TextRow,
-  textColumns,
-} from './rows.ts';
+import { liveRooms } from './operations.ts';
+import { type CachedRoom, type RoomAccess, RoomCache } from './room-cache.ts';
+import { type RoomId, roomIdOf } from './room-id.ts';
+import { cachedRoomOf, fileColumns, fileOf, type RecordRow, recordColumns, roomColumns, roomOf } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
+import { prepareOnce } from './statements.ts';
+import { contentOf, type RoomToRead, roomToReadOf, type TextRow, textQuery } from './text-query.ts';
+import { createTextReader } from './text-reader.ts';
+import { createTextStore } from './text-store.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreParts {
@@ -46,19 +29,18 @@ export interface RoomStoreParts {
 export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounters }: RoomStoreParts): RoomStore {
   const sql = prepareOnce(db);
   const devices = createDeviceList(rules);
+  const texts = createTextReader(sql);
   const cache = new RoomCache();
 
-  const roomById = sql(`SELECT ${roomColumns}, seq, pin_attempts FROM rooms WHERE id = ?`);
-  const textById = sql(`SELECT ${textColumns} FROM rooms WHERE id = ?`);
+  const roomById = sql(`SELECT ${roomColumns} FROM rooms WHERE id = ?`);
+  const liveById = sql(`SELECT ${recordColumns} FROM rooms WHERE id = ? AND expires_at > ?`);
+  const textById = sql(textQuery);
   textById.setReturnArrays(true);
   // One past its time that could not be ended is still among the rooms.
   const expiredById = sql(`
     SELECT 1 FROM expired_rooms WHERE id = ?1 AND expired_at > ?2
     UNION ALL SELECT 1 FROM rooms WHERE id = ?1 AND expires_at > ?2
   `);
-  const contentById = sql(
-    'SELECT content, version, written_at AS writtenAt FROM rooms WHERE id = ? AND expires_at > ?',
-  );
 
   function find(code: RoomCode): CachedRoom | undefined {
     const cached = cache.get(code);
@@ -68,20 +50,23 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     return row && cache.put(code, cachedRoomOf(row));
   }
 
-  /**
-   * With its text. One that is kept from now on is looked up twice; should a write come in between, it renews or drops
-   * what is kept here when it is answered.
-   */
-  function findToRead(code: RoomCode): RoomWithText | undefined {
+  /** With its text, or the row that it is made of. */
+  function findToRead(code: RoomCode): CachedWithText | RoomToRead | undefined {
     const cached = cache.get(code);
     if (cached && hasText(cached)) return cached;
     snapshot.share();
-    const id = roomIdOf(code);
-    const row = textById.get(id) as unknown as TextRow | undefined;
-    if (!row) return undefined;
-    const found = roomWithTextOf(code, row);
-    if (cache.isReadAgain(id) && find(code)) cache.putContent(code, found.content);
-    return found;
+    const row = textById.get(roomIdOf(code)) as unknown as TextRow | undefined;
+    return row && roomToReadOf(code, row);
+  }
+
+  /**
+   * A room that is cached from now on was looked up twice; should a write come in between, it renews or drops what is
+   * cached here before it is answered.
+   */
+  function readContent({ room: { code }, row }: RoomToRead): Content {
+    const content = contentOf(row);
+    if (cache.isReadAgain(roomIdOf(code)) && find(code)) cache.putContent(code, content);
+    return content;
   }
 
   function filesOf(code: RoomCode, now: number): StoredFile[] {
@@ -99,16 +84,20 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
   const orWhy = <T>(code: RoomCode, now: number, outcome: T | 'gone'): T | Absence =>
     outcome === 'gone' ? absenceOf(code, now) : outcome;
 
-  /** From the database alone, in one transaction: a seq with a text or a file of another age would be a lie. */
-  function stateOf(code: RoomCode, now: number): RoomState | Absence {
+  /** From the database alone and in one transaction, so that seq, text and files belong together. */
+  async function readLive<T>(
+    code: RoomCode,
+    now: number,
+    read: (id: RoomId, record: RecordRow) => T,
+  ): Promise<T | Absence> {
     const id = roomIdOf(code);
-    return snapshot.within(() => {
-      const row = roomById.get(id);
-      if (!row) return absenceOf(code, now);
-      const { seq, pin_attempts: pinAttempts } = row as { seq: number; pin_attempts: number };
-      const content = contentById.get(id, now) as unknown as Content | undefined;
-      return content ? { room: roomOf(row), seq, content, files: filesOf(code, now), pinAttempts } : 'expired';
+    const found = snapshot.within(() => {
+      const record = liveById.get(id, now) as RecordRow | undefined;
+      return record && { value: read(id, record) };
     });
+    if (found) return found.value;
+    await endForGood(code, now);
+    return absenceOf(code, now);
   }
 
   /** Waits for a change; whatever came of it, the room is read anew afterwards. */
@@ -120,20 +109,8 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     }
   }
 
-  /** Of the room, a write changes the text alone, and what it is now is known. */
-  async function writeContent(code: RoomCode, write: ContentWrite): Promise<WriteOutcome> {
-    let written: WriteOutcome | undefined;
-    try {
-      written = await writer.run('writeContent', code, write);
-      return written.outcome === 'gone' ? { outcome: absenceOf(code, write.now) } : written;
-    } finally {
-      if (written?.outcome !== 'written') cache.drop(code);
-      else cache.putContent(code, { content: write.content, version: written.version, writtenAt: write.now });
-    }
-  }
-
   /** Through the door of a room; it is returned, or why not. */
-  function enter<R extends Door>(visit: Visit, lookUp: (code: RoomCode) => R | undefined): R | Soon<Refusal> {
+  function enter<R extends RoomAccess>(visit: Visit, lookUp: (code: RoomCode) => R | undefined): R | Soon<Refusal> {
     const { code, client, pinMac, deviceId, now } = visit;
     const until = guard.missedOutUntil(client, now);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
@@ -153,7 +130,7 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
   }
 
   /** Counted before anything is waited for, so that many at once are counted too. */
-  async function over({ code, expiresAt }: Door['room'], client: string, now: number): Promise<Refusal> {
+  async function over({ code, expiresAt }: RoomAccess['room'], client: string, now: number): Promise<Refusal> {
     const admission = absent(code, expiresAt, client, now);
     await endForGood(code, now);
     return admission;
@@ -180,7 +157,8 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
 
     read(visit) {
       const found = enter(visit, findToRead);
-      return 'room' in found ? { outcome: 'admitted', content: found.content } : found;
+      if (!('room' in found)) return found;
+      return { outcome: 'admitted', content: 'row' in found ? readContent(found) : found.content };
     },
 
     async createRoom(draft) {
@@ -195,11 +173,14 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
       return orWhy(code, now, deleted);
     },
 
-    async readState(code, now) {
-      const state = stateOf(code, now);
-      if (state === 'expired') await endForGood(code, now);
-      return state;
-    },
+    readState: (code, now, sinceVersion) =>
+      readLive(code, now, (id, record) => ({
+        room: roomOf(record),
+        seq: record.seq,
+        pinAttempts: record.pin_attempts,
+        text: texts.readTextSince(id, record, sinceVersion),
+        files: filesOf(code, now),
+      })),
 
     notePinAttempt: (code, now) => changing(code, writer.run('notePinAttempt', code, now)),
 
@@ -219,7 +200,7 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
       return devices.list(code, now);
     },
 
-    writeContent,
+    ...createTextStore({ texts, writer, cache, readLive, absenceOf }),
 
     async addFile(code, file, quota) {
       return orWhy(code, file.uploadedAt, await changing(code, writer.run('addFile', code, file, quota)));
@@ -275,6 +256,6 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
   };
 }
 
-type Door = Pick<RoomWithText, 'room' | 'pinMac'>;
+type CachedWithText = CachedRoom & { content: Content };
 
-const hasText = (cached: CachedRoom): cached is CachedRoom & RoomWithText => cached.content !== undefined;
+const hasText = (cached: CachedRoom): cached is CachedWithText => cached.content !== undefined;

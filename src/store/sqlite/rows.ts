@@ -1,7 +1,7 @@
 /** From database rows to the records of the ports. */
-import type { ApiKey, Content, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
+import type { ApiKey, Checkpoint, CheckpointInfo, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import type { CachedRoom, RoomWithText } from './room-cache.ts';
+import type { CachedRoom } from './room-cache.ts';
 
 type Row = Record<string, unknown>;
 
@@ -13,18 +13,9 @@ export function cachedRoomOf(row: Row): CachedRoom {
   };
 }
 
-export const textColumns = 'expires_at, pin_mac, content, version, written_at';
-/** As an array: naming the columns of each row takes a third of the time of a read. */
-export type TextRow = [number, Uint8Array | null, string, number, number];
-
-export function roomWithTextOf(code: RoomCode, row: TextRow): RoomWithText {
-  const [expiresAt, pinMac, content, version, writtenAt] = row;
-  return { room: { code, expiresAt }, pinMac, content: { content, version, writtenAt } };
-}
-
 // By name, never *: the ids of rooms may be larger than a JavaScript number can tell.
 export const roomColumns = 'code, created_at, expires_at, pin_mac, file_count, file_bytes';
-export const recordColumns = `${roomColumns}, seq, pin_attempts, content, version, written_at`;
+export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history`;
 export const fileColumns = 'files.id, blob, name, type, size, uploaded_at';
 
 export function roomOf(row: Row): Room {
@@ -38,21 +29,37 @@ export function roomOf(row: Row): Room {
   };
 }
 
-export function recordOf(row: Row): Omit<RoomRecord, 'files' | 'trusted'> {
+/** A row of `recordColumns`. */
+export interface RecordRow extends Row {
+  seq: number;
+  pin_attempts: number;
+  version: number;
+  written_at: number;
+  keeps_history: number;
+}
+
+export function recordOf(row: RecordRow): Omit<RoomRecord, 'content' | 'entries' | 'history' | 'files' | 'trusted'> {
   return {
     code: row.code as RoomCode,
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number,
     pinMac: (row.pin_mac as Uint8Array | null) ?? undefined,
-    seq: row.seq as number,
-    pinAttempts: row.pin_attempts as number,
-    content: contentOf(row),
+    seq: row.seq,
+    pinAttempts: row.pin_attempts,
+    keepsHistory: row.keeps_history === 1,
   };
 }
 
-function contentOf(row: Row): Content {
-  return { content: row.content as string, version: row.version as number, writtenAt: row.written_at as number };
+export function checkpointInfoOf(row: Row): CheckpointInfo {
+  return {
+    version: row.version as number,
+    writtenAt: row.written_at as number,
+    deviceId: (row.device as string | null) ?? undefined,
+    size: row.size as number,
+  };
 }
+
+export const checkpointOf = (row: Row): Checkpoint => ({ ...checkpointInfoOf(row), content: row.content as string });
 
 export function fileOf(row: Row): StoredFile {
   return {

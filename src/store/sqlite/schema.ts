@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { PoproomError } from '../../core/errors.ts';
 
 /** Steps are history: never edit one that was released, append another. */
-const steps: readonly string[] = [
+export const steps: readonly string[] = [
   `
   CREATE TABLE rooms (
     id         INTEGER PRIMARY KEY, -- what the code spells
@@ -63,6 +63,39 @@ const steps: readonly string[] = [
     PRIMARY KEY (kind, key)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX counters_by_expiry ON counters (expires_at);
+  `,
+  `
+  -- The full text of some version. A room without one has the empty text of version 0 and the log of all edits.
+  CREATE TABLE texts (
+    room    INTEGER PRIMARY KEY REFERENCES rooms (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    content TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO texts SELECT id, version, content FROM rooms WHERE version > 0;
+  -- Rows of rooms stay small, so that an edit writes two pages: that of its room and its own.
+  ALTER TABLE rooms DROP COLUMN content;
+  ALTER TABLE rooms ADD COLUMN keeps_history INTEGER NOT NULL DEFAULT 1;
+
+  -- The log: it has no gaps, and ends with the version of the room.
+  CREATE TABLE edits (
+    room       INTEGER NOT NULL REFERENCES rooms (id) ON DELETE CASCADE,
+    version    INTEGER NOT NULL,
+    written_at INTEGER NOT NULL,
+    device     TEXT,
+    ref        TEXT,
+    edits      TEXT NOT NULL, -- JSON
+    PRIMARY KEY (room, version)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE history (
+    room       INTEGER NOT NULL REFERENCES rooms (id) ON DELETE CASCADE,
+    version    INTEGER NOT NULL,
+    written_at INTEGER NOT NULL,
+    device     TEXT,
+    size       INTEGER NOT NULL,
+    content    TEXT NOT NULL,
+    PRIMARY KEY (room, version)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 

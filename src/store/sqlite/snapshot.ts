@@ -20,6 +20,8 @@ export interface Snapshot {
 }
 
 export function createSnapshot(db: DatabaseSync): Snapshot {
+  // Run by `get`: `run` returns the id of the last row, here one that a migration inserted, and throws where that is
+  // larger than a JavaScript number.
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
   let suspended = false;
@@ -29,20 +31,20 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
     clearTimeout(timer);
     timer = undefined;
     // An error of the disk may have ended it, and a write that comes too late finds no database.
-    if (db.isOpen && db.isTransaction) commit.run();
+    if (db.isOpen && db.isTransaction) commit.get();
   }
 
   return {
     share() {
       if (suspended || timer) return;
-      begin.run();
+      begin.get();
       timer = setTimeout(end, longestMs);
       timer.unref();
     },
 
     within(read) {
       end();
-      begin.run();
+      begin.get();
       try {
         return read();
       } finally {

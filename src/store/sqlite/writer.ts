@@ -4,8 +4,10 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
+import type { RoomRecord } from '../../core/ports.ts';
 import type { Operations } from './operations.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { AppendWrite } from './text-operations.ts';
 
 type Name = keyof Operations;
 export type Batch = { name: Name; args: unknown[] }[];
@@ -14,6 +16,8 @@ export type Outcome = { value: unknown } | { error: { message: string; errcode: 
 interface Waiting {
   name: Name;
   args: unknown[];
+  /** How many characters of texts it has. */
+  textLength: number;
   resolve: (value: never) => void;
   reject: (error: Error) => void;
 }
@@ -53,7 +57,7 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   function commitNext(): void {
     if (committing.length > 0 || queue.length === 0) return;
     committing = queue.splice(0, largestBatch);
-    queuedText -= committing.reduce((sum, { args }) => sum + textIn(args).length, 0);
+    queuedText -= committing.reduce((sum, { textLength }) => sum + textLength, 0);
     snapshot.suspend();
     thread ??= start();
     thread.postMessage(committing.map(({ name, args }) => ({ name, args })));
@@ -93,11 +97,11 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   return {
     run(name, ...args) {
       return new Promise((resolve, reject) => {
-        const text = textIn(args).length;
-        const isFull = queue.length >= longestQueue || queuedText + text > mostText;
+        const textLength = lengthOf(textsIn({ name, args }));
+        const isFull = queue.length >= longestQueue || queuedText + textLength > mostText;
         if (closed || isFull) return reject(unavailable());
-        queuedText += text;
-        queue.push({ name, args, resolve: resolve as Waiting['resolve'], reject });
+        queuedText += textLength;
+        queue.push({ name, args, textLength, resolve: resolve as Waiting['resolve'], reject });
         // Writes of the same turn of the event loop travel together.
         if (queue.length === 1) setImmediate(commitNext);
       });
@@ -117,11 +121,22 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   };
 }
 
-/** Of a write, the one thing that may be long. */
-export function textIn(args: readonly unknown[]): string {
-  const write = args.at(-1) as { content?: unknown } | undefined;
-  return typeof write?.content === 'string' ? write.content : '';
+/** The texts of a write; all else is short. */
+export function textsIn({ name, args }: Batch[number]): string[] {
+  if (name === 'appendText') return textsOfAppend(args[1] as AppendWrite);
+  return name === 'restoreRoom' ? textsOfRecord(args[0] as RoomRecord) : [];
 }
+
+function textsOfAppend({ entry, compaction, checkpoint }: AppendWrite): string[] {
+  return [entry.edits, compaction?.content ?? '', checkpoint?.checkpoint.content ?? ''];
+}
+
+function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
+  const inserted = entries.flatMap(({ edits }) => edits.map(({ insert }) => insert));
+  return [content.content, ...inserted, ...history.map((checkpoint) => checkpoint.content)];
+}
+
+const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
 
 /** Its code is beside this module, as source or as built; in an executable it is a part of that. */
 function startThread(workerData: string): Worker {

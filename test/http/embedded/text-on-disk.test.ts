@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { replay } from '../../../src/text/replay.ts';
 import { embedded } from '../../support/engine.ts';
 import { startTestServer } from '../../support/server.ts';
 
@@ -23,9 +24,16 @@ describe('a text', () => {
   });
 });
 
-function contentIn(folder: string, room: string): unknown {
+function contentIn(folder: string, room: string): string {
   const db = new DatabaseSync(join(folder, 'poproom.db'));
-  const row = db.prepare('SELECT content FROM rooms WHERE code = ?').get(room);
+  const ofRoom = (columns: string, table: string) =>
+    db.prepare(`SELECT ${columns} FROM ${table} WHERE room = (SELECT id FROM rooms WHERE code = ?)`).all(room);
+  const [fullText] = ofRoom('version, content', 'texts');
+  const since = Number(fullText?.version ?? 0);
+  const log = ofRoom('version, edits', 'edits').filter(({ version }) => Number(version) > since);
   db.close();
-  return row?.content;
+  return replay(
+    String(fullText?.content ?? ''),
+    log.map(({ edits }) => JSON.parse(String(edits))),
+  );
 }

@@ -1,0 +1,52 @@
+/**
+ * How nodes tell each other of changes: `NODE SEQ`, then ` {"entry": …}` for a small edit of the text, or ` devices`
+ * where only the devices changed. Nodes from before the log send and read the first two words only.
+ */
+import type { RoomChange, TextEntry } from '../core/ports.ts';
+
+/** Bytes of JSON. Whoever is sent no entry reads it from the store. */
+const maxEntryBytes = 8 * 1024;
+
+export function encodeMessage(node: string, change: RoomChange): string {
+  const payload = payloadOf(change);
+  return payload === undefined ? `${node} ${change.seq}` : `${node} ${change.seq} ${payload}`;
+}
+
+function payloadOf({ entry, devicesOnly }: RoomChange): string | undefined {
+  if (devicesOnly) return 'devices';
+  const json = entry && JSON.stringify(entry);
+  return json && Buffer.byteLength(json) <= maxEntryBytes ? `{"entry":${json}}` : undefined;
+}
+
+/** A malformed payload counts as none, and a malformed seq as unknown: listeners then read the store. */
+export function decodeMessage(message: string): { node: string; change: RoomChange } {
+  const [node = '', seq] = message.split(' ', 2);
+  const payload = message.slice(`${node} ${seq} `.length);
+  const known = Number.isSafeInteger(Number(seq)) ? Number(seq) : 0;
+  if (payload === 'devices') return { node, change: { seq: known, devicesOnly: true } };
+  const entry = entryIn(payload);
+  return { node, change: entry ? { seq: known, entry } : { seq: known } };
+}
+
+function entryIn(payload: string): TextEntry | undefined {
+  if (payload === '') return undefined;
+  try {
+    const { version, edits, deviceId, ref, writtenAt } = JSON.parse(payload).entry;
+    const entry = { version, edits, deviceId, ref, writtenAt };
+    return isEntry(entry) ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEntry({ version, edits, deviceId, ref, writtenAt }: Record<string, unknown>): boolean {
+  const hasNumbers = Number.isSafeInteger(version) && Number.isFinite(writtenAt);
+  return hasNumbers && isTextOrMissing(deviceId) && isTextOrMissing(ref) && Array.isArray(edits) && edits.every(isEdit);
+}
+
+function isEdit(edit: unknown): boolean {
+  const { from, to, insert } = Object(edit);
+  return Number.isSafeInteger(from) && Number.isSafeInteger(to) && typeof insert === 'string';
+}
+
+const isTextOrMissing = (value: unknown): boolean => value === undefined || typeof value === 'string';

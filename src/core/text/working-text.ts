@@ -1,0 +1,184 @@
+/** The text of one room in memory, with the part of its log that edits are rebased over. */
+import { type Changes, type TextDocument, toChanges, toDocument, toEdits } from '../../text/changes.ts';
+import { insertsBefore, lengthAfter, type TextEdit } from '../../text/edits.ts';
+import type { StoredText, TextEntry } from '../ports.ts';
+
+/** What an entry takes beside its inserted text. */
+const entryBytes = 64;
+const editBytes = 32;
+
+/** What is needed to return to a version. The document is immutable, so keeping one is cheap. */
+export interface TextPoint {
+  version: number;
+  writtenAt: number;
+  document: TextDocument;
+  bytes: number;
+}
+
+/**
+ * It runs ahead of the store: an entry is added when it is sent there, so that the next edit need not wait for the
+ * disk. When the store refuses one, the text is rewound, or dropped, and `generation` tells those after it to start over.
+ */
+export class WorkingText {
+  generation = 0;
+  /** Appends that the store has not answered. */
+  pending = 0;
+  /** Resolves when the store has answered what was sent to it. */
+  settled: Promise<unknown> = Promise.resolve();
+  #point: TextPoint;
+  #entries: TextEntry[];
+  #byRef = new Map<string, TextEntry>();
+  #fullTextVersion: number;
+  /** Sizes of the entries since the full text. */
+  #logBytes = 0;
+  #checkpointVersion: number;
+  readonly keepsHistory: boolean;
+
+  constructor({ content, entries, fullTextVersion, checkpointVersion, keepsHistory }: StoredText) {
+    this.#point = {
+      version: content.version,
+      writtenAt: content.writtenAt,
+      document: toDocument(content.content),
+      bytes: Buffer.byteLength(content.content),
+    };
+    this.#entries = [...entries];
+    this.#fullTextVersion = fullTextVersion;
+    this.#checkpointVersion = checkpointVersion;
+    this.keepsHistory = keepsHistory;
+    for (const entry of entries) this.#index(entry);
+  }
+
+  get point(): Readonly<TextPoint> {
+    return this.#point;
+  }
+
+  get version(): number {
+    return this.#point.version;
+  }
+
+  get document(): TextDocument {
+    return this.#point.document;
+  }
+
+  get entries(): readonly TextEntry[] {
+    return this.#entries;
+  }
+
+  /** How many versions, and how many bytes of the log, the stored full text is behind. */
+  get distance(): { entries: number; bytes: number } {
+    return { entries: this.version - this.#fullTextVersion, bytes: this.#logBytes };
+  }
+
+  /** When the text began to differ from its newest checkpoint; undefined when it does not. */
+  get changedSince(): number | undefined {
+    if (this.version <= this.#checkpointVersion) return undefined;
+    // The log may not reach back that far; then it was long ago.
+    return this.#entries.at(this.#checkpointVersion - this.version)?.writtenAt ?? 0;
+  }
+
+  /** The entries after a version; undefined when the log does not have all of them. */
+  since(version: number): readonly TextEntry[] | undefined {
+    const count = this.version - version;
+    if (count < 0 || count > this.#entries.length) return undefined;
+    return this.#entries.slice(this.#entries.length - count);
+  }
+
+  /** The entry that a device made under this ref. */
+  findByRef(deviceId: string, ref: string): TextEntry | undefined {
+    return this.#byRef.get(refKey(deviceId, ref));
+  }
+
+  lengthAt(newer: readonly TextEntry[]): number {
+    return newer.reduceRight((length, { edits }) => length - lengthAfter(0, edits), this.document.length);
+  }
+
+  /** Edits of an older version, as they are on this one. */
+  rebase(edits: readonly TextEdit[], deviceId: string | undefined, newer: readonly TextEntry[]): readonly TextEdit[] {
+    if (newer.length === 0) return edits;
+    let length = this.lengthAt(newer);
+    let mine: Changes = toChanges(edits, length);
+    for (const { edits: theirs, deviceId: other } of newer) {
+      mine = mine.map(toChanges(theirs, length), insertsBefore(deviceId, other));
+      length = lengthAfter(length, theirs);
+    }
+    return toEdits(mine);
+  }
+
+  add(entry: TextEntry, bytes: number): void {
+    this.#point = {
+      version: entry.version,
+      writtenAt: entry.writtenAt,
+      document: applyTo(this.document, entry.edits),
+      bytes,
+    };
+    this.#entries.push(entry);
+    this.#index(entry);
+  }
+
+  noteFullText(dropThrough: number): void {
+    this.#fullTextVersion = this.version;
+    this.#logBytes = 0;
+    const kept = this.#entries.findIndex(({ version }) => version > dropThrough);
+    for (const entry of this.#entries.splice(0, Math.max(0, kept))) this.#forget(entry);
+  }
+
+  noteCheckpoint(version: number): void {
+    this.#checkpointVersion = version;
+  }
+
+  /** Returns to an earlier point, and follows the log from there. */
+  rewind(point: TextPoint, entries: readonly TextEntry[]): void {
+    this.generation += 1;
+    for (let last = this.#entries.at(-1); last && last.version > point.version; last = this.#entries.at(-1)) {
+      this.#entries.pop();
+      this.#forget(last);
+    }
+    this.#point = point;
+    for (const entry of entries) this.add(entry, this.point.bytes + bytesGained(this.document, entry.edits));
+  }
+
+  /** Counts an append until the store has answered it. */
+  track<T>(append: Promise<T>): Promise<T> {
+    this.pending += 1;
+    const done = () => {
+      this.pending -= 1;
+    };
+    this.settled = append.then(done, done);
+    return append;
+  }
+
+  /** About how much memory it takes. */
+  get cost(): number {
+    return this.document.length + 24 * this.document.lines + 256 * this.#entries.length + this.#logBytes;
+  }
+
+  #index(entry: TextEntry): void {
+    if (entry.version > this.#fullTextVersion) this.#logBytes += sizeOf(entry);
+    if (entry.deviceId !== undefined && entry.ref !== undefined) {
+      this.#byRef.set(refKey(entry.deviceId, entry.ref), entry);
+    }
+  }
+
+  #forget({ deviceId, ref }: TextEntry): void {
+    if (deviceId !== undefined && ref !== undefined) this.#byRef.delete(refKey(deviceId, ref));
+  }
+}
+
+/** By their positions in the text before: from the last to the first, so that none moves another. */
+function applyTo(document: TextDocument, edits: readonly TextEdit[]): TextDocument {
+  return edits.length === 0 ? document : toChanges(edits, document.length).apply(document);
+}
+
+/** How many bytes of UTF-8 the text gains by edits. */
+export function bytesGained(document: TextDocument, edits: readonly TextEdit[]): number {
+  return edits.reduce((sum, { from, to, insert }) => {
+    const removed = from === to ? 0 : Buffer.byteLength(document.sliceString(from, to));
+    return sum + Buffer.byteLength(insert) - removed;
+  }, 0);
+}
+
+export function sizeOf({ edits }: TextEntry): number {
+  return edits.reduce((sum, { insert }) => sum + editBytes + Buffer.byteLength(insert), entryBytes);
+}
+
+const refKey = (deviceId: string, ref: string) => `${deviceId} ${ref}`;

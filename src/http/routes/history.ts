@@ -1,0 +1,38 @@
+/** Earlier texts of a room. */
+import type { CheckpointInfo } from '../../core/ports.ts';
+import { pinOnlyRequest } from '../../protocol/schemas.ts';
+import type { Confirmation, HistoryEntry, HistoryList, HistoryText } from '../../protocol/types.ts';
+import { readJson, smallBody } from '../body.ts';
+import type { Handler, Service } from '../handler.ts';
+import { json } from '../reply.ts';
+import { callerOf } from '../request.ts';
+import { timestamp } from '../timestamp.ts';
+
+export const listHistory =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const history = await rooms.listHistory(callerOf(request));
+    return json(200, { history: history.map(entryOf) } satisfies HistoryList);
+  };
+
+export const readHistory =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const checkpoint = await rooms.readHistory(callerOf(request), versionIn(request.params.version));
+    return json(200, { content: checkpoint.content, ...entryOf(checkpoint) } satisfies HistoryText);
+  };
+
+export const clearHistory =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
+    await rooms.clearHistory(callerOf(request, pin));
+    return json(200, { success: true, message: 'The history was deleted.' } satisfies Confirmation);
+  };
+
+function entryOf({ version, writtenAt, size, deviceId }: CheckpointInfo): HistoryEntry {
+  return { version, timestamp: timestamp(writtenAt), size, ...(deviceId !== undefined && { deviceId }) };
+}
+
+/** Anything but a version is one that the history does not have. */
+const versionIn = (text = ''): number => (/^\d{1,15}$/.test(text) ? Number(text) : -1);

@@ -1,0 +1,129 @@
+/** The text of a room, the log of its edits, and its history. Edits are applied here, not in the scripts. */
+import type {
+  Absence,
+  Checkpoint,
+  CheckpointInfo,
+  Content,
+  GuardRules,
+  RoomStore,
+  TextAppend,
+  TextEntry,
+} from '../../core/ports.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { replay } from '../../text/replay.ts';
+import type { Keys } from './keys.ts';
+import * as scripts from './text-scripts.ts';
+
+export type TextLog = Pick<RoomStore, 'readText' | 'appendText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'>;
+
+export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): TextLog {
+  return {
+    async readText(code, now) {
+      const { room, edits, history } = keys.ofRoom(code);
+      const reply = await redis.run(scripts.readText, [room, edits, history], [now, rememberExpiredMs]);
+      if (typeof reply === 'string') return reply as Absence;
+      const [text, checkpointVersion, keepsHistory] = reply as [TextAndLogReply, string, string | null];
+      return {
+        ...textAndLogOf(text),
+        checkpointVersion: Number(checkpointVersion),
+        keepsHistory: keepsHistoryOf(keepsHistory),
+      };
+    },
+
+    async appendText(code, append) {
+      const { room, edits, history, historyTexts } = keys.ofRoom(code);
+      const args = [append.entry.writtenAt, rememberExpiredMs, ...argumentsOf(append)];
+      const reply = await redis.run(scripts.appendText, [room, edits, history, historyTexts], args);
+      if (typeof reply === 'string') return { outcome: reply as Absence };
+      const [outcome, number, entries] = reply as ['appended' | 'stale', number, string[] | null];
+      if (outcome === 'appended') return { outcome, seq: number };
+      return { outcome, version: number, entries: entries?.map(entryOf) };
+    },
+
+    async listHistory(code, now) {
+      const { room, history } = keys.ofRoom(code);
+      const reply = await redis.run(scripts.listHistory, [room, history], [now, rememberExpiredMs]);
+      return typeof reply === 'string' ? (reply as Absence) : (reply as string[]).map(checkpointInfoOf);
+    },
+
+    async readCheckpoint(code, version, now) {
+      const { room, history, historyTexts } = keys.ofRoom(code);
+      const args = [now, rememberExpiredMs, version];
+      const reply = await redis.run(scripts.readCheckpoint, [room, history, historyTexts], args);
+      if (typeof reply === 'string') return reply as Absence | 'no-checkpoint';
+      const [info, content] = reply as [string, string];
+      return { ...checkpointInfoOf(info), content };
+    },
+
+    async clearHistory(code, now) {
+      const { room, history, historyTexts } = keys.ofRoom(code);
+      const reply = await redis.run(scripts.clearHistory, [room, history, historyTexts], [now, rememberExpiredMs]);
+      return reply as 'cleared' | Absence;
+    },
+  };
+}
+
+/** The full text, the current version, when that was written, and the entries from the one to the other. */
+export type FullTextReply = [content: string, version: string, writtenAt: string, entries: string[] | null];
+
+export function contentOf([content, version, writtenAt, entries]: FullTextReply): Content {
+  return toContent(content, (entries ?? []).map(entryOf), version, writtenAt);
+}
+
+/** The same with the whole log, and the version of the full text. */
+export type TextAndLogReply = [content: string, version: string, writtenAt: string, log: string[], full: number];
+
+export function textAndLogOf([content, version, writtenAt, log, fullTextVersion]: TextAndLogReply) {
+  const entries = log.map(entryOf);
+  const later = entries.filter((entry) => entry.version > fullTextVersion);
+  return { content: toContent(content, later, version, writtenAt), entries, fullTextVersion };
+}
+
+const toContent = (fullText: string, entries: TextEntry[], version: string, writtenAt: string): Content => ({
+  content: replay(
+    fullText,
+    entries.map(({ edits }) => edits),
+  ),
+  version: Number(version),
+  writtenAt: Number(writtenAt),
+});
+
+/** Rooms from before the history have no such field. */
+export const keepsHistoryOf = (field: string | null): boolean => field !== '0';
+
+export function entryJson({ version, edits, deviceId, ref, writtenAt }: TextEntry): string {
+  return JSON.stringify({ version, edits, deviceId, ref, writtenAt });
+}
+
+export function entryOf(json: string): TextEntry {
+  const { version, edits, deviceId, ref, writtenAt } = JSON.parse(json) as TextEntry;
+  return { version, edits, deviceId, ref, writtenAt };
+}
+
+function checkpointInfoJson({ version, writtenAt, deviceId, size }: CheckpointInfo): string {
+  return JSON.stringify({ version, writtenAt, deviceId, size });
+}
+
+export function checkpointInfoOf(json: string): CheckpointInfo {
+  const { version, writtenAt, deviceId, size } = JSON.parse(json) as CheckpointInfo;
+  return { version, writtenAt, deviceId, size };
+}
+
+/** What the script takes after the time. */
+function argumentsOf({ entry, compaction, checkpoint }: TextAppend): (string | number)[] {
+  const compacted = compaction ? [compaction.dropThrough, compaction.content] : ['', ''];
+  return [entry.version, entryJson(entry), ...compacted, ...checkpointArguments(checkpoint)];
+}
+
+function checkpointArguments(kept: TextAppend['checkpoint']): (string | number)[] {
+  if (!kept) return [''];
+  const { checkpoint, limits } = kept;
+  return [...checkpointFields(checkpoint), limits.checkpoints, limits.bytes];
+}
+
+/** As scripts take a checkpoint: version, json, content. */
+export const checkpointFields = (checkpoint: Checkpoint): (string | number)[] => [
+  checkpoint.version,
+  checkpointInfoJson(checkpoint),
+  checkpoint.content,
+];

@@ -1,0 +1,93 @@
+/** The scripts of the text and its history; scripts.ts says what applies to all scripts. Entries stay opaque here. */
+import { script } from '../../redis/script.ts';
+import { absenceOf, entriesSince, textAndLog, textVersions } from './lua.ts';
+
+/** KEYS: room, edits, history. ARGV: now, rememberExpiredMs. */
+export const readText = script(`${absenceOf}${textAndLog}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+local newest = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')
+return {textAndLog(KEYS[1], KEYS[2]), newest[2] or '0', redis.call('HGET', KEYS[1], 'keepsHistory')}
+`);
+
+/** The newest checkpoint stays, whatever the limits are. */
+const dropOldest = `
+local function dropOldest(history, texts, maxCheckpoints, maxBytes)
+  local checkpoints, bytes = redis.call('ZRANGE', history, 0, -1), 0
+  for i, info in ipairs(checkpoints) do
+    checkpoints[i] = cjson.decode(info)
+    bytes = bytes + checkpoints[i].size
+  end
+  for i = 1, #checkpoints - 1 do
+    if #checkpoints - i < maxCheckpoints and bytes <= maxBytes then return end
+    local version = checkpoints[i].version
+    redis.call('ZREMRANGEBYSCORE', history, version, version)
+    redis.call('HDEL', texts, version)
+    bytes = bytes - checkpoints[i].size
+  end
+end
+`;
+
+/**
+ * KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version of the entry, the entry; up to which
+ * version compaction drops entries ('' for no compaction), the full text; version of the checkpoint ('' for none), its
+ * json, its content, max checkpoints, max bytes. Returns the seq, or the current version and the entries up to it.
+ */
+export const appendText = script(`${absenceOf}${textVersions}${entriesSince}${dropOldest}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+local versions, version = textVersions(KEYS[1]), tonumber(ARGV[3])
+if versions.current ~= version - 1 then
+  return {'stale', versions.current, entriesSince(KEYS[2], versions, version - 1)}
+end
+
+if not versions.isLogged then
+  redis.call('DEL', KEYS[2])
+  redis.call('HSET', KEYS[1], 'textVersion', versions.current)
+end
+redis.call('RPUSH', KEYS[2], ARGV[4])
+redis.call('HSET', KEYS[1], 'version', ARGV[3], 'logVersion', ARGV[3], 'writtenAt', ARGV[1])
+
+if ARGV[5] ~= '' then
+  redis.call('HSET', KEYS[1], 'content', ARGV[6], 'textVersion', ARGV[3])
+  local kept = version - tonumber(ARGV[5])
+  if kept > 0 then redis.call('LTRIM', KEYS[2], -kept, -1) else redis.call('DEL', KEYS[2]) end
+end
+
+if ARGV[7] ~= '' then
+  redis.call('ZREMRANGEBYSCORE', KEYS[3], ARGV[7], ARGV[7])
+  redis.call('ZADD', KEYS[3], ARGV[7], ARGV[8])
+  redis.call('HSET', KEYS[4], ARGV[7], ARGV[9])
+  dropOldest(KEYS[3], KEYS[4], tonumber(ARGV[10]), tonumber(ARGV[11]))
+end
+
+local keepMs = redis.call('PTTL', KEYS[1])
+if keepMs > 0 then
+  for i = 2, 4 do redis.call('PEXPIRE', KEYS[i], keepMs) end
+end
+return {'appended', redis.call('HINCRBY', KEYS[1], 'seq', 1)}
+`);
+
+/** KEYS: room, history. ARGV: now, rememberExpiredMs. */
+export const listHistory = script(`${absenceOf}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+return redis.call('ZREVRANGE', KEYS[2], 0, -1)
+`);
+
+/** KEYS: room, history, history texts. ARGV: now, rememberExpiredMs, version. */
+export const readCheckpoint = script(`${absenceOf}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+local info = redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[3], ARGV[3])[1]
+if not info then return 'no-checkpoint' end
+return {info, redis.call('HGET', KEYS[3], ARGV[3])}
+`);
+
+/** KEYS: room, history, history texts. ARGV: now, rememberExpiredMs. */
+export const clearHistory = script(`${absenceOf}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+redis.call('DEL', KEYS[2], KEYS[3])
+return 'cleared'
+`);

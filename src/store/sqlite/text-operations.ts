@@ -1,0 +1,94 @@
+/** Changes of texts and their history. Part of the writer's operations. */
+import type { Checkpoint, HistoryLimits, TextEntry } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { type EntryRow, entryRowsBetween } from './edit-log.ts';
+import { type RoomId, roomIdOf } from './room-id.ts';
+import type { Sql } from './statements.ts';
+
+/** An append as it travels to the writer's thread: without the text after it, and with the edits as they are stored. */
+export interface AppendWrite {
+  entry: WrittenEntry;
+  compaction: { content: string; dropThrough: number } | undefined;
+  checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;
+}
+
+export interface WrittenEntry extends Omit<TextEntry, 'edits'> {
+  /** JSON. */
+  edits: string;
+}
+
+export type AppendReply =
+  | { outcome: 'appended'; seq: number }
+  | { outcome: 'stale'; version: number; entries: EntryRow[] | undefined };
+
+/** Undefined where there is no such room. The cost does not depend on the length of the text: no text is read. */
+export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | undefined {
+  const { entry, compaction, checkpoint } = append;
+  const id = roomIdOf(code);
+  const appended = sql(`
+    UPDATE rooms SET version = ?1, seq = seq + 1, written_at = ?2
+    WHERE id = ?3 AND version = ?1 - 1 AND expires_at > ?2 RETURNING seq
+  `).get(entry.version, entry.writtenAt, id);
+  if (!appended) return staleReply(sql, id, entry);
+  insertEntry(sql, id, entry);
+  if (compaction) {
+    putFullText(sql, id, { version: entry.version, content: compaction.content });
+    sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, compaction.dropThrough);
+  }
+  if (checkpoint) {
+    putCheckpoint(sql, id, checkpoint.checkpoint);
+    trimHistory(sql, id, checkpoint.limits);
+  }
+  return { outcome: 'appended', seq: Number(appended.seq) };
+}
+
+function staleReply(sql: Sql, id: RoomId, { version, writtenAt }: WrittenEntry): AppendReply | undefined {
+  const room = sql('SELECT version FROM rooms WHERE id = ? AND expires_at > ?').get(id, writtenAt);
+  if (!room) return undefined;
+  const current = Number(room.version);
+  const entries = entryRowsBetween(sql, id, { since: version - 1, version: current });
+  return { outcome: 'stale', version: current, entries };
+}
+
+export function insertEntry(sql: Sql, room: RoomId, entry: WrittenEntry): void {
+  sql('INSERT INTO edits (room, version, written_at, device, ref, edits) VALUES (?, ?, ?, ?, ?, ?)').get(
+    room,
+    entry.version,
+    entry.writtenAt,
+    entry.deviceId ?? null,
+    entry.ref ?? null,
+    entry.edits,
+  );
+}
+
+export function putFullText(sql: Sql, room: RoomId, { version, content }: { version: number; content: string }): void {
+  sql(`
+    INSERT INTO texts (room, version, content) VALUES (?, ?, ?)
+    ON CONFLICT (room) DO UPDATE SET version = excluded.version, content = excluded.content
+  `).get(room, version, content);
+}
+
+export function putCheckpoint(sql: Sql, room: RoomId, checkpoint: Checkpoint): void {
+  sql(
+    'INSERT OR REPLACE INTO history (room, version, written_at, device, size, content) VALUES (?, ?, ?, ?, ?, ?)',
+  ).get(
+    room,
+    checkpoint.version,
+    checkpoint.writtenAt,
+    checkpoint.deviceId ?? null,
+    checkpoint.size,
+    checkpoint.content,
+  );
+}
+
+/** Deletes the oldest checkpoints over the limits; never the newest. */
+function trimHistory(sql: Sql, room: RoomId, { checkpoints, bytes }: HistoryLimits): void {
+  sql(`
+    DELETE FROM history WHERE room = ?1 AND version <= (
+      SELECT max(version) FROM (
+        SELECT version, row_number() OVER newest_first AS rank, sum(size) OVER newest_first AS total
+        FROM history WHERE room = ?1 WINDOW newest_first AS (ORDER BY version DESC)
+      ) WHERE rank > 1 AND (rank > ?2 OR total > ?3)
+    )
+  `).get(room, checkpoints, bytes);
+}

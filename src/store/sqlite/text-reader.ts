@@ -1,0 +1,76 @@
+/** Reads texts, logs and checkpoints. Methods that run several queries must run in a transaction of the caller. */
+import type { Checkpoint, CheckpointInfo, StoredText, TextEntry, TextState } from '../../core/ports.ts';
+import { replay } from '../../text/replay.ts';
+import { entryOf, entryRowsAfter, entryRowsBetween } from './edit-log.ts';
+import type { RoomId } from './room-id.ts';
+import { checkpointInfoOf, checkpointOf, type RecordRow } from './rows.ts';
+import type { Sql } from './statements.ts';
+
+const checkpointColumns = 'version, written_at, device, size';
+
+export type TextReader = ReturnType<typeof createTextReader>;
+
+export function createTextReader(sql: Sql) {
+  /** A room without a row has never been compacted: its log starts with the empty text. */
+  function fullTextOf(id: RoomId): { version: number; content: string } {
+    const row = sql('SELECT version, content FROM texts WHERE room = ?').get(id);
+    return row ? (row as { version: number; content: string }) : { version: 0, content: '' };
+  }
+
+  function entriesAfter(id: RoomId, version: number): TextEntry[] {
+    return entryRowsAfter(sql, id, version).map(entryOf);
+  }
+
+  function currentText(id: RoomId, version: number): string {
+    const full = fullTextOf(id);
+    if (full.version === version) return full.content;
+    return replay(full.content, editsOf(entriesAfter(id, full.version)));
+  }
+
+  return {
+    /** As of the moment of the record. */
+    readText(id: RoomId, record: RecordRow): StoredText {
+      const full = fullTextOf(id);
+      const entries = entriesAfter(id, 0);
+      const later = entries.filter(({ version }) => version > full.version);
+      const newest = sql('SELECT max(version) AS version FROM history WHERE room = ?').get(id)?.version;
+      return {
+        content: {
+          content: replay(full.content, editsOf(later)),
+          version: record.version,
+          writtenAt: record.written_at,
+        },
+        entries,
+        fullTextVersion: full.version,
+        checkpointVersion: Number(newest ?? 0),
+        keepsHistory: record.keeps_history === 1,
+      };
+    },
+
+    readTextSince(id: RoomId, { version, written_at }: RecordRow, since: number | undefined): TextState {
+      const rows = since === undefined ? undefined : entryRowsBetween(sql, id, { since, version });
+      const content = rows ? undefined : currentText(id, version);
+      return { version, writtenAt: written_at, content, entries: rows?.map(entryOf) ?? [] };
+    },
+
+    /** Newest first. */
+    listHistory(id: RoomId): CheckpointInfo[] {
+      const rows = sql(`SELECT ${checkpointColumns} FROM history WHERE room = ? ORDER BY version DESC`).all(id);
+      return rows.map(checkpointInfoOf);
+    },
+
+    readCheckpoint(id: RoomId, version: number): Checkpoint | undefined {
+      const query = `SELECT ${checkpointColumns}, content FROM history WHERE room = ? AND version = ?`;
+      const row = sql(query).get(id, version);
+      return row && checkpointOf(row);
+    },
+
+    /** Oldest first, with their texts. */
+    readHistory(id: RoomId): Checkpoint[] {
+      const query = `SELECT ${checkpointColumns}, content FROM history WHERE room = ? ORDER BY version`;
+      return sql(query).all(id).map(checkpointOf);
+    },
+  };
+}
+
+const editsOf = (entries: readonly TextEntry[]) => entries.map(({ edits }) => edits);

@@ -1,0 +1,70 @@
+/** The text of a room and its history: reads here, writes through the writer. */
+import type { Absence, RoomStore, TextAppend } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { entryOf } from './edit-log.ts';
+import type { RoomCache } from './room-cache.ts';
+import type { RoomId } from './room-id.ts';
+import type { RecordRow } from './rows.ts';
+import type { AppendReply, AppendWrite } from './text-operations.ts';
+import type { TextReader } from './text-reader.ts';
+import type { Writer } from './writer.ts';
+
+export interface TextStoreParts {
+  texts: TextReader;
+  writer: Writer;
+  cache: RoomCache;
+  /** Reads a live room as of one moment. */
+  readLive<T>(code: RoomCode, now: number, read: (id: RoomId, record: RecordRow) => T): Promise<T | Absence>;
+  absenceOf(code: RoomCode, now: number): Absence;
+}
+
+type TextStore = Pick<RoomStore, 'readText' | 'appendText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'>;
+
+export function createTextStore({ texts, writer, cache, readLive, absenceOf }: TextStoreParts): TextStore {
+  /** Several may be in progress for one room: they are answered, and cached, in their order. */
+  async function writeAppend(code: RoomCode, append: TextAppend): Promise<AppendReply | 'gone'> {
+    try {
+      const reply = await writer.run('appendText', code, toWrite(append));
+      if (reply === 'gone') cache.drop(code);
+      else if (reply.outcome === 'appended') cacheContent(code, append);
+      return reply;
+    } catch (error) {
+      // It may have been written.
+      cache.drop(code);
+      throw error;
+    }
+  }
+
+  function cacheContent(code: RoomCode, { content, entry: { version, writtenAt } }: TextAppend): void {
+    if (content === undefined) cache.dropContent(code);
+    else cache.putContent(code, { content, version, writtenAt });
+  }
+
+  return {
+    readText: (code, now) => readLive(code, now, texts.readText),
+
+    async appendText(code, append) {
+      const reply = await writeAppend(code, append);
+      if (reply === 'gone') return { outcome: absenceOf(code, append.entry.writtenAt) };
+      return reply.outcome === 'stale' ? { ...reply, entries: reply.entries?.map(entryOf) } : reply;
+    },
+
+    listHistory: (code, now) => readLive(code, now, texts.listHistory),
+
+    readCheckpoint: (code, version, now) =>
+      readLive(code, now, (id) => texts.readCheckpoint(id, version) ?? 'no-checkpoint'),
+
+    async clearHistory(code, now) {
+      const outcome = await writer.run('clearHistory', code, now);
+      if (outcome === 'cleared') return outcome;
+      cache.drop(code);
+      return absenceOf(code, now);
+    },
+  };
+}
+
+const toWrite = ({ entry, compaction, checkpoint }: TextAppend): AppendWrite => ({
+  entry: { ...entry, edits: JSON.stringify(entry.edits) },
+  compaction,
+  checkpoint,
+});

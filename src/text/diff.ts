@@ -1,0 +1,75 @@
+/** The smallest edits from one text to another that are found in bounded time. */
+import { diffArrays } from 'diff/lib/diff/array.js';
+import { cutsPair, type TextEdit } from './edits.ts';
+
+/** The work grows with the square of the differences; past this many, one larger edit is better. */
+const maxDifferences = 300;
+const maxLinesLength = 512 * 1024;
+const maxLines = 20_000;
+const maxWordsLength = 8 * 1024;
+
+export function diffTexts(before: string, after: string): TextEdit[] {
+  if (before === after) return [];
+  return refine(trim({ from: 0, to: before.length, insert: after }, before), before);
+}
+
+/** Without what the replaced and the inserted text begin and end with alike. */
+function trim({ from, to, insert }: TextEdit, before: string): TextEdit {
+  const { start, end } = commonEdges(before.slice(from, to), insert);
+  return { from: from + start, to: to - end, insert: insert.slice(start, insert.length - end) };
+}
+
+/** By lines where it is long, by words where it is short enough. */
+function refine(edit: TextEdit, before: string): TextEdit[] {
+  const removed = before.slice(edit.from, edit.to);
+  if (removed === '' || edit.insert === '') return [edit];
+  const length = removed.length + edit.insert.length;
+  if (length <= maxWordsLength) return split(edit, wordsOf(removed), wordsOf(edit.insert)) ?? [edit];
+  if (length > maxLinesLength) return [edit];
+  const [lines, newLines] = [linesOf(removed), linesOf(edit.insert)];
+  if (lines.length + newLines.length > maxLines) return [edit];
+  const hunks = split(edit, lines, newLines);
+  if (!hunks || hunks.length < 2) return [edit];
+  return hunks.flatMap((hunk) => refine(trim(hunk, before), before));
+}
+
+/** The edit as several, between which tokens stay; undefined when there are too many differences. */
+function split({ from }: TextEdit, before: string[], after: string[]): TextEdit[] | undefined {
+  const parts = diffArrays(before, after, { maxEditLength: maxDifferences });
+  if (!parts) return undefined;
+  const edits: TextEdit[] = [];
+  let position = from;
+  let last: TextEdit | undefined;
+  for (const { added, removed, value } of parts) {
+    const text = value.join('');
+    if (!added && !removed) {
+      position += text.length;
+      last = undefined;
+      continue;
+    }
+    if (!last) {
+      last = { from: position, to: position, insert: '' };
+      edits.push(last);
+    }
+    if (added) last.insert += text;
+    else last.to = position += text.length;
+  }
+  return edits;
+}
+
+const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+/** Words, and every other character by itself. */
+const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}\p{M}_]+|\r\n|./gsu) ?? [];
+
+/** How many code units two texts begin and end with alike, without overlap and without splitting a surrogate pair. */
+export function commonEdges(one: string, other: string): { start: number; end: number } {
+  const shortest = Math.min(one.length, other.length);
+  let start = 0;
+  while (start < shortest && one.charCodeAt(start) === other.charCodeAt(start)) start++;
+  if (cutsPair(one, start) || cutsPair(other, start)) start--;
+  let end = 0;
+  const most = shortest - start;
+  while (end < most && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++;
+  if (cutsPair(one, one.length - end) || cutsPair(other, other.length - end)) end--;
+  return { start, end };
+}

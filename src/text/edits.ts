@@ -1,0 +1,68 @@
+/** Edits of a text: replaced ranges, as clients send them and as the log of a room keeps them. */
+
+/** Replaces `from` up to `to`, in UTF-16 code units of the text before, by `insert`. */
+export interface TextEdit {
+  from: number;
+  to: number;
+  insert: string;
+}
+
+/** A list of edits is ascending and does not overlap; all positions refer to the same text. */
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+  let result = '';
+  let position = 0;
+  for (const { from, to, insert } of edits) {
+    result += text.slice(position, from) + insert;
+    position = to;
+  }
+  return result + text.slice(position);
+}
+
+export function lengthAfter(length: number, edits: readonly TextEdit[]): number {
+  return edits.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), length);
+}
+
+/** The edits that lead back, from the text after to the text before. */
+export function invertEdits(edits: readonly TextEdit[], before: string): TextEdit[] {
+  let shift = 0;
+  return edits.map(({ from, to, insert }) => {
+    const start = from + shift;
+    shift += insert.length - (to - from);
+    return { from: start, to: start + insert.length, insert: before.slice(from, to) };
+  });
+}
+
+export type EditProblem = 'out-of-range' | 'overlapping' | 'not-well-formed';
+
+/** The first rule that a list of edits breaks on a text of this length, and where; undefined when it breaks none. */
+export function findProblem(
+  edits: readonly TextEdit[],
+  length: number,
+): { problem: EditProblem; index: number } | undefined {
+  let position = 0;
+  for (const [index, { from, to, insert }] of edits.entries()) {
+    if (from > to || to > length) return { problem: 'out-of-range', index };
+    if (from < position) return { problem: 'overlapping', index };
+    if (!insert.isWellFormed()) return { problem: 'not-well-formed', index };
+    position = to;
+  }
+  return undefined;
+}
+
+/** Whether a position between these two code units would cut a surrogate pair in half. */
+export const splitsPair = (before: number, after: number): boolean =>
+  before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+
+/** Whether this position of the text is inside a surrogate pair. */
+export const cutsPair = (text: string, position: number): boolean =>
+  splitsPair(text.charCodeAt(position - 1), text.charCodeAt(position));
+
+/**
+ * Whether the insertion of one device goes before that of another at the same position. Sorting by device keeps what
+ * each of them types in one piece; the order of arrival would tear words apart. A write without a device sorts last.
+ * For two equal devices it is false: the one that is in the log goes first.
+ */
+export function insertsBefore(device: string | undefined, other: string | undefined): boolean {
+  if (device === undefined) return false;
+  return other === undefined || device < other;
+}

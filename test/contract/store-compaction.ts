@@ -1,0 +1,186 @@
+/** The log of edits stays short: compaction, and what a reader that has an older version gets. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RoomStore, TextAppend, TextEntry } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import {
+  appendInsertion,
+  applyEntries,
+  insertion,
+  makeRoom,
+  type OpenStore,
+  sharedStore,
+  start,
+  storedText,
+  textAppend,
+  textEntry,
+  textOf,
+} from './store-under-test.ts';
+
+export function compactionTests(open: OpenStore): void {
+  describe('compaction', () => compactingTests(open));
+  describe('reading what is new', () => sinceTests(open));
+}
+
+function compactingTests(open: OpenStore): void {
+  const store = sharedStore(open);
+
+  it('[TEXT-8] stores the full text, drops entries up to a version, and leaves the text as it is', async () => {
+    const code = await makeRoom(store.rooms);
+    for (const version of [1, 2, 3]) await appendInsertion(store.rooms, code, version, `${version}\u0000`);
+    const content = '4\u00003\u00002\u00001\u0000';
+    const compaction = { content, dropThrough: 2 };
+    const appended = await store.rooms.appendText(code, textAppend(insertion(4, '4\u0000'), { compaction }));
+    assert.deepEqual(appended, { outcome: 'appended', seq: 4 });
+    assert.deepEqual(await storedText(store.rooms, code), {
+      content: { content, version: 4, writtenAt: start },
+      entries: [insertion(3, '3\u0000'), insertion(4, '4\u0000')],
+      fullTextVersion: 4,
+      checkpointVersion: 0,
+      keepsHistory: true,
+    });
+    await appendInsertion(store.rooms, code, 5, '5');
+    assert.equal((await textOf(store.rooms, code))?.content, `5${content}`);
+  });
+
+  for (const [dropThrough, kept] of [
+    [0, [1, 2, 3]],
+    [1, [2, 3]],
+    [3, []],
+  ] as const) {
+    it(`[TEXT-8] keeps entries ${kept.join(', ') || 'none'} of 3 when those up to ${dropThrough} are dropped`, async () => {
+      const code = await makeRoom(store.rooms);
+      await appendInsertion(store.rooms, code, 1, 'a');
+      await appendInsertion(store.rooms, code, 2, 'a');
+      await store.rooms.appendText(code, compacting(3, 'aaa', dropThrough));
+      const { entries, fullTextVersion } = await storedText(store.rooms, code);
+      assert.deepEqual([entries.map(({ version }) => version), fullTextVersion], [[...kept], 3]);
+      assert.equal((await textOf(store.rooms, code))?.content, 'aaa');
+      assert.deepEqual(await appendInsertion(store.rooms, code, 4, 'b'), { outcome: 'appended', seq: 4 });
+      assert.equal((await textOf(store.rooms, code))?.content, 'baaa');
+    });
+  }
+
+  it('[TEXT-8] replaces the full text each time, the empty one included', async () => {
+    const code = await makeRoom(store.rooms);
+    await store.rooms.appendText(code, compacting(1, 'a', 1));
+    const cleared = textEntry(2, { edits: [{ from: 0, to: 1, insert: '' }] });
+    await store.rooms.appendText(code, textAppend(cleared, { compaction: { content: '', dropThrough: 2 } }));
+    assert.deepEqual({ ...(await textOf(store.rooms, code)) }, { content: '', version: 2, writtenAt: start });
+    await appendInsertion(store.rooms, code, 3, 'b');
+    const { content, fullTextVersion } = await storedText(store.rooms, code);
+    assert.deepEqual([content.content, fullTextVersion], ['b', 2]);
+  });
+
+  it('[TEXT-8] leaves the texts and logs of other rooms alone', async () => {
+    const [code, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    await appendInsertion(store.rooms, other, 1, 'other');
+    const before = await storedText(store.rooms, other);
+    await store.rooms.appendText(code, compacting(1, 'a', 1));
+    assert.deepEqual(await storedText(store.rooms, other), before);
+  });
+
+  it('[TEXT-8] shows the right text to reads in between while appends compact', async () => {
+    const code = await makeRoom(store.rooms);
+    const appends = Array.from({ length: 200 }, async (_, n) => {
+      const append = n % 10 === 9 ? compacting(n + 1, 'a'.repeat(n + 1), n - 3) : textAppend(insertion(n + 1, 'a'));
+      await store.rooms.appendText(code, append);
+      await assertAllA(store.rooms, code, n + 1);
+    });
+    await Promise.all(appends);
+  });
+}
+
+/** An entry that inserts `a` and stores the full text. */
+function compacting(version: number, content: string, dropThrough: number): TextAppend {
+  return textAppend(insertion(version, 'a'), { compaction: { content, dropThrough } });
+}
+
+async function assertAllA(rooms: RoomStore, code: RoomCode, atLeast: number): Promise<void> {
+  const { content, version } = (await textOf(rooms, code)) ?? { content: '', version: 0 };
+  assert.ok(version >= atLeast, `read version ${version} after version ${atLeast}`);
+  assert.equal(content, 'a'.repeat(version));
+}
+
+function sinceTests(open: OpenStore): void {
+  const store = sharedStore(open);
+
+  async function textSince(code: RoomCode, sinceVersion?: number) {
+    const state = await store.rooms.readState(code, start, sinceVersion);
+    assert.ok(typeof state === 'object', 'the room should exist');
+    return state.text;
+  }
+
+  async function roomWith(entries: readonly TextEntry[], dropThrough: number): Promise<RoomCode> {
+    const code = await makeRoom(store.rooms);
+    for (const [n, entry] of entries.entries()) {
+      const isSecondLast = n === entries.length - 2;
+      const content = applyEntries('', entries.slice(0, n + 1));
+      await store.rooms.appendText(
+        code,
+        textAppend(entry, { compaction: isSecondLast ? { content, dropThrough } : undefined }),
+      );
+    }
+    return code;
+  }
+
+  const entries = [
+    insertion(1, 'd'),
+    insertion(2, 'c'),
+    insertion(3, 'b'),
+    insertion(4, 'a', { writtenAt: start + 1 }),
+  ];
+  const current = { version: 4, writtenAt: start + 1 };
+
+  it('[TEXT-7] gives the whole text to a reader that names no version', async () => {
+    const code = await roomWith(entries, 1);
+    assert.deepEqual(await textSince(code), { ...current, content: 'abcd', entries: [] });
+  });
+
+  it('[TEXT-7] gives the entries since the version that the reader names', async () => {
+    const code = await roomWith(entries, 1);
+    for (const since of [1, 2, 3, 4]) {
+      const newer = entries.slice(since);
+      assert.deepEqual(await textSince(code, since), { ...current, content: undefined, entries: newer });
+    }
+  });
+
+  it('[TEXT-7] [TEXT-8] gives the whole text when the log no longer has all entries', async () => {
+    const code = await roomWith(entries, 2);
+    for (const since of [0, 1]) {
+      assert.deepEqual(await textSince(code, since), { ...current, content: 'abcd', entries: [] });
+    }
+    assert.deepEqual((await textSince(code, 2)).entries, entries.slice(2));
+  });
+
+  it('[TEXT-7] gives the whole text to a reader that names a version which does not exist', async () => {
+    const code = await roomWith(entries, 1);
+    for (const since of [5, 1000]) {
+      assert.deepEqual(await textSince(code, since), { ...current, content: 'abcd', entries: [] });
+    }
+  });
+
+  it('[TEXT-7] gives nothing new of a fresh room to a reader that has version 0', async () => {
+    const code = await makeRoom(store.rooms);
+    const fresh = { version: 0, writtenAt: start, entries: [] };
+    assert.deepEqual(await textSince(code, 0), { ...fresh, content: undefined });
+    assert.deepEqual(await textSince(code), { ...fresh, content: '' });
+    assert.deepEqual(await textSince(code, 1), { ...fresh, content: '' });
+  });
+
+  it('[TEXT-7] leads any reader from its version to the current text', async () => {
+    const code = await makeRoom(store.rooms);
+    const contents = [''];
+    for (let version = 1; version <= 30; version++) {
+      const content = `${version},${contents.at(-1)}`;
+      const compaction = version % 7 === 0 ? { content, dropThrough: version - 5 } : undefined;
+      await store.rooms.appendText(code, textAppend(insertion(version, `${version},`), { compaction }));
+      contents.push(content);
+    }
+    for (const [since, before] of contents.entries()) {
+      const { content, entries } = await textSince(code, since);
+      assert.equal(content ?? applyEntries(before, entries), contents.at(-1));
+      assert.equal(content === undefined, since >= 23);
+    }
+  });
+}

@@ -1,0 +1,196 @@
+/** Checkpoints of the text: kept within limits, listed, read and cleared. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Checkpoint, CheckpointInfo } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import {
+  appendInsertion,
+  checkpoint,
+  draft,
+  hour,
+  keepCheckpoint,
+  makeRoom,
+  manyMisses,
+  type OpenStore,
+  ownStore,
+  second,
+  sharedStore,
+  start,
+  storedText,
+  textAppend,
+  textEntry,
+  unknownCode,
+} from './store-under-test.ts';
+
+const MiB = 1024 * 1024;
+
+export function historyTests(open: OpenStore): void {
+  describe('checkpoints', () => checkpointTests(open));
+  describe('the limits of the history', () => limitTests(open));
+  describe('the end of the history', () => endTests(open));
+}
+
+function checkpointTests(open: OpenStore): void {
+  const store = sharedStore(open);
+
+  it('[HIST-2] has no checkpoints in a fresh room', async () => {
+    const code = await makeRoom(store.rooms);
+    assert.deepEqual(await store.rooms.listHistory(code, start), []);
+    assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'no-checkpoint');
+    assert.equal((await storedText(store.rooms, code)).checkpointVersion, 0);
+  });
+
+  it('[HIST-1] [HIST-2] keeps checkpoints, lists them newest first, and gives each back', async () => {
+    const code = await makeRoom(store.rooms);
+    const kept = [
+      checkpoint(1, 'first\u0000', { deviceId: 'phone', writtenAt: start + 1 }),
+      checkpoint(2, ''),
+      checkpoint(3, '😀 "\\\r\n', { deviceId: 'laptop \u0000', writtenAt: start + second }),
+    ];
+    await appendInsertion(store.rooms, code, 1, 'first\u0000');
+    for (const one of kept) await keepCheckpoint(store.rooms, code, one);
+    assert.deepEqual(await store.rooms.listHistory(code, start), kept.toReversed().map(infoOf));
+    for (const one of kept) assert.deepEqual(await store.rooms.readCheckpoint(code, one.version, start), one);
+    assert.equal(await store.rooms.readCheckpoint(code, 4, start), 'no-checkpoint');
+    assert.equal((await storedText(store.rooms, code)).checkpointVersion, 3);
+  });
+
+  it('[HIST-1] keeps a checkpoint in the same step as the edit, a compaction and the new text', async () => {
+    const code = await makeRoom(store.rooms);
+    await appendInsertion(store.rooms, code, 1, 'before');
+    const limits = { checkpoints: 50, bytes: MiB };
+    const append = textAppend(textEntry(2, { edits: [{ from: 0, to: 6, insert: 'after' }] }), {
+      content: 'after',
+      compaction: { content: 'after', dropThrough: 2 },
+      checkpoint: { checkpoint: checkpoint(1, 'before'), limits },
+    });
+    assert.deepEqual(await store.rooms.appendText(code, append), { outcome: 'appended', seq: 2 });
+    assert.deepEqual(await store.rooms.readCheckpoint(code, 1, start), checkpoint(1, 'before'));
+    const { content, fullTextVersion, checkpointVersion } = await storedText(store.rooms, code);
+    assert.deepEqual([content.content, fullTextVersion, checkpointVersion], ['after', 2, 1]);
+  });
+
+  it('[HIST-1] [HIST-2] gives back a checkpoint of a MiB', async () => {
+    const code = await makeRoom(store.rooms);
+    const content = '\u0000é'.repeat(MiB / 3);
+    await keepCheckpoint(store.rooms, code, checkpoint(0, content));
+    const read = await store.rooms.readCheckpoint(code, 0, start);
+    assert.ok(typeof read === 'object' && read.content === content && read.size === MiB - 1);
+  });
+
+  it('keeps the histories of rooms apart', async () => {
+    const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    await keepCheckpoint(store.rooms, one, checkpoint(0, 'one'));
+    await keepCheckpoint(store.rooms, other, checkpoint(0, 'other'));
+    await store.rooms.clearHistory(other, start);
+    assert.deepEqual(await store.rooms.readCheckpoint(one, 0, start), checkpoint(0, 'one'));
+    assert.equal(await store.rooms.readCheckpoint(other, 0, start), 'no-checkpoint');
+  });
+}
+
+function limitTests(open: OpenStore): void {
+  const store = sharedStore(open);
+
+  const versionsIn = async (code: RoomCode) => {
+    const history = await store.rooms.listHistory(code, start);
+    assert.ok(typeof history === 'object');
+    return history.map(({ version }) => version);
+  };
+
+  it('[HIST-1] drops the oldest checkpoints over the number allowed', async () => {
+    const code = await makeRoom(store.rooms);
+    for (let version = 0; version < 15; version++) {
+      const limits = { checkpoints: version < 12 ? 10 : 3, bytes: MiB };
+      await keepCheckpoint(store.rooms, code, checkpoint(version, `${version}`), limits);
+      if (version === 11) assert.deepEqual(await versionsIn(code), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+    }
+    assert.deepEqual(await versionsIn(code), [14, 13, 12]);
+    assert.equal(await store.rooms.readCheckpoint(code, 11, start), 'no-checkpoint');
+  });
+
+  it('[HIST-1] drops the oldest checkpoints over the bytes allowed', async () => {
+    const code = await makeRoom(store.rooms);
+    const limits = { checkpoints: 50, bytes: 10 };
+    const sizes = [4, 4, 2, 1, 9, 1, 1];
+    const expected = [[0], [1, 0], [2, 1, 0], [3, 2, 1], [4, 3], [5, 4], [6, 5]];
+    for (const [version, size] of sizes.entries()) {
+      await keepCheckpoint(store.rooms, code, checkpoint(version, 'x'.repeat(size)), limits);
+      assert.deepEqual(await versionsIn(code), expected[version], `after version ${version}`);
+    }
+  });
+
+  it('[HIST-1] counts bytes, not characters', async () => {
+    const code = await makeRoom(store.rooms);
+    const limits = { checkpoints: 50, bytes: 10 };
+    for (const version of [0, 1, 2]) await keepCheckpoint(store.rooms, code, checkpoint(version, '😀'), limits);
+    assert.deepEqual(await versionsIn(code), [2, 1]);
+  });
+
+  it('[HIST-1] keeps the newest checkpoint whatever its size', async () => {
+    const code = await makeRoom(store.rooms);
+    const limits = { checkpoints: 50, bytes: 10 };
+    await keepCheckpoint(store.rooms, code, checkpoint(0, 'x'), limits);
+    await keepCheckpoint(store.rooms, code, checkpoint(1, 'x'.repeat(11)), limits);
+    assert.deepEqual(await versionsIn(code), [1]);
+    await keepCheckpoint(store.rooms, code, checkpoint(2, ''), limits);
+    assert.deepEqual(await versionsIn(code), [2]);
+  });
+}
+
+function endTests(open: OpenStore): void {
+  const store = sharedStore(open, manyMisses);
+
+  it('[HIST-3] clears the history and leaves the text and its log', async () => {
+    const code = await makeRoom(store.rooms);
+    await appendInsertion(store.rooms, code, 1, 'text');
+    await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
+    const { content, entries } = await storedText(store.rooms, code);
+    assert.equal(await store.rooms.clearHistory(code, start), 'cleared');
+    assert.deepEqual(await store.rooms.listHistory(code, start), []);
+    assert.equal(await store.rooms.readCheckpoint(code, 1, start), 'no-checkpoint');
+    const after = await storedText(store.rooms, code);
+    assert.deepEqual(after, { content, entries, fullTextVersion: 0, checkpointVersion: 0, keepsHistory: true });
+  });
+
+  it('[HIST-3] clears a history that is empty, and keeps checkpoints again afterwards', async () => {
+    const code = await makeRoom(store.rooms);
+    assert.equal(await store.rooms.clearHistory(code, start), 'cleared');
+    await keepCheckpoint(store.rooms, code, checkpoint(0, ''));
+    assert.equal(await store.rooms.clearHistory(code, start), 'cleared');
+    await keepCheckpoint(store.rooms, code, checkpoint(1, 'again'));
+    assert.deepEqual(await store.rooms.listHistory(code, start), [infoOf(checkpoint(1, 'again'))]);
+  });
+
+  it('[LIFE-4] [HIST-1] ends with a room that is deleted', async () => {
+    const made = draft();
+    const code = await makeRoom(store.rooms, made);
+    await keepCheckpoint(store.rooms, code, checkpoint(0, 'kept'));
+    await store.rooms.deleteRoom(code, start);
+    assert.equal(await store.rooms.listHistory(code, start), 'gone');
+    assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'gone');
+    assert.equal(await store.rooms.clearHistory(code, start), 'gone');
+    await makeRoom(store.rooms, { draw: made.draw });
+    assert.deepEqual(await store.rooms.listHistory(code, start), []);
+    assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'no-checkpoint');
+  });
+
+  it('[LIFE-2] [LIFE-5] [HIST-1] ends with a room that expires, swept or not', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const code = await makeRoom(rooms, { expiresAt: start + hour });
+    await keepCheckpoint(rooms, code, checkpoint(0, 'kept'));
+    assert.equal(await rooms.listHistory(code, start + hour), 'expired');
+    await rooms.expireRooms(start + hour, 100);
+    assert.equal(await rooms.listHistory(code, start + hour), 'expired');
+    assert.equal(await rooms.readCheckpoint(code, 0, start + hour), 'expired');
+    assert.equal(await rooms.clearHistory(code, start + hour), 'expired');
+  });
+
+  it('is not there for a room that never existed', async () => {
+    const code = unknownCode();
+    assert.equal(await store.rooms.listHistory(code, start), 'gone');
+    assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'gone');
+    assert.equal(await store.rooms.clearHistory(code, start), 'gone');
+  });
+}
+
+const infoOf = ({ content, ...info }: Checkpoint): CheckpointInfo => info;

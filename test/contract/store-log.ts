@@ -1,0 +1,196 @@
+/** The text as a log of edits: appending to it, and appends that come too late. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { anyEdits, editsOf } from './any-text.ts';
+import {
+  appendInsertion,
+  applyEntries,
+  draft,
+  insertion,
+  makeRoom,
+  type OpenStore,
+  second,
+  sharedStore,
+  start,
+  storedText,
+  textAppend,
+  textEntry,
+  textOf,
+  visit,
+} from './store-under-test.ts';
+
+const MiB = 1024 * 1024;
+
+export function logTests(open: OpenStore): void {
+  describe('appending', () => appendTests(open));
+  describe('stale appends', () => staleTests(open));
+}
+
+function appendTests(open: OpenStore): void {
+  const store = sharedStore(open);
+
+  it('[TEXT-7] starts with an empty log', async () => {
+    const code = await makeRoom(store.rooms);
+    assert.deepEqual(await storedText(store.rooms, code), {
+      content: { content: '', version: 0, writtenAt: start },
+      entries: [],
+      fullTextVersion: 0,
+      checkpointVersion: 0,
+      keepsHistory: true,
+    });
+  });
+
+  it('[TEXT-7] keeps entries as they were appended, and applies them in order', async () => {
+    const code = await makeRoom(store.rooms, { keepsHistory: false });
+    const entries = [
+      insertion(1, 'hello world', { deviceId: 'phone', ref: 'a1' }),
+      textEntry(2, { edits: [], writtenAt: start + 1, ref: '' }),
+      textEntry(3, {
+        edits: [
+          { from: 0, to: 1, insert: 'J\u0000' },
+          { from: 5, to: 5, insert: ',\r\n"\\👍' },
+          { from: 6, to: 11, insert: '' },
+        ],
+        deviceId: 'laptop \u0000"',
+        writtenAt: start + second,
+      }),
+    ];
+    for (const [n, entry] of entries.entries()) {
+      assert.deepEqual(await store.rooms.appendText(code, textAppend(entry)), { outcome: 'appended', seq: n + 1 });
+    }
+    const content = { content: 'J\u0000ello,\r\n"\\👍 ', version: 3, writtenAt: start + second };
+    const stored = { content, entries, fullTextVersion: 0, checkpointVersion: 0, keepsHistory: false };
+    assert.deepEqual(await storedText(store.rooms, code), stored);
+    assert.deepEqual({ ...(await textOf(store.rooms, code)) }, content);
+  });
+
+  it('[TEXT-1] [TEXT-7] gives back any well-formed text that edits make, with and without the new text at hand', async () => {
+    const code = await makeRoom(store.rooms);
+    let [text, version] = ['', 0];
+    const readsBack = fc.asyncProperty(anyEdits, fc.boolean(), async (drawn, hasContent) => {
+      const edits = editsOf(drawn, text);
+      version += 1;
+      text = applyEntries(text, [textEntry(version, { edits })]);
+      const content = hasContent ? text : undefined;
+      await store.rooms.appendText(code, textAppend(textEntry(version, { edits }), { content }));
+      assert.equal((await textOf(store.rooms, code))?.content, text);
+    });
+    await fc.assert(readsBack, { seed: 1, numRuns: 150, endOnFailure: true });
+    const { content, entries } = await storedText(store.rooms, code);
+    assert.deepEqual([content.content, applyEntries('', entries)], [text, text]);
+  });
+
+  it('[TEXT-7] appends a long edit to a long text', async () => {
+    const code = await makeRoom(store.rooms);
+    const [long, longer] = ['\u0000'.repeat(MiB / 2), '😀'.repeat(MiB / 8)];
+    await appendInsertion(store.rooms, code, 1, long);
+    await appendInsertion(store.rooms, code, 2, longer);
+    assert.ok((await textOf(store.rooms, code))?.content === longer + long);
+    assert.ok((await storedText(store.rooms, code)).content.content === longer + long);
+  });
+
+  it('[TEXT-7] appends 100 entries that were sent without waiting, each to the version of the one before', async () => {
+    const code = await makeRoom(store.rooms);
+    const letters = Array.from({ length: 100 }, (_, n) => String.fromCodePoint(0x1f600 + n));
+    const outcomes = await Promise.all(letters.map((letter, n) => appendInsertion(store.rooms, code, n + 1, letter)));
+    assert.deepEqual(
+      outcomes,
+      letters.map((_, n) => ({ outcome: 'appended', seq: n + 1 })),
+    );
+    assert.equal((await textOf(store.rooms, code))?.content, letters.toReversed().join(''));
+  });
+
+  it('[TEXT-6] shows each of many appends in progress to reads that follow its answer', async () => {
+    const code = await makeRoom(store.rooms);
+    const appendAndRead = async (n: number) => {
+      // Some name the text after them and some do not: a store that caches must not mix them up.
+      const content = n % 3 === 0 ? undefined : 'a'.repeat(n);
+      await store.rooms.appendText(code, textAppend(insertion(n, 'a'), { content }));
+      await store.rooms.admit(visit(code));
+      const { content: text, version } = (await textOf(store.rooms, code)) ?? { content: '', version: 0 };
+      assert.ok(version >= n, `read version ${version} after version ${n}`);
+      assert.equal(text.length, version);
+    };
+    await Promise.all(Array.from({ length: 100 }, (_, n) => appendAndRead(n + 1)));
+  });
+
+  it('keeps the logs of rooms apart', async () => {
+    const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    await appendInsertion(store.rooms, one, 1, 'one');
+    await appendInsertion(store.rooms, other, 1, 'other');
+    assert.deepEqual((await storedText(store.rooms, one)).entries, [insertion(1, 'one')]);
+    assert.deepEqual((await storedText(store.rooms, other)).entries, [insertion(1, 'other')]);
+  });
+
+  it('[LIFE-4] starts again with an empty log in a room that has the code of a deleted one', async () => {
+    const made = draft();
+    const code = await makeRoom(store.rooms, made);
+    await appendInsertion(store.rooms, code, 1, 'deleted');
+    await textOf(store.rooms, code);
+    await store.rooms.deleteRoom(code, start);
+    await makeRoom(store.rooms, { draw: made.draw });
+    const { content, entries, fullTextVersion } = await storedText(store.rooms, code);
+    assert.deepEqual([content.content, content.version, entries, fullTextVersion], ['', 0, [], 0]);
+    assert.equal((await textOf(store.rooms, code))?.content, '');
+  });
+}
+
+function staleTests(open: OpenStore): void {
+  const store = sharedStore(open);
+  const entries = [insertion(1, 'c', { deviceId: 'phone', ref: 'r' }), insertion(2, 'b'), insertion(3, 'a')] as const;
+
+  /** A room whose log has the entries after `trimmedThrough`. */
+  async function roomAtVersion3(trimmedThrough = 0): Promise<RoomCode> {
+    const code = await makeRoom(store.rooms);
+    for (const entry of entries.slice(0, 2)) await store.rooms.appendText(code, textAppend(entry));
+    const compaction = trimmedThrough > 0 ? { content: 'abc', dropThrough: trimmedThrough } : undefined;
+    await store.rooms.appendText(code, textAppend(entries[2], { compaction }));
+    return code;
+  }
+
+  const appendLate = (code: RoomCode, version: number) => appendInsertion(store.rooms, code, version, 'late');
+
+  it('[TEXT-7] answer with the entries since the expected version', async () => {
+    const code = await roomAtVersion3();
+    for (const version of [1, 2, 3]) {
+      const stale = { outcome: 'stale', version: 3, entries: entries.slice(version - 1) };
+      assert.deepEqual(await appendLate(code, version), stale);
+    }
+  });
+
+  it('[TEXT-7] answer without entries when the log no longer has all of them', async () => {
+    const code = await roomAtVersion3(2);
+    const withoutEntries = { outcome: 'stale', version: 3, entries: undefined };
+    assert.deepEqual(await appendLate(code, 1), withoutEntries);
+    assert.deepEqual(await appendLate(code, 2), withoutEntries);
+    assert.deepEqual(await appendLate(code, 3), { ...withoutEntries, entries: [entries[2]] });
+    assert.deepEqual(await appendLate(await roomAtVersion3(3), 3), withoutEntries);
+  });
+
+  it('[TEXT-7] answer without entries when the expected version does not exist yet', async () => {
+    const code = await roomAtVersion3();
+    const stale = { outcome: 'stale', version: 3, entries: undefined };
+    assert.deepEqual(await appendLate(code, 5), stale);
+    assert.deepEqual(await appendLate(code, 1000), stale);
+    assert.deepEqual(await appendLate(await makeRoom(store.rooms), 2), { ...stale, version: 0 });
+  });
+
+  it('[TEXT-7] [TEXT-8] [HIST-1] change nothing: neither text nor log, full text or history', async () => {
+    const code = await roomAtVersion3();
+    const before = await storedText(store.rooms, code);
+    const late = textAppend(insertion(3, 'late'), {
+      content: 'late',
+      compaction: { content: 'late', dropThrough: 3 },
+      checkpoint: {
+        checkpoint: { version: 2, content: 'bc', size: 2, writtenAt: start, deviceId: undefined },
+        limits: { checkpoints: 50, bytes: MiB },
+      },
+    });
+    assert.equal((await store.rooms.appendText(code, late)).outcome, 'stale');
+    assert.deepEqual(await storedText(store.rooms, code), before);
+    assert.equal((await textOf(store.rooms, code))?.content, 'abc');
+    assert.deepEqual(await store.rooms.listHistory(code, start), []);
+  });
+}

@@ -1,0 +1,120 @@
+/** The authority over texts, when its store is slow, fails, or is written to by another node. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { createLocalBus } from '../../src/bus/local.ts';
+import { PoproomError } from '../../src/core/errors.ts';
+import type { RoomChange, RoomStore } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { createTexts } from '../../src/core/text/texts.ts';
+import { makeRoom, storedText } from '../contract/store-under-test.ts';
+import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
+
+const insert = (at: number, text: string) => ({ edits: [{ from: at, to: at, insert: text }] });
+
+async function open(t: TestContext, change: (rooms: RoomStore) => Partial<RoomStore> = () => ({})) {
+  const store = await openStore(t, await temporaryFolder(t));
+  const code = (await makeRoom(store.rooms, { createdAt: Date.now(), expiresAt: Date.now() + 60_000 })) as RoomCode;
+  const bus = createLocalBus();
+  const changes: RoomChange[] = [];
+  bus.subscribe(code, (change) => changes.push(change));
+  const rooms = { ...store.rooms, ...change(store.rooms) };
+  const node = () => createTexts({ rooms, bus, clock: Date.now }, { largestContent: 100_000 });
+  const content = async () => (await storedText(store.rooms, code, Date.now())).content.content;
+  return { rooms: store.rooms, code, node, changes, content };
+}
+
+describe('the authority over texts', () => {
+  it('[TEXT-10] stores edits of two nodes that know nothing of each other, each once', async (t) => {
+    const { code, node, content, changes } = await open(t);
+    const [one, two] = [node(), node()];
+    const writes = Array.from({ length: 40 }, (_, n) =>
+      (n % 2 ? one : two).edit(code, { ...insert(0, `${n};`), baseVersion: 0, deviceId: `device-${n}` }),
+    );
+    const versions = (await Promise.all(writes)).map(({ version }) => version);
+    assert.deepEqual(
+      versions.toSorted((a, b) => a - b),
+      Array.from({ length: 40 }, (_, n) => n + 1),
+    );
+    const text = await content();
+    for (let n = 0; n < 40; n++) assert.ok(text.split(';').includes(`${n}`), `${n} in ${text}`);
+    assert.equal(changes.length, 40);
+  });
+
+  it('[TEXT-4] believes the store, not its memory, about the current version', async (t) => {
+    const { code, node, content } = await open(t);
+    const [one, two] = [node(), node()];
+    await one.replace(code, { content: 'a' });
+    await two.replace(code, { content: 'b' });
+    await one.replace(code, { content: 'c', ifVersions: [2] });
+    assert.equal(await content(), 'c');
+    await assert.rejects(two.replace(code, { content: 'd', ifVersions: [2] }), { code: 'VERSION_CONFLICT' });
+    await two.edit(code, { ...insert(1, '!'), baseVersion: 3 });
+    assert.equal(await content(), 'c!');
+  });
+
+  it('[TEXT-6] goes on after a write that failed, and those sent after it are stored', async (t) => {
+    let failing = 2;
+    const { code, node, content, changes } = await open(t, ({ appendText }) => ({
+      async appendText(...args) {
+        if (failing-- === 1) throw new PoproomError('STORAGE_FULL', 'The disk is full.');
+        return appendText(...args);
+      },
+    }));
+    const texts = node();
+    const writes = ['a', 'b', 'c', 'd'].map((letter, n) =>
+      texts.edit(code, { ...insert(0, letter), baseVersion: 0, deviceId: `${n}` }),
+    );
+    const outcomes = await Promise.allSettled(writes);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+    );
+    assert.equal(await content(), 'acd');
+    assert.deepEqual(
+      changes.map(({ entry }) => entry?.version),
+      [1, 2, 3],
+    );
+  });
+
+  it('[TEXT-8] keeps a bounded log, whatever is written', async (t) => {
+    const { rooms, code, node, content } = await open(t);
+    const texts = node();
+    let expected = '';
+    for (let n = 0; n < 2600; n++) {
+      const letter = String.fromCharCode(97 + (n % 26));
+      // A text of some size, so that only the number of entries makes it store the full text.
+      if (n === 0) expected = 'x'.repeat(90_000);
+      else expected += letter;
+      await texts.edit(code, {
+        ...insert(n === 0 ? 0 : expected.length - 1, n === 0 ? expected : letter),
+        baseVersion: n,
+      });
+      if (n % 500 !== 499) continue;
+      const { entries, fullTextVersion, content: current } = await storedText(rooms, code, Date.now());
+      assert.ok(entries.length <= 1500 && entries.length >= 500, `${entries.length} entries`);
+      assert.ok(current.version - fullTextVersion <= 1000);
+    }
+    assert.equal(await content(), expected);
+    assert.ok(await texts.since(code, 2100));
+    await assert.rejects(texts.edit(code, { ...insert(0, 'y'), baseVersion: 5 }), { code: 'VERSION_CONFLICT' });
+  });
+
+  it('[TEXT-8] bounds the log of large edits by their bytes', async (t) => {
+    const { rooms, code, node } = await open(t);
+    const texts = node();
+    for (let n = 0; n < 30; n++)
+      await texts.replace(code, { content: String.fromCharCode(97 + (n % 26)).repeat(90_000) });
+    const { entries } = await storedText(rooms, code, Date.now());
+    assert.ok(entries.length >= 1 && entries.length <= 2, `${entries.length} entries`);
+  });
+
+  it('[TEXT-11] refuses work that would take long: many edits, on a version far back', async (t) => {
+    const { code, node } = await open(t);
+    const texts = node();
+    await texts.replace(code, { content: 'x'.repeat(2000) });
+    for (let n = 0; n < 60; n++) await texts.edit(code, { ...insert(0, 'y'), baseVersion: undefined });
+    const edits = Array.from({ length: 1000 }, (_, n) => ({ from: n, to: n + 1, insert: '' }));
+    await assert.rejects(texts.edit(code, { edits, baseVersion: 1 }), { code: 'VERSION_CONFLICT' });
+    await texts.edit(code, { edits, baseVersion: 40 });
+  });
+});

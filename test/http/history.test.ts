@@ -1,0 +1,146 @@
+/** Earlier texts of a room. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertError } from '../support/assert-error.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+async function openRoom({ api }: TestServer, json = {}) {
+  const path = `/api/rooms/${await api.room(json)}`;
+  return {
+    path,
+    write: (content: string, headers = {}) => api.post(`${path}/content`, { json: { content }, headers }),
+    append: (text: string) => api.patch(`${path}/content`, { json: { append: text } }),
+    history: async () => (await api.get(`${path}/history`)).json.history,
+  };
+}
+
+const longText = 'a text that is long enough to be missed';
+
+describe('history', () => {
+  it('[HIST-1] [HIST-2] keeps the text before a large replacement, with who wrote it and when', async (t) => {
+    const server = await startTestServer(t);
+    const { path, write, history } = await openRoom(server);
+    const { timestamp } = (await write(longText, { 'x-device-id': 'phone' })).json;
+    server.clock.advance(1000);
+    await write('something else');
+    assert.deepEqual(await history(), [{ version: 1, timestamp, size: longText.length, deviceId: 'phone' }]);
+    const { json } = await server.api.get(`${path}/history/1`);
+    assert.deepEqual(json, { content: longText, version: 1, timestamp, size: longText.length, deviceId: 'phone' });
+  });
+
+  it('[HIST-1] keeps the text before it is cleared, and nothing of small changes', async (t) => {
+    const server = await startTestServer(t);
+    const { write, append, history } = await openRoom(server);
+    await write(longText);
+    await append(' at all');
+    await append('!');
+    assert.deepEqual(await history(), []);
+    await write('');
+    assert.deepEqual(
+      (await history()).map(({ version }: { version: number }) => version),
+      [3],
+    );
+    await write('');
+    await write('anew');
+    assert.equal((await history()).length, 1, 'an empty text is not worth keeping');
+  });
+
+  it('[HIST-1] keeps one after 30 seconds of change', async (t) => {
+    const server = await startTestServer(t);
+    const { append, history } = await openRoom(server);
+    for (let n = 0; n < 8; n++) {
+      await append(`${n}`);
+      server.clock.advance(10_000);
+    }
+    const versions = (await history()).map(({ version }: { version: number }) => version);
+    assert.deepEqual(versions, [6, 3]);
+  });
+
+  it('[HIST-1] keeps the newest 50', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const { write, history } = await openRoom(server);
+    for (let n = 0; n < 53; n++) await write(String.fromCharCode(97 + (n % 26)).repeat(30));
+    const versions = (await history()).map(({ version }: { version: number }) => version);
+    assert.deepEqual(
+      versions,
+      Array.from({ length: 50 }, (_, n) => 52 - n),
+    );
+  });
+
+  it('[HIST-1] keeps at most 4 MiB', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const { write, history } = await openRoom(server);
+    const letters = [...'abcdefg'];
+    for (const letter of letters) await write(letter.repeat(1_000_000));
+    const versions = (await history()).map(({ version }: { version: number }) => version);
+    assert.deepEqual(versions, [6, 5, 4, 3]);
+  });
+
+  it('[HIST-2] answers 404 for a version that it does not have', async (t) => {
+    const server = await startTestServer(t);
+    const { path, write } = await openRoom(server);
+    await write(longText);
+    for (const version of ['1', '0', '99', 'x', '-1', '1.0']) {
+      assertError(await server.api.get(`${path}/history/${version}`), 404, 'NOT_FOUND');
+    }
+  });
+
+  it('[HIST-3] is erased when asked for, and begins again', async (t) => {
+    const server = await startTestServer(t);
+    const { path, write, history } = await openRoom(server);
+    await write(longText);
+    await write('short');
+    const { status, json } = await server.api.delete(`${path}/history`);
+    assert.deepEqual([status, json.success], [200, true]);
+    assert.deepEqual(await history(), []);
+    assertError(await server.api.get(`${path}/history/1`), 404, 'NOT_FOUND');
+    assert.equal((await server.api.get(`${path}/content`)).json.content, 'short');
+    await write(longText);
+    await write('');
+    assert.deepEqual(
+      (await history()).map(({ version }: { version: number }) => version),
+      [3],
+    );
+  });
+
+  it('[HIST-3] ends with the room', async (t) => {
+    const server = await startTestServer(t);
+    const { path, write } = await openRoom(server);
+    await write(longText);
+    await write('');
+    await server.api.delete(path);
+    assertError(await server.api.get(`${path}/history`), 404, 'ROOM_NOT_FOUND');
+    assertError(await server.api.get(`${path}/history/1`), 404, 'ROOM_NOT_FOUND');
+  });
+
+  it('[HIST-4] is not kept for a room that was created without', async (t) => {
+    const server = await startTestServer(t);
+    const { write, history } = await openRoom(server, { history: false });
+    await write(longText);
+    await write('');
+    assert.deepEqual(await history(), []);
+    assertError(await server.api.post('/api/rooms', { json: { history: 'no' } }), 400, 'VALIDATION_FAILED');
+  });
+
+  it('[LIFE-6] [HIST-1] outlives a restart', async (t) => {
+    const server = await startTestServer(t);
+    const { write, history } = await openRoom(server);
+    await write(longText);
+    await write('');
+    const before = await history();
+    await server.restart();
+    assert.deepEqual(await history(), before);
+    await write(longText);
+    await write('');
+    assert.equal((await history()).length, 2);
+  });
+
+  it('[PIN-2] asks for the PIN', async (t) => {
+    const { api } = await startTestServer(t);
+    const path = `/api/rooms/${await api.room({ pin: '0427' })}/history`;
+    for (const answer of [await api.get(path), await api.get(`${path}/1`), await api.delete(path)]) {
+      assertError(answer, 401, 'PIN_REQUIRED');
+    }
+    assert.equal((await api.delete(path, { json: { pin: '0427' } })).status, 200);
+  });
+});

@@ -1,0 +1,250 @@
+/** Editing over the channel: edits in, edits out, beside clients that know only whole texts. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { TextEdit } from '../../src/protocol/types.ts';
+import { type Device, type Joining, joinRoom } from '../support/device.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const insert = (at: number, text: string): TextEdit[] => [{ from: at, to: at, insert: text }];
+
+/** A device that follows a room by edits, and has its snapshot. */
+async function editor(t: TestContext, { url }: TestServer, room: string, joining: Joining = {}): Promise<Device> {
+  const device = await joinRoom(t, url, room, { edits: true, ...joining });
+  await device.next('snapshot');
+  return device;
+}
+
+const contentOf = async ({ api }: TestServer, room: string) =>
+  (await api.get(`/api/rooms/${room}/content`)).json.content;
+
+describe('editing over the channel', () => {
+  it('[LIVE-16] [LIVE-17] tells others the edit, the author that it is written, and old clients the text', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const [author, other] = [
+      await editor(t, server, room, { deviceId: 'author' }),
+      await editor(t, server, room, { deviceId: 'other' }),
+    ];
+    const reader = await joinRoom(t, server.url, room);
+    await reader.next('snapshot');
+
+    author.say({ type: 'edit', edits: insert(0, 'Hello'), baseVersion: 0, ref: 'a1' });
+    const written = await author.next('written');
+    assert.deepEqual([written.version, written.ref], [1, 'a1']);
+    const { type: _, ...edit } = await other.next('edit');
+    const { seq, timestamp } = written;
+    assert.deepEqual(edit, { seq, version: 1, edits: insert(0, 'Hello'), timestamp, deviceId: 'author', ref: 'a1' });
+    const text = await reader.next('content');
+    assert.deepEqual([text.content, text.version, text.seq], ['Hello', 1, seq]);
+    assert.ok(author.told.every(({ type }) => type !== 'edit' && type !== 'content'));
+    assert.ok(other.told.every(({ type }) => type !== 'content'));
+    assert.ok(reader.told.every(({ type }) => type !== 'edit'));
+  });
+
+  it('[LIVE-16] tells of a text that is replaced as the smallest edit', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'one\ntwo\nthree\n' } });
+    const device = await editor(t, server, room);
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'One\ntwo\nthree!\n' } });
+    const { edits, deviceId } = await device.next('edit');
+    assert.deepEqual(edits, [{ from: 0, to: 3, insert: 'One' }, ...insert(13, '!')]);
+    assert.equal(deviceId, undefined);
+  });
+
+  it('[LIVE-5] [LIVE-16] lets old and new clients write in one room', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const [modern, old] = [await editor(t, server, room), await joinRoom(t, server.url, room)];
+    await old.next('snapshot');
+    old.say({ type: 'content', content: 'from old', baseVersion: 0, ref: 'o' });
+    assert.equal((await old.next('written')).version, 1);
+    assert.deepEqual((await modern.next('edit')).edits, insert(0, 'from old'));
+    modern.say({ type: 'edit', edits: insert(8, ' and new'), baseVersion: 1 });
+    assert.equal((await modern.next('written')).ref, undefined);
+    assert.equal((await old.next('content')).content, 'from old and new');
+    old.say({ type: 'content', content: 'too late', baseVersion: 1, ref: 'p' });
+    const { content, version, ref } = await old.next('conflict');
+    assert.deepEqual({ content, version, ref }, { content: 'from old and new', version: 2, ref: 'p' });
+  });
+
+  it('[TEXT-10] [LIVE-17] rebases edits of older versions, and orders ties by device', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const [a, b] = [await editor(t, server, room, { deviceId: 'a' }), await editor(t, server, room, { deviceId: 'b' })];
+    b.say({ type: 'edit', edits: insert(0, 'xyz'), baseVersion: 0 });
+    await b.next('written');
+    a.say({ type: 'edit', edits: insert(0, 'abc'), baseVersion: 0 });
+    assert.equal((await a.next('written')).version, 2);
+    assert.deepEqual((await b.next('edit')).edits, insert(0, 'abc'));
+    b.say({ type: 'edit', edits: insert(3, '!'), baseVersion: 1 });
+    assert.equal((await b.next('written')).version, 3);
+    assert.deepEqual((await a.next('edit', ({ version }) => version === 3)).edits, insert(6, '!'));
+    assert.equal(await contentOf(server, room), 'abcxyz!');
+  });
+
+  it('[LIVE-17] sends everything before an answer, with 10 devices that write without waiting', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const names = Array.from({ length: 10 }, (_, n) => `device-${n}`);
+    const devices = await Promise.all(names.map((deviceId) => editor(t, server, room, { deviceId })));
+    for (let n = 0; n < 10; n++) {
+      for (const [i, device] of devices.entries()) {
+        device.say({ type: 'edit', edits: insert(0, `${i}`), baseVersion: 0, ref: `${n}` });
+      }
+    }
+    const expected = Array.from({ length: 100 }, (_, n) => n + 1);
+    for (const device of devices) {
+      await device.next('written', ({ ref }) => ref === '9');
+      const last = (await server.api.get(`/api/rooms/${room}/content`)).headers.get('etag');
+      assert.equal(last, '"100"');
+      while (versionsOf(device).length < 100) await device.next('edit');
+      assert.deepEqual(versionsOf(device), expected);
+    }
+    const text = await contentOf(server, room);
+    assert.equal(text, names.map((_, i) => `${i}`.repeat(10)).join(''));
+  });
+});
+
+const versionsOf = ({ told }: Device) =>
+  told.flatMap((message) => (message.type === 'edit' || message.type === 'written' ? message.version : []));
+
+describe('a device that rejoins', () => {
+  it('[LIVE-18] gets the edits that it missed, and no snapshot', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const writer = await editor(t, server, room, { deviceId: 'writer' });
+    const first = await editor(t, server, room, { deviceId: 'phone' });
+    for (const [n, letter] of [...'abc'].entries()) {
+      writer.say({ type: 'edit', edits: insert(n, letter), baseVersion: n, ref: letter });
+      await writer.next('written');
+    }
+    const { seq, version, timestamp } = await first.next('edit');
+    await first.leave();
+    const again = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone', seq, version, timestamp });
+    await again.next('devices');
+    const types = again.told.map(({ type }) => type);
+    assert.deepEqual(types.slice(0, 3), ['edit', 'edit', 'devices']);
+    assert.deepEqual(versionsOf(again), [2, 3]);
+    const [, last, devices] = again.told as { seq: number }[];
+    assert.equal(last?.seq, seq, 'only the last message of a step has the new seq');
+    assert.equal(devices?.seq, seq + 2);
+  });
+
+  it('[LIVE-18] gets a snapshot as well when it missed something else', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const writer = await editor(t, server, room);
+    writer.say({ type: 'edit', edits: insert(0, 'a'), baseVersion: 0, ref: 'mine' });
+    const { seq, version, timestamp } = await writer.next('written');
+    await server.api.upload(room, 'a.txt', 'abc');
+    await server.api.patch(`/api/rooms/${room}/content`, { json: { append: 'b' } });
+    const again = await joinRoom(t, server.url, room, { edits: true, seq, version, timestamp });
+    const { content, files } = await again.next('snapshot');
+    assert.deepEqual([content.content, content.version, files.length], ['ab', 2, 1]);
+    assert.deepEqual(versionsOf(again), [2]);
+  });
+
+  it('[LIVE-18] gets a snapshot when its version is unknown, ahead, or was another text', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const writer = await editor(t, server, room);
+    for (const [n, letter] of [...'ab'].entries()) {
+      writer.say({ type: 'edit', edits: insert(n, letter), baseVersion: n });
+      await writer.next('written');
+    }
+    const timestamp = '2026-01-01T00:00:00.000Z';
+    for (const joining of [{}, { version: 3 }, { version: 1, timestamp }, { version: 2, timestamp, seq: 2 }]) {
+      const device = await joinRoom(t, server.url, room, { edits: true, ...joining });
+      assert.equal((await device.next('snapshot')).content.content, 'ab');
+      assert.deepEqual(versionsOf(device), [], JSON.stringify(joining));
+    }
+  });
+
+  it('[LIVE-19] [SYNC-3] repeats an edit that was stored, and it is stored once', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const first = await editor(t, server, room, { deviceId: 'phone' });
+    const edit = { type: 'edit', edits: insert(0, 'once'), baseVersion: 0, ref: 'r1' };
+    first.say(edit);
+    const { version, timestamp } = await first.next('written');
+    first.socket.terminate();
+    await server.api.patch(`/api/rooms/${room}/content`, { json: { append: '!' } });
+    const again = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone', version: 0 });
+    const replayed = await again.next('edit');
+    assert.deepEqual([replayed.deviceId, replayed.ref], ['phone', 'r1']);
+    again.say(edit);
+    const repeated = await again.next('written');
+    assert.deepEqual([repeated.version, repeated.timestamp, repeated.ref], [version, timestamp, 'r1']);
+    again.say({ ...edit, edits: insert(0, 'other') });
+    const { error, ref } = await again.next('error');
+    assert.deepEqual([error.code, error.details?.field, ref], ['VALIDATION_FAILED', 'ref', 'r1']);
+    // The ref is of the device: another may use the same.
+    const other = await editor(t, server, room, { deviceId: 'laptop' });
+    other.say({ ...edit, edits: insert(0, '2'), baseVersion: 2 });
+    await other.next('written');
+    assert.equal(await contentOf(server, room), '2once!');
+  });
+
+  it('[LIVE-19] [SYNC-3] repeats it after a restart of the server', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const first = await editor(t, server, room, { deviceId: 'phone' });
+    const edit = { type: 'edit', edits: insert(0, 'once'), baseVersion: 0, ref: 'r1' };
+    first.say(edit);
+    await first.next('written');
+    await server.restart();
+    const again = await editor(t, server, room, { deviceId: 'phone' });
+    again.say(edit);
+    assert.equal((await again.next('written')).version, 1);
+    assert.equal(await contentOf(server, room), 'once');
+  });
+});
+
+describe('a refused edit', () => {
+  const tooMany = Array.from({ length: 1001 }, (_, n) => ({ from: n, to: n, insert: '' }));
+  const refused: [string, object, string][] = [
+    ['out of range', { edits: [{ from: 0, to: 6, insert: '' }], baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['from after to', { edits: [{ from: 2, to: 1, insert: '' }], baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['overlapping', { edits: [...insert(3, 'x'), ...insert(1, 'y')], baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['splitting a pair', { edits: insert(3, 'x'), baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['removing half of a pair', { edits: [{ from: 3, to: 4, insert: '' }], baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['half of a pair', { edits: insert(0, '\ud83d'), baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['none', { edits: [], baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['too many', { edits: tooMany, baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['with a fraction', { edits: insert(0.5, 'x'), baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['negative', { edits: insert(-1, 'x'), baseVersion: 1 }, 'VALIDATION_FAILED'],
+    ['without a base', { edits: insert(0, 'x') }, 'VALIDATION_FAILED'],
+    ['of the future', { edits: insert(0, 'x'), baseVersion: 2 }, 'VERSION_CONFLICT'],
+    ['too long a result', { edits: insert(0, 'x'.repeat(4090)), baseVersion: 1 }, 'CONTENT_TOO_LARGE'],
+  ];
+
+  it('[TEXT-11] [LIVE-17] changes nothing, and the channel stays open', async (t) => {
+    const server = await startTestServer(t, { POPROOM_CONTENT_MAX: '4KiB' });
+    const room = await server.api.room();
+    const device = await editor(t, server, room);
+    device.say({ type: 'edit', edits: insert(0, 'ab😀c'), baseVersion: 0 });
+    await device.next('written');
+    for (const [name, edit, code] of refused) {
+      device.say({ type: 'edit', ref: name, ...edit });
+      const { error, ref } = await device.next('error');
+      assert.deepEqual([error.code, ref], [code, name]);
+      assert.ok(!JSON.stringify(error).includes('ab😀c'), 'a refusal does not repeat the text');
+    }
+    const { headers, json } = await server.api.get(`/api/rooms/${room}/content`);
+    assert.deepEqual([json.content, headers.get('etag')], ['ab😀c', '"1"']);
+  });
+
+  it('[TEXT-8] [TEXT-11] is one on a version that the log no longer has', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_CONTENT_MAX: '8KiB' });
+    const room = await server.api.room();
+    const device = await editor(t, server, room);
+    const text = (n: number) => `${n} `.repeat(1000);
+    for (let n = 0; n < 10; n++) await server.api.post(`/api/rooms/${room}/content`, { json: { content: text(n) } });
+    device.say({ type: 'edit', edits: insert(0, 'x'), baseVersion: 0 });
+    const { error } = await device.next('error');
+    assert.deepEqual([error.code, error.details?.version], ['VERSION_CONFLICT', 10]);
+    device.say({ type: 'edit', edits: insert(0, 'x'), baseVersion: 9 });
+    assert.equal((await device.next('written')).version, 11);
+  });
+});

@@ -1,0 +1,89 @@
+/** Databases of earlier versions are brought up to date when they are opened. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
+import { steps } from '../../src/store/sqlite/schema.ts';
+import { appendInsertion, file, hour, mac, start, storedText, textOf, visit } from '../contract/store-under-test.ts';
+import { openStore, temporaryFolder } from './open-sqlite.ts';
+
+/** The number of the first schema that was released. */
+const firstRelease = 2;
+
+const oddText = 'before\u0000after \u{1f44d} "\\\r\n\u2028';
+const [fresh, written, cleared] = ['FRESH0', 'WR0TE0', 'C0EARED'] as [RoomCode, RoomCode, RoomCode];
+/** Its number does not fit into a JavaScript number. */
+const longCode = 'A0000000000' as RoomCode;
+
+describe('sqlite: a database of the first release', () => {
+  it('[TEXT-1] [LIFE-6] keeps all texts, versions, PINs and files', async (t) => {
+    const folder = await temporaryFolder(t);
+    const kept = file();
+    makeFirstRelease(folder, (insert, db) => {
+      insert(fresh, 0, '');
+      insert(written, 7, oddText);
+      insert(cleared, 5, '');
+      insert(longCode, 1, 'x'.repeat(1024 * 1024), mac('0427'));
+      const columns = 'id, room, blob, name, type, size, uploaded_at';
+      const { id, blob, name, type, size, uploadedAt } = kept;
+      db.prepare(`INSERT INTO files (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`).run(
+        id,
+        roomIdOf(written),
+        blob,
+        name,
+        type,
+        size,
+        uploadedAt,
+      );
+    });
+    const { rooms } = await openStore(t, folder);
+
+    assert.deepEqual({ ...(await textOf(rooms, fresh)) }, { content: '', version: 0, writtenAt: start });
+    assert.deepEqual({ ...(await textOf(rooms, written)) }, { content: oddText, version: 7, writtenAt: start });
+    assert.deepEqual({ ...(await textOf(rooms, cleared)) }, { content: '', version: 5, writtenAt: start });
+    assert.equal((await rooms.admit(visit(longCode))).outcome, 'pin-required');
+    assert.equal((await textOf(rooms, longCode, start, mac('0427')))?.content.length, 1024 * 1024);
+    assert.deepEqual(await appendInsertion(rooms, longCode, 2, 'a'), { outcome: 'appended', seq: 2 });
+    assert.equal(await rooms.countRooms(start), 4);
+    assert.deepEqual(await rooms.findFile(kept.id, start), kept);
+  });
+
+  it('[TEXT-7] [HIST-1] starts logs at the versions that texts have, and keeps histories from then on', async (t) => {
+    const folder = await temporaryFolder(t);
+    makeFirstRelease(folder, (insert) => {
+      insert(fresh, 0, '');
+      insert(written, 7, 'text');
+      insert(cleared, 5, '');
+    });
+    const { rooms } = await openStore(t, folder);
+
+    const migrated = { entries: [], checkpointVersion: 0, keepsHistory: true };
+    const content = { content: 'text', version: 7, writtenAt: start };
+    assert.deepEqual(await storedText(rooms, written), { ...migrated, content, fullTextVersion: 7 });
+    for (const [code, version, text] of [
+      [fresh, 1, 'a'],
+      [written, 8, 'atext'],
+      [cleared, 6, 'a'],
+    ] as const) {
+      assert.deepEqual(await appendInsertion(rooms, code, version, 'a'), { outcome: 'appended', seq: version });
+      assert.equal((await textOf(rooms, code))?.content, text);
+      const { fullTextVersion, entries } = await storedText(rooms, code);
+      assert.deepEqual([fullTextVersion, entries.length], [version - 1, 1]);
+    }
+  });
+});
+
+type InsertRoom = (code: RoomCode, version: number, content: string, pinMac?: Uint8Array) => void;
+
+function makeFirstRelease(folder: string, fill: (insert: InsertRoom, db: DatabaseSync) => void): void {
+  const db = new DatabaseSync(join(folder, 'poproom.db'));
+  db.exec(`PRAGMA journal_mode = WAL; ${steps[0]}; PRAGMA user_version = ${firstRelease}`);
+  const columns = 'id, code, created_at, expires_at, pin_mac, seq, version, written_at, content';
+  const insert = db.prepare(`INSERT INTO rooms (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  fill((code, version, content, pinMac) => {
+    insert.get(roomIdOf(code), code, start, start + hour, pinMac ?? null, version, version, start, content);
+  }, db);
+  db.close();
+}
