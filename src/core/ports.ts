@@ -119,7 +119,7 @@ export interface TextAppend {
   entry: TextEntry;
   /** The whole text after it, where the caller has it at hand: a driver may cache it. */
   content: string | undefined;
-  /** Stores the full text of the new version, and drops the entries up to a version from the log. */
+  /** Stores the full text of the new version, and drops the entries up to a version, maybe this one, from the log. */
   compaction: { content: string; dropThrough: number } | undefined;
   /** Keeps the text before the edit, and drops the oldest checkpoints over the limits. */
   checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;

@@ -88,6 +88,8 @@ describe('the authority over texts', () => {
       await texts.edit(code, {
         ...insert(n === 0 ? 0 : expected.length - 1, n === 0 ? expected : letter),
         baseVersion: n,
+        deviceId: 'phone',
+        ref: `${n}`,
       });
       if (n % 500 !== 499) continue;
       const { entries, fullTextVersion, content: current } = await storedText(rooms, code, Date.now());
@@ -102,10 +104,26 @@ describe('the authority over texts', () => {
   it('[TEXT-8] bounds the log of large edits by their bytes', async (t) => {
     const { rooms, code, node } = await open(t);
     const texts = node();
-    for (let n = 0; n < 30; n++)
-      await texts.replace(code, { content: String.fromCharCode(97 + (n % 26)).repeat(90_000) });
+    const large = (n: number) => String.fromCharCode(97 + (n % 26)).repeat(90_000);
+    for (let n = 0; n < 30; n++) {
+      const edits = [{ from: 0, to: n === 0 ? 0 : 90_000, insert: large(n) }];
+      await texts.edit(code, { edits, baseVersion: n, deviceId: 'phone', ref: `${n}` });
+    }
     const { entries } = await storedText(rooms, code, Date.now());
     assert.ok(entries.length >= 1 && entries.length <= 2, `${entries.length} entries`);
+    assert.equal(entries.at(-1)?.ref, '29', 'who sent it must recognise it');
+  });
+
+  it('[TEXT-8] does not store a large text twice that nobody has to recognise', async (t) => {
+    const { rooms, code, node, content } = await open(t);
+    const texts = node();
+    for (let n = 0; n < 30; n++)
+      await texts.replace(code, { content: String.fromCharCode(97 + (n % 26)).repeat(90_000) });
+    const { entries, fullTextVersion } = await storedText(rooms, code, Date.now());
+    assert.deepEqual([entries, fullTextVersion], [[], 30]);
+    await texts.edit(code, { ...insert(0, '!'), baseVersion: 30 });
+    assert.equal((await content()).slice(0, 2), '!d');
+    await assert.rejects(texts.edit(code, { ...insert(0, '!'), baseVersion: 29 }), { code: 'VERSION_CONFLICT' });
   });
 
   it('[TEXT-11] refuses work that would take long: many edits, on a version far back', async (t) => {

@@ -33,7 +33,7 @@ const mebibyte = 'x'.repeat(1024 * 1024);
 /** An edit, a full text and a checkpoint. */
 const threeMebibytes = (version: number): TextAppend =>
   textAppend(insertion(version, mebibyte), {
-    compaction: { content: mebibyte, dropThrough: version },
+    compaction: { content: mebibyte, dropThrough: version - 1 },
     checkpoint: { checkpoint: checkpoint(version - 1, mebibyte), limits: { checkpoints: 1, bytes: 0 } },
   });
 

@@ -1,5 +1,5 @@
 /** What edits must be like, and the errors for those that are not. */
-import type { TextDocument } from '../../text/changes.ts';
+import type { TextDocument } from '../../text/document.ts';
 import { type EditProblem, findProblem, splitsPair, type TextEdit } from '../../text/edits.ts';
 import { PoproomError } from '../errors.ts';
 import type { Content } from '../ports.ts';
@@ -20,7 +20,7 @@ export function checkPairs(edits: readonly TextEdit[], document: TextDocument): 
 
 function splitsPairAt(document: TextDocument, position: number): boolean {
   if (position === 0 || position >= document.length) return false;
-  const around = document.sliceString(position - 1, position + 1);
+  const around = document.slice(position - 1, position + 1);
   return splitsPair(around.charCodeAt(0), around.charCodeAt(1));
 }
 

@@ -8,6 +8,7 @@ const maxEntriesSinceFullText = 1000;
 const minLogBytes = 4096;
 /** Entries that stay in the log, for clients that reconnect and edits of older versions. */
 const keptEntries = 500;
+const largeEntry = 64 * 1024;
 
 export const historyLimits: HistoryLimits = { checkpoints: 50, bytes: 4 * 1024 * 1024 };
 const checkpointAfterMs = 30_000;
@@ -23,8 +24,10 @@ export function planCompaction(text: WorkingText, largestContent: number): TextA
   return { content: text.document.toString(), dropThrough: text.version - entriesToKeep(text, largestContent) };
 }
 
-/** The newest stays in any case: who sent it must recognise it. */
+/** The newest stays in any case, unless it is large and nobody has to recognise it: it would be stored twice. */
 function entriesToKeep({ entries }: WorkingText, maxBytes: number): number {
+  const newest = entries.at(-1);
+  if (newest && newest.ref === undefined && sizeOf(newest) > largeEntry) return 0;
   let bytes = 0;
   let kept = 0;
   for (const entry of entries.toReversed()) {

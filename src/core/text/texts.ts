@@ -67,6 +67,8 @@ type Refusal = (text: WorkingText) => PoproomError;
 const maxAttempts = 100;
 /** Rebasing takes time for each edit and each newer entry; past this product the client reads the text again. */
 const maxRebaseSteps = 50_000;
+/** From so many on, looking up their positions in a text that is in pieces takes longer than joining it. */
+const manyEdits = 16;
 
 export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' | 'clock'>, rules: TextRules) {
   const cache = new TextCache();
@@ -176,6 +178,7 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     if (!isRebasable) return { error: ({ version }) => unknownBase(baseVersion, version) };
     checkEdits(edits, text.lengthAt(newer));
     const rebased = text.rebase(edits, deviceId, newer);
+    if (rebased.length > manyEdits) text.document.toString();
     checkPairs(rebased, text.document);
     return { edits: rebased };
   }

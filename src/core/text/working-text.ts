@@ -1,5 +1,6 @@
 /** The text of one room in memory, with the part of its log that edits are rebased over. */
-import { type Changes, type TextDocument, toChanges, toDocument, toEdits } from '../../text/changes.ts';
+import { type Changes, toChanges, toEdits } from '../../text/changes.ts';
+import { TextDocument } from '../../text/document.ts';
 import { insertsBefore, lengthAfter, type TextEdit } from '../../text/edits.ts';
 import type { StoredText, TextEntry } from '../ports.ts';
 
@@ -38,7 +39,7 @@ export class WorkingText {
     this.#point = {
       version: content.version,
       writtenAt: content.writtenAt,
-      document: toDocument(content.content),
+      document: TextDocument.of(content.content),
       bytes: Buffer.byteLength(content.content),
     };
     this.#entries = [...entries];
@@ -72,8 +73,9 @@ export class WorkingText {
   /** When the text began to differ from its newest checkpoint; undefined when it does not. */
   get changedSince(): number | undefined {
     if (this.version <= this.#checkpointVersion) return undefined;
-    // The log may not reach back that far; then it was long ago.
-    return this.#entries.at(this.#checkpointVersion - this.version)?.writtenAt ?? 0;
+    // Or as far as the log reaches back.
+    const first = this.#entries.at(this.#checkpointVersion - this.version) ?? this.#entries[0];
+    return first?.writtenAt ?? this.#point.writtenAt;
   }
 
   /** The entries after a version; undefined when the log does not have all of them. */
@@ -108,7 +110,7 @@ export class WorkingText {
     this.#point = {
       version: entry.version,
       writtenAt: entry.writtenAt,
-      document: applyTo(this.document, entry.edits),
+      document: this.document.apply(entry.edits),
       bytes,
     };
     this.#entries.push(entry);
@@ -118,8 +120,8 @@ export class WorkingText {
   noteFullText(dropThrough: number): void {
     this.#fullTextVersion = this.version;
     this.#logBytes = 0;
-    const kept = this.#entries.findIndex(({ version }) => version > dropThrough);
-    for (const entry of this.#entries.splice(0, Math.max(0, kept))) this.#forget(entry);
+    const dropped = this.#entries.length - (this.version - dropThrough);
+    for (const entry of this.#entries.splice(0, Math.max(0, dropped))) this.#forget(entry);
   }
 
   noteCheckpoint(version: number): void {
@@ -149,7 +151,7 @@ export class WorkingText {
 
   /** About how much memory it takes. */
   get cost(): number {
-    return this.document.length + 24 * this.document.lines + 256 * this.#entries.length + this.#logBytes;
+    return 2 * this.document.length + 256 * this.#entries.length + this.#logBytes;
   }
 
   #index(entry: TextEntry): void {
@@ -164,15 +166,10 @@ export class WorkingText {
   }
 }
 
-/** By their positions in the text before: from the last to the first, so that none moves another. */
-function applyTo(document: TextDocument, edits: readonly TextEdit[]): TextDocument {
-  return edits.length === 0 ? document : toChanges(edits, document.length).apply(document);
-}
-
 /** How many bytes of UTF-8 the text gains by edits. */
 export function bytesGained(document: TextDocument, edits: readonly TextEdit[]): number {
   return edits.reduce((sum, { from, to, insert }) => {
-    const removed = from === to ? 0 : Buffer.byteLength(document.sliceString(from, to));
+    const removed = from === to ? 0 : Buffer.byteLength(document.slice(from, to));
     return sum + Buffer.byteLength(insert) - removed;
   }, 0);
 }

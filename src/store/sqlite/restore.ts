@@ -37,7 +37,7 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
 
 function insertText(sql: Sql, id: RoomId, { content, entries, history }: RoomRecord): void {
   if (content.version > 0) putFullText(sql, id, content);
-  for (const entry of entries) insertEntry(sql, id, { ...entry, edits: JSON.stringify(entry.edits) });
+  for (const entry of entries) insertEntry(sql, id, entry, JSON.stringify(entry.edits));
   for (const checkpoint of history) putCheckpoint(sql, id, checkpoint);
 }
 

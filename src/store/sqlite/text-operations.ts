@@ -7,14 +7,11 @@ import type { Sql } from './statements.ts';
 
 /** An append as it travels to the writer's thread: without the text after it, and with the edits as they are stored. */
 export interface AppendWrite {
-  entry: WrittenEntry;
+  entry: Omit<TextEntry, 'edits'>;
+  /** JSON; undefined where the log does not keep the entry. */
+  edits: string | undefined;
   compaction: { content: string; dropThrough: number } | undefined;
   checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;
-}
-
-export interface WrittenEntry extends Omit<TextEntry, 'edits'> {
-  /** JSON. */
-  edits: string;
 }
 
 export type AppendReply =
@@ -23,14 +20,14 @@ export type AppendReply =
 
 /** Undefined where there is no such room. The cost does not depend on the length of the text: no text is read. */
 export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | undefined {
-  const { entry, compaction, checkpoint } = append;
+  const { entry, edits, compaction, checkpoint } = append;
   const id = roomIdOf(code);
   const appended = sql(`
     UPDATE rooms SET version = ?1, seq = seq + 1, written_at = ?2
     WHERE id = ?3 AND version = ?1 - 1 AND expires_at > ?2 RETURNING seq
   `).get(entry.version, entry.writtenAt, id);
   if (!appended) return staleReply(sql, id, entry);
-  insertEntry(sql, id, entry);
+  if (edits !== undefined) insertEntry(sql, id, entry, edits);
   if (compaction) {
     putFullText(sql, id, { version: entry.version, content: compaction.content });
     sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, compaction.dropThrough);
@@ -42,7 +39,7 @@ export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): Appen
   return { outcome: 'appended', seq: Number(appended.seq) };
 }
 
-function staleReply(sql: Sql, id: RoomId, { version, writtenAt }: WrittenEntry): AppendReply | undefined {
+function staleReply(sql: Sql, id: RoomId, { version, writtenAt }: AppendWrite['entry']): AppendReply | undefined {
   const room = sql('SELECT version FROM rooms WHERE id = ? AND expires_at > ?').get(id, writtenAt);
   if (!room) return undefined;
   const current = Number(room.version);
@@ -50,14 +47,14 @@ function staleReply(sql: Sql, id: RoomId, { version, writtenAt }: WrittenEntry):
   return { outcome: 'stale', version: current, entries };
 }
 
-export function insertEntry(sql: Sql, room: RoomId, entry: WrittenEntry): void {
+export function insertEntry(sql: Sql, room: RoomId, entry: AppendWrite['entry'], edits: string): void {
   sql('INSERT INTO edits (room, version, written_at, device, ref, edits) VALUES (?, ?, ?, ?, ?, ?)').get(
     room,
     entry.version,
     entry.writtenAt,
     entry.deviceId ?? null,
     entry.ref ?? null,
-    entry.edits,
+    edits,
   );
 }
 

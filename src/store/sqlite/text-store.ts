@@ -63,8 +63,7 @@ export function createTextStore({ texts, writer, cache, readLive, absenceOf }: T
   };
 }
 
-const toWrite = ({ entry, compaction, checkpoint }: TextAppend): AppendWrite => ({
-  entry: { ...entry, edits: JSON.stringify(entry.edits) },
-  compaction,
-  checkpoint,
-});
+function toWrite({ entry: { edits, ...entry }, compaction, checkpoint }: TextAppend): AppendWrite {
+  const isKept = !compaction || compaction.dropThrough < entry.version;
+  return { entry, edits: isKept ? JSON.stringify(edits) : undefined, compaction, checkpoint };
+}

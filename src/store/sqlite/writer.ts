@@ -127,8 +127,8 @@ export function textsIn({ name, args }: Batch[number]): string[] {
   return name === 'restoreRoom' ? textsOfRecord(args[0] as RoomRecord) : [];
 }
 
-function textsOfAppend({ entry, compaction, checkpoint }: AppendWrite): string[] {
-  return [entry.edits, compaction?.content ?? '', checkpoint?.checkpoint.content ?? ''];
+function textsOfAppend({ edits, compaction, checkpoint }: AppendWrite): string[] {
+  return [edits ?? '', compaction?.content ?? '', checkpoint?.checkpoint.content ?? ''];
 }
 
 function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
