@@ -1,0 +1,100 @@
+/** Editing one text on two nodes. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { TextEdited, Written } from '../../src/protocol/types.ts';
+import { type Device, joinRoom } from '../support/device.ts';
+import { installation, type Stores, startTwo, withoutLimits } from '../support/nodes.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+
+const insert = (at: number, text: string) => [{ from: at, to: at, insert: text }];
+
+describe('a text that is edited on two nodes', () => {
+  let stores: Stores & { redis: RedisServer; s3: TestS3 };
+  before(async () => {
+    stores = { redis: await startRedis(), s3: await startS3() };
+  });
+  after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
+
+  it('[NODE-1] [TEXT-10] has the edits of both, in one order, and is sent to all', async (t) => {
+    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const room = await one.api.room();
+    const join = async (url: string, deviceId: string) => {
+      const device = await joinRoom(t, url, room, { edits: true, deviceId });
+      await device.next('snapshot');
+      return device;
+    };
+    const devices = [await join(one.url, 'a'), await join(two.url, 'b'), await join(one.url, 'c')];
+    const words = ['aaaaaaaaaa', 'bbbbbbbbbb', 'cccccccccc'];
+    await Promise.all(devices.map((device, i) => typeAtStart(device, words[i] ?? '')));
+    const path = `/api/rooms/${room}/content`;
+    for (const { api } of [one, two]) assert.equal((await api.get(path)).json.content, words.join(''));
+    const versions = Array.from({ length: 30 }, (_, n) => n + 1);
+    for (const device of devices) {
+      while (versionsOf(device).length < 30) await device.next('edit');
+      assert.deepEqual(versionsOf(device), versions);
+    }
+  });
+
+  it('[LIVE-18] [LIVE-19] [NODE-8] goes on with the other node, and stores an edit once', async (t) => {
+    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const room = await one.api.room();
+    const first = await joinRoom(t, one.url, room, { edits: true, deviceId: 'phone' });
+    const { content } = await first.next('snapshot');
+    const edit = { type: 'edit', edits: insert(0, 'once'), baseVersion: 0, ref: 'r1' };
+    first.say(edit);
+    await first.next('written');
+    first.socket.terminate();
+    const again = await joinRoom(t, two.url, room, { edits: true, deviceId: 'phone', version: content.version });
+    assert.deepEqual((await again.next('edit')).ref, 'r1');
+    again.say(edit);
+    assert.equal((await again.next('written')).version, 1);
+    assert.equal((await one.api.get(`/api/rooms/${room}/content`)).json.content, 'once');
+  });
+
+  it('[HIST-2] [HIST-3] has one history on both', async (t) => {
+    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const path = `/api/rooms/${await one.api.room()}`;
+    const longText = 'a text that is long enough to be missed';
+    await one.api.post(`${path}/content`, { json: { content: longText } });
+    await two.api.post(`${path}/content`, { json: { content: '' } });
+    assert.equal((await one.api.get(`${path}/history/1`)).json.content, longText);
+    await one.api.delete(`${path}/history`);
+    assert.deepEqual((await two.api.get(`${path}/history`)).json.history, []);
+    await two.api.post(`${path}/content`, { json: { content: longText } });
+    await one.api.post(`${path}/content`, { json: { content: '' } });
+    const { history } = (await two.api.get(`${path}/history`)).json;
+    assert.deepEqual(
+      history.map(({ version }: { version: number }) => version),
+      [3],
+    );
+  });
+});
+
+/** Letter by letter, each when the one before is stored, without looking at what others type. */
+async function typeAtStart(device: Device, word: string): Promise<void> {
+  let baseVersion = 0;
+  for (const [n, letter] of [...word].entries()) {
+    device.say({
+      type: 'edit',
+      edits: insert(n === 0 ? 0 : endOfWord(device, n), letter),
+      baseVersion,
+      ref: letter + n,
+    });
+    baseVersion = (await device.next('written')).version;
+  }
+}
+
+/** Where the own word ends in the text that the device has. */
+function endOfWord(device: Device, typed: number): number {
+  const own = device.told.findLast(({ type }) => type === 'written') as Written;
+  const ownDevice = own.ref?.charAt(0) ?? '';
+  const known = device.told.filter(
+    (message): message is TextEdited => message.type === 'edit' && message.version < own.version,
+  );
+  const before = known.filter(({ deviceId = '' }) => deviceId < ownDevice).length;
+  return before + typed;
+}
+
+const versionsOf = ({ told }: Device) =>
+  told.flatMap((message) => (message.type === 'edit' || message.type === 'written' ? message.version : []));
