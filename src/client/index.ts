@@ -2,21 +2,28 @@
 export { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 export type {
   Confirmation,
+  ContentEdited,
   CreateRoomRequest,
   FileEntry,
   FileUploaded,
   HealthReport,
+  HistoryEntry,
+  HistoryText,
   RoomDevice,
   RoomInfo,
   RoomText,
   Snapshot,
+  TextEdit,
 } from '../protocol/types.ts';
 export { type Client, type ClientOptions, type CreatedRoom, createClient } from './client.ts';
 export { PoproomError, type PoproomErrorCode } from './error.ts';
 export type { Ended, LiveEvent, LiveOptions, LiveRoom } from './live.ts';
 export type { RateLimit } from './rate-limit.ts';
 export type { RetryOptions } from './retry.ts';
-export type { Room, WriteOptions } from './room.ts';
+export type { EditOptions, Room, WriteOptions } from './room.ts';
+export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
+export type { LiveText, LiveTextOptions } from './text/live-text.ts';
+export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';
 export type { UploadOptions } from './upload.ts';
 export type { UploadSource } from './upload-source.ts';
 export type { CallOptions } from './wire.ts';

@@ -1,14 +1,16 @@
 /** A room as it happens: an async iterator that outlives interruptions, and a way to write. */
-import type { Closed, Join, ServerMessage } from '../protocol/types.ts';
+import type { Closed, Join, ServerMessage, TextEdited } from '../protocol/types.ts';
 import { type Connection, connect } from './connection.ts';
 import { PoproomError, unreachable } from './error.ts';
 import { probe, whyRefused } from './refusal.ts';
 import { isFinal, waitingTime } from './retry.ts';
 import type { RoomAccess } from './room.ts';
+import { channelOf } from './text/channel.ts';
+import type { SharedText } from './text/shared-text.ts';
 import type { Wire } from './wire.ts';
 import { createWrites, errorIn, type WriteAnswer } from './writes.ts';
 
-type Change = Exclude<ServerMessage, { type: 'written' | 'conflict' | 'error' | 'heartbeat' | 'closed' }>;
+type Change = Exclude<ServerMessage, { type: 'edit' | 'written' | 'conflict' | 'error' | 'heartbeat' | 'closed' }>;
 
 /** What the server tells, and how the connection is. */
 export type LiveEvent =
@@ -22,6 +24,8 @@ export type Ended = 'deleted' | 'expired' | 'left';
 
 export interface LiveOptions {
   signal?: AbortSignal | undefined;
+  /** Keeps this text the same as that of the room; its edits are sent through this channel. */
+  text?: SharedText | undefined;
 }
 
 /**
@@ -43,12 +47,15 @@ export interface LiveRoom {
 /** For a server that is there to say so. */
 const answerWithinMs = 8_000;
 
-export function openLive(wire: Wire, path: string, access: RoomAccess, { signal }: LiveOptions = {}): LiveRoom {
+export function openLive(wire: Wire, path: string, access: RoomAccess, { signal, text }: LiveOptions = {}): LiveRoom {
   const writes = createWrites();
+  const textChannel = text && channelOf(text);
   let { deviceName } = access;
   let connection: Connection | undefined;
   let seq: number | undefined;
   const rest = createRest();
+  /** Whether the text has been told that this connection is open. */
+  let isTextConnected = false;
   /** Of the try that is under way. */
   let attempt = new AbortController();
 
@@ -63,7 +70,12 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     seq = undefined;
     signal?.addEventListener('abort', startOver);
     try {
-      return yield* stay();
+      const end = yield* stay();
+      if (end !== 'left') textChannel?.onFailed(roomEnded[end]());
+      return end;
+    } catch (error) {
+      if (error instanceof PoproomError) textChannel?.onFailed(error);
+      throw error;
     } finally {
       signal?.removeEventListener('abort', startOver);
     }
@@ -104,11 +116,10 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
         if (message.type === 'closed' && message.reason !== 'shutdown') return message.reason;
         if (message.type === 'closed') end = restarting(message);
         refusal = message.type === 'error' ? errorIn(message) : undefined;
-        if (isChange(message)) {
-          if (!entered) yield { type: 'connected' };
-          entered = true;
-          yield message;
-        }
+        if (!isAdmission(message)) continue;
+        if (!entered) yield { type: 'connected' };
+        entered = true;
+        if (isChange(message)) yield message;
       }
       return refusal && reached.wasClosed() ? refusal : end;
     } finally {
@@ -129,25 +140,45 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal 
     } catch (error) {
       return error instanceof PoproomError ? error : unreachable(error);
     }
-    const { pin, deviceId } = access;
-    const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
-    return connect(`${wire.url}${path}/live`, join, {
+    isTextConnected = false;
+    return connect(`${wire.url}${path}/live`, toJoin(), {
       headers: wire.headers,
       signal: calledOff,
       takes: note,
       // At once: who waits for an answer within the loop does not come to its end.
       ended() {
         connection = undefined;
+        textChannel?.onDisconnected();
         writes.fail(unreachable());
       },
-    }).catch(() => whyRefused(wire, path, pin, inTime()));
+    }).catch(() => whyRefused(wire, path, access.pin, inTime()));
+  }
+
+  function toJoin(): Join {
+    const { pin, deviceId } = access;
+    const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
+    if (!textChannel) return join;
+    const { needsSnapshot, ...ofText } = textChannel.join(deviceId);
+    return { ...join, ...ofText, ...(needsSnapshot && { seq: undefined }) } as Join;
   }
 
   /** Answers go to those who wait for them at once, not when the iterator comes to them. */
   function note(message: ServerMessage): boolean {
     // Not the highest: it goes down where a server comes back without the last changes.
     if ('seq' in message) seq = message.seq;
-    return writes.settle(message);
+    // Before the text, which may have to join again after it.
+    const isSettled = writes.settle(message);
+    return tellText(message) || isSettled;
+  }
+
+  /** With its first message the server has admitted this session, and takes edits. */
+  function tellText(message: ServerMessage): boolean {
+    const isTaken = textChannel?.onMessage(message) ?? false;
+    if (textChannel && !isTextConnected && isAdmission(message)) {
+      isTextConnected = true;
+      textChannel.onConnected({ send: (edit) => connection?.send(edit), reconnect: () => connection?.close() });
+    }
+    return isTaken;
   }
 
   return {
@@ -178,9 +209,20 @@ const restarting = ({ reconnectAfter = 1000 }: Closed) =>
 
 const noChange: ReadonlySet<ServerMessage['type']> = new Set(['written', 'conflict', 'error', 'heartbeat', 'closed']);
 
-function isChange(message: ServerMessage): message is Change {
+/** Whether only a session that was admitted gets such a message. */
+function isAdmission(message: ServerMessage): message is Change | TextEdited {
   return !noChange.has(message.type);
 }
+
+/** Edits are for the text that follows the room. */
+function isChange(message: ServerMessage): message is Change {
+  return isAdmission(message) && message.type !== 'edit';
+}
+
+const roomEnded = {
+  deleted: () => new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.'),
+  expired: () => new PoproomError('ROOM_EXPIRED', 'This room has expired.'),
+};
 
 /** A pause that can be cut short, even before it begins. */
 function createRest() {

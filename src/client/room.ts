@@ -2,15 +2,22 @@
 import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
   Confirmation,
+  ContentEdited,
   ContentRead,
   ContentWritten,
+  EditContentRequest,
   FileEntry,
   FileList,
   FileUploaded,
+  HistoryEntry,
+  HistoryList,
+  HistoryText,
   RoomInfo,
   RoomText,
+  TextEdit,
 } from '../protocol/types.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
+import { createRoomText, type LiveText, type LiveTextOptions } from './text/live-text.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import type { UploadSource } from './upload-source.ts';
 import type { Call, CallOptions, Wire } from './wire.ts';
@@ -27,6 +34,11 @@ export interface WriteOptions extends CallOptions {
   baseVersion?: number | undefined;
 }
 
+export interface EditOptions extends CallOptions {
+  /** The version that the edits are made for; the current one when not said. */
+  baseVersion?: number | undefined;
+}
+
 export interface Room {
   readonly code: string;
   /** Of its page, for people. */
@@ -35,6 +47,17 @@ export interface Room {
   read(options?: CallOptions): Promise<RoomText>;
   /** Replaces the text. */
   write(content: string, options?: WriteOptions): Promise<RoomText>;
+  /** Replaces ranges of the text. Edits of an older version are rebased over the newer ones. */
+  edit(edits: readonly TextEdit[], options?: EditOptions): Promise<ContentEdited>;
+  /** Adds to the end of the text. */
+  append(text: string, options?: CallOptions): Promise<ContentEdited>;
+  /** Earlier texts of the room, newest first. */
+  history(options?: CallOptions): Promise<HistoryEntry[]>;
+  historyText(version: number, options?: CallOptions): Promise<HistoryText>;
+  /** Makes an earlier text the current one again. */
+  restore(version: number, options?: CallOptions): Promise<RoomText>;
+  /** Deletes all earlier texts; the current one stays. */
+  clearHistory(options?: CallOptions): Promise<Confirmation>;
   files(options?: CallOptions): Promise<FileEntry[]>;
   /** A Blob or File, bytes, a stream of them, or where there is a file system the path of a file. */
   upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
@@ -45,6 +68,8 @@ export interface Room {
   delete(options?: CallOptions): Promise<Confirmation>;
   /** Enters the room; see {@link LiveRoom}. */
   live(options?: LiveOptions): LiveRoom;
+  /** Joins the room for its text, which can be edited here and elsewhere at the same time. */
+  text(options?: LiveTextOptions): LiveText;
 }
 
 export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
@@ -58,7 +83,10 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
     return { content: body.content, version: versionIn(header('ETag')), timestamp: body.timestamp };
   }
 
-  return {
+  const patch = (json: EditContentRequest, { signal }: CallOptions = {}) =>
+    call<ContentEdited>('/content', { method: 'PATCH', json, signal });
+
+  const room: Room = {
     code,
     link: `${wire.url}/r/${encodeURIComponent(code)}`,
     info: (options) => call('', options),
@@ -67,13 +95,22 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
       const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };
       return text({ method: 'POST', json: { content }, headers, signal });
     },
+    edit: (edits, { baseVersion, ...options } = {}) =>
+      patch({ edits: [...edits], ...(baseVersion !== undefined && { baseVersion }) }, options),
+    append: (text, options) => patch({ append: text }, options),
+    history: async (options) => (await call<HistoryList>('/history', options)).history,
+    historyText: (version, options) => call(`/history/${version}`, options),
+    restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
+    clearHistory: (options) => call('/history', { method: 'DELETE', ...options }),
     files: async (options) => (await call<FileList>('/files', options)).files,
     upload: (source, options = {}) => upload(wire, `${path}/upload`, source, { ...options, pin: access.pin }),
     download: async ({ fileUrl }, options) => keptByBody(await wire.send(fileUrl, options)),
     removeFile: (fileId, options) => call(`/files/${encodeURIComponent(fileId)}`, { method: 'DELETE', ...options }),
     delete: (options) => call('', { method: 'DELETE', ...options }),
     live: (options) => openLive(wire, path, access, options),
+    text: (options = {}) => createRoomText((live) => openLive(wire, path, access, live), access.deviceId, options),
   };
+  return room;
 }
 
 const versionIn = (etag: string | null) => Number(etag?.replaceAll(/\D/g, ''));

@@ -1,0 +1,132 @@
+/** Sends the pending edits: one at a time, not too often, and again where no answer came. */
+import { maxEdits } from '../../protocol/fields.ts';
+import { toEdits } from '../../text/changes.ts';
+import type { TextLink } from './channel.ts';
+import type { Replica } from './replica.ts';
+
+/** The server takes 20 messages a second. */
+const minIntervalMs = 100;
+
+/** Calls back after a time; returns how to cancel that. */
+export type Schedule = (callback: () => void, ms: number) => () => void;
+
+export interface Clock {
+  now: () => number;
+  schedule: Schedule;
+}
+
+/**
+ * - `offline`: there is no connection;
+ * - `ready`: an edit is sent as soon as there is one;
+ * - `in-flight`: an edit was sent on this connection and is not answered;
+ * - `waiting`: until a timer fires, since the last edit was just sent or was refused for a while;
+ * - `refused`: until the next edit, since the last one was refused for good.
+ */
+type DeliveryState =
+  | { name: 'offline' }
+  | { name: 'ready'; link: TextLink }
+  | { name: 'in-flight'; link: TextLink; ref: string }
+  | { name: 'waiting'; link: TextLink; cancel: () => void; isRefused: boolean }
+  | { name: 'refused'; link: TextLink };
+
+export interface Delivery {
+  readonly isOnline: boolean;
+  /** Whether the last edit was refused and is not on its way again. */
+  readonly isRefused: boolean;
+  onConnected(link: TextLink): void;
+  onDisconnected(): void;
+  /** The pending edits changed. */
+  onPendingChanged(): void;
+  /** A new edit was made here. */
+  onEdited(): void;
+  /** The edit in flight was refused; without a time, until the next edit. */
+  onRefused(retryAfterMs: number | undefined): void;
+  /** The edit in flight is to be sent again for the text that is confirmed now. */
+  sendAgain(): void;
+  flush(): void;
+  reconnect(): void;
+}
+
+export function createDelivery(replica: Replica, nextRef: () => string, { now, schedule }: Clock): Delivery {
+  let state: DeliveryState = { name: 'offline' };
+  let lastSentAt = Number.NEGATIVE_INFINITY;
+
+  const hasPending = () => replica.isLoaded && replica.pending.state !== 'synchronized';
+
+  function enter(next: DeliveryState): void {
+    if (state.name === 'waiting') state.cancel();
+    state = next;
+  }
+
+  function wait(link: TextLink, ms: number, isRefused: boolean): void {
+    const cancel = schedule(() => {
+      enter({ name: 'ready', link });
+      sendNext();
+    }, ms);
+    enter({ name: 'waiting', link, cancel, isRefused });
+  }
+
+  function sendNext(): void {
+    if (state.name !== 'ready' || !hasPending()) return;
+    const pauseMs = lastSentAt + minIntervalMs - now();
+    if (pauseMs > 0) wait(state.link, pauseMs, false);
+    else send(state.link);
+  }
+
+  function send(link: TextLink): void {
+    const sent = replica.takeUnconfirmed(nextRef, maxEdits);
+    if (!sent) return;
+    lastSentAt = now();
+    enter({ name: 'in-flight', link, ref: sent.ref });
+    link.send({ type: 'edit', baseVersion: replica.version, edits: toEdits(sent.changes), ref: sent.ref });
+  }
+
+  function resume(): void {
+    if (state.name !== 'offline') enter({ name: 'ready', link: state.link });
+    sendNext();
+  }
+
+  return {
+    get isOnline() {
+      return state.name !== 'offline';
+    },
+
+    get isRefused() {
+      return state.name === 'refused' || (state.name === 'waiting' && state.isRefused);
+    },
+
+    onConnected(link) {
+      enter({ name: 'ready', link });
+      sendNext();
+    },
+
+    onDisconnected: () => enter({ name: 'offline' }),
+
+    onPendingChanged() {
+      if (state.name === 'in-flight' && state.ref !== replica.pending.sent?.ref) resume();
+      else sendNext();
+    },
+
+    onEdited() {
+      if (state.name === 'refused') resume();
+      else sendNext();
+    },
+
+    onRefused(retryAfterMs) {
+      if (state.name !== 'in-flight') return;
+      if (retryAfterMs === undefined) enter({ name: 'refused', link: state.link });
+      else wait(state.link, retryAfterMs, true);
+    },
+
+    sendAgain: resume,
+
+    flush() {
+      if (state.name === 'offline' || state.name === 'in-flight' || !hasPending()) return;
+      send(state.link);
+    },
+
+    reconnect() {
+      if (state.name !== 'offline') state.link.reconnect();
+    },
+  };
+}

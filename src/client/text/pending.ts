@@ -1,0 +1,72 @@
+/** The edits of this device that the server has not confirmed: the states they are in, and what leads between them. */
+import { type Changes, normalize, rebase } from '../../text/changes.ts';
+
+/** An edit that may have reached the server. It is never composed with another, and keeps its ref until confirmed. */
+export interface SentEdit {
+  readonly ref: string;
+  /** Of the newest confirmed text. */
+  readonly changes: Changes;
+  /** Whether the server surely rebases it to the same changes; if not, the log tells what it stored. */
+  readonly isExact: boolean;
+}
+
+/** `buffer` has the edits after the sent one. It has not left this device. */
+export type Pending =
+  | { readonly state: 'synchronized'; readonly sent: undefined; readonly buffer: undefined }
+  | { readonly state: 'unsent'; readonly sent: undefined; readonly buffer: Changes }
+  | { readonly state: 'awaiting-answer'; readonly sent: SentEdit; readonly buffer: undefined }
+  | { readonly state: 'awaiting-answer-with-buffer'; readonly sent: SentEdit; readonly buffer: Changes };
+
+export function pendingOf(sent: SentEdit | undefined, changes: Changes | undefined): Pending {
+  const buffer = changes?.empty ? undefined : changes;
+  if (sent) {
+    return buffer
+      ? { state: 'awaiting-answer-with-buffer', sent, buffer }
+      : { state: 'awaiting-answer', sent, buffer: undefined };
+  }
+  return buffer
+    ? { state: 'unsent', sent: undefined, buffer }
+    : { state: 'synchronized', sent: undefined, buffer: undefined };
+}
+
+/** An edit was made here. */
+export const onEdited = ({ sent, buffer }: Pending, changes: Changes): Pending =>
+  pendingOf(sent, compose(buffer, changes));
+
+/** The buffer is about to be sent. */
+export function onSent({ sent, buffer }: Pending, ref: string): Pending {
+  if (sent || !buffer) throw new Error('Only a buffer without an edit before it can be sent.');
+  return pendingOf({ ref, changes: normalize(buffer), isExact: true }, undefined);
+}
+
+/**
+ * The sent edit is about to be sent again, for the text that is confirmed now. Where that changes its form, the server
+ * may have rebased the earlier one to other changes.
+ */
+export function onSentAgain({ sent, buffer }: Pending): Pending {
+  if (!sent) throw new Error('There is no edit to send again.');
+  const changes = normalize(sent.changes);
+  return pendingOf({ ...sent, changes, isExact: changes === sent.changes }, buffer);
+}
+
+/** The server stored the sent edit. */
+export const onConfirmed = ({ buffer }: Pending): Pending => pendingOf(undefined, buffer);
+
+/** The server refused the sent edit for good: nothing of it was stored. */
+export const onRefused = ({ sent, buffer }: Pending): Pending => pendingOf(undefined, compose(sent?.changes, buffer));
+
+/** The confirmed text changed. Returns that change for the text with the pending edits, too. */
+export function onRemoteChange(
+  { sent, buffer }: Pending,
+  changes: Changes,
+  mineFirst: boolean,
+): { pending: Pending; theirs: Changes } {
+  const overSent = sent ? rebase(sent.changes, changes, mineFirst) : { mine: undefined, theirs: changes };
+  const overBuffer = buffer ? rebase(buffer, overSent.theirs, mineFirst) : { mine: undefined, theirs: overSent.theirs };
+  const rebased = sent && overSent.mine ? { ...sent, changes: overSent.mine } : undefined;
+  return { pending: pendingOf(rebased, overBuffer.mine), theirs: overBuffer.theirs };
+}
+
+function compose(first: Changes | undefined, second: Changes | undefined): Changes | undefined {
+  return first && second ? first.compose(second) : (first ?? second);
+}

@@ -1,0 +1,154 @@
+/** Undo and redo in a shared text. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { insertion, openWith, remoteEdit, type TextLine, written } from './text-line.ts';
+
+describe('undo', () => {
+  it('[SYNC-4] takes back a run of typing together, and redo brings it back', () => {
+    const line = openWith('Dear ');
+    type(line, 'Bob');
+    assert.equal(line.text.canUndo, true);
+    const change = line.text.undo();
+    assert.deepEqual(change, { edits: [{ from: 5, to: 8, insert: '' }], origin: 'undo' });
+    assert.equal(line.text.value, 'Dear ');
+    assert.equal(line.text.canUndo, false);
+    assert.equal(line.text.undo(), undefined);
+    assert.equal(line.text.redo()?.origin, 'redo');
+    assert.equal(line.text.value, 'Dear Bob');
+    assert.equal(line.text.canRedo, false);
+  });
+
+  it('[SYNC-4] begins a new group after a pause, elsewhere, and when it is told to', () => {
+    const line = openWith('');
+    type(line, 'one');
+    line.time.advance(500);
+    type(line, 'two');
+    line.text.insert(0, '<');
+    line.text.insert(1, '<');
+    line.text.endGroup();
+    line.text.insert(2, '<');
+    assert.deepEqual(undoAll(line), ['<<onetwo', 'onetwo', 'one', '']);
+  });
+
+  it('[SYNC-4] separates typing, deleting and pasting', () => {
+    const line = openWith('');
+    type(line, 'abc');
+    line.text.edit([{ from: 2, to: 3, insert: '' }]);
+    line.text.edit([{ from: 1, to: 2, insert: '' }]);
+    line.text.append('a paste');
+    type(line, '!');
+    line.text.replace('something else');
+    type(line, '?');
+    assert.deepEqual(undoAll(line), ['something else', 'aa paste!', 'aa paste', 'a', 'abc', '']);
+  });
+
+  it('[SYNC-4] joins deletions in both directions, but not one of a whole selection', () => {
+    const line = openWith('0123456789');
+    line.text.edit([{ from: 5, to: 6, insert: '' }]);
+    line.text.edit([{ from: 4, to: 5, insert: '' }]);
+    line.text.edit([{ from: 4, to: 5, insert: '' }]);
+    assert.equal(line.text.value, '0123789');
+    line.text.edit([{ from: 0, to: 4, insert: '' }]);
+    assert.deepEqual(undoAll(line), ['0123789', '0123456789']);
+  });
+
+  it('[SYNC-4] ends a group with a new line', () => {
+    const line = openWith('');
+    type(line, 'one\ntwo');
+    assert.deepEqual(undoAll(line), ['one\n', '']);
+  });
+
+  it('[SYNC-4] joins what an input method replaces with what was typed', () => {
+    const line = openWith('');
+    type(line, 'ka');
+    line.text.edit([{ from: 0, to: 2, insert: 'か' }]);
+    line.text.append('n');
+    line.text.edit([{ from: 0, to: 2, insert: 'かん' }]);
+    line.text.edit([{ from: 0, to: 2, insert: '漢' }]);
+    assert.deepEqual(undoAll(line), ['']);
+  });
+
+  it('[SYNC-4] takes back only what was typed here, however others edit around and inside it', () => {
+    const line = openWith('');
+    type(line, 'mine');
+    line.receive(written(line.takeSent(), 2));
+    line.time.advance(100);
+    line.receive(written(line.takeSent(), 3));
+    line.receive(remoteEdit(4, [insertion(0, 'A '), insertion(2, ' B '), insertion(4, ' C')]));
+    line.receive(remoteEdit(5, [{ from: 3, to: 5, insert: '' }]));
+    assert.equal(line.text.value, 'A mB ne C');
+    line.text.undo();
+    assert.equal(line.text.value, 'A B  C');
+    line.receive(remoteEdit(6, [insertion(0, '> ')]));
+    line.text.redo();
+    assert.equal(line.text.value, '> A mB ne C');
+  });
+
+  it('[SYNC-4] joins a run of typing while others type elsewhere', () => {
+    const line = openWith('....');
+    type(line, 'ab');
+    line.receive(remoteEdit(2, [insertion(0, 'someone else')]));
+    type(line, 'cd');
+    line.receive(remoteEdit(3, [insertion(0, '!')]));
+    assert.deepEqual(undoAll(line), ['!someone else....']);
+  });
+
+  it('[SYNC-4] brings back what was removed here, next to what others added', () => {
+    const line = openWith('one two three');
+    line.text.edit([{ from: 4, to: 8, insert: '' }]);
+    line.receive(remoteEdit(2, [insertion(0, '> '), insertion(13, ' four')]));
+    line.text.undo();
+    assert.equal(line.text.value, '> one two three four');
+  });
+
+  it('[SYNC-4] skips what others have removed altogether', () => {
+    const line = openWith('');
+    line.text.append('first');
+    line.text.append('second');
+    line.receive(written(line.takeSent(), 2));
+    line.time.advance(100);
+    line.receive(written(line.takeSent(), 3));
+    line.receive(remoteEdit(4, [{ from: 5, to: 11, insert: '' }]));
+    line.text.undo();
+    assert.equal(line.text.value, '');
+    assert.equal(line.text.canUndo, false);
+    line.receive(remoteEdit(5, [insertion(5, '!')]));
+    assert.equal(line.text.canUndo, false);
+  });
+
+  it('[SYNC-4] is sent like any other edit', () => {
+    const line = openWith('');
+    line.text.append('word');
+    line.receive(written(line.takeSent(), 2));
+    line.time.advance(100);
+    line.text.undo();
+    assert.deepEqual(line.takeSent().edits, [{ from: 0, to: 4, insert: '' }]);
+  });
+
+  it('[SYNC-4] cannot be taken back by redo after a new edit', () => {
+    const line = openWith('');
+    line.text.append('word');
+    line.text.undo();
+    line.text.append('other');
+    assert.equal(line.text.canRedo, false);
+    assert.equal(line.text.redo(), undefined);
+  });
+
+  it('[SYNC-4] keeps the last 200 groups', () => {
+    const line = openWith('');
+    for (let index = 0; index < 210; index++) line.text.append(`${index} `);
+    assert.equal(undoAll(line).length, 200);
+    assert.equal(line.text.value, '0 1 2 3 4 5 6 7 8 9 ');
+  });
+});
+
+function type({ text }: TextLine, letters: string): void {
+  for (const letter of letters) text.append(letter);
+}
+
+/** The value after each undo. */
+function undoAll({ text }: TextLine): string[] {
+  const values: string[] = [];
+  while (text.undo()) values.push(text.value);
+  return values;
+}
