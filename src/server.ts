@@ -99,10 +99,11 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
 
   // Node's own list of connections forgets those that became WebSockets.
   const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+  server.on('connection', (socket) => void sockets.add(socket.on('close', onClose)));
+  // One function for all connections: an idle live channel holds on to what it listens with.
+  function onClose(this: Socket): void {
+    sockets.delete(this);
+  }
 
   let afterwards: NodeJS.Timeout | undefined;
   function settleIn(): void {

@@ -40,7 +40,7 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
-    socket.on('error', () => socket.destroy());
+    socket.on('error', onError);
     const id = nextRequestId();
     const headers: Record<string, string> = { ...fixedHeaders, 'X-Request-Id': id };
     const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
@@ -70,6 +70,11 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
       recordRequest({ ...seen, status: reply.status });
     }
   };
+}
+
+/** One function for all connections: a live channel holds on to it for as long as it is open. */
+function onError(this: Duplex): void {
+  this.destroy();
 }
 
 /** All that the library would refuse in words of its own; and a body, which it would take for the first message. */

@@ -10,8 +10,7 @@ export class ChannelCount {
     this.#most = most;
   }
 
-  /** Returns how to give the place back. */
-  take(client: ClientId): () => void {
+  reserve(client: ClientId): void {
     const open = this.#open.get(client) ?? 0;
     if (open >= this.#most) {
       throw new PoproomError('RATE_LIMITED', `You have ${this.#most} live channels open, which is as many as may be.`, {
@@ -20,14 +19,10 @@ export class ChannelCount {
       });
     }
     this.#open.set(client, open + 1);
-    let held = true;
-    return () => {
-      if (held) this.#giveBack(client);
-      held = false;
-    };
   }
 
-  #giveBack(client: ClientId): void {
+  /** To be called once for each place. */
+  release(client: ClientId): void {
     const open = (this.#open.get(client) ?? 1) - 1;
     if (open > 0) this.#open.set(client, open);
     else this.#open.delete(client);

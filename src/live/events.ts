@@ -13,9 +13,9 @@ export function createEventStreams(hub: Hub) {
   return {
     /** The stream of a room's events; destroying it is leaving. */
     async open(client: ClientId, visitor: Visitor): Promise<Readable> {
-      const giveBack = hub.reserve(client);
+      hub.reserve(client);
       const stream = new PassThrough();
-      stream.once('close', giveBack);
+      stream.once('close', () => hub.release(client));
       try {
         const session = await hub.join(wireOf(stream), visitor);
         stream.once('close', () => session.leave());

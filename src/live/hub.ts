@@ -10,7 +10,7 @@ import type { Rooms } from '../core/rooms.ts';
 import { ChannelCount } from './channel-count.ts';
 import { RoomFeed } from './room-feed.ts';
 import { iso } from './room-view.ts';
-import { Session } from './session.ts';
+import { Session, type SessionDeps } from './session.ts';
 import type { Wire } from './wire.ts';
 
 export interface HubParts {
@@ -40,6 +40,12 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   /** Sessions by the tick of their heartbeat: at most ticks most of them have nothing to do, and there may be many. */
   const heartbeatSlots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
   const slowSessions = new Set<Session>();
+  const sessionDeps: SessionDeps = {
+    rooms,
+    slowForMs,
+    onLeave,
+    onFallBehind: (session) => void slowSessions.add(session),
+  };
   let ticks = 0;
   let stopped = false;
 
@@ -108,7 +114,8 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     }
   }
 
-  function onLeave(session: Session, feed: RoomFeed): void {
+  function onLeave(session: Session): void {
+    const { feed } = session;
     for (const those of [feed.sessions, slowSessions, ...heartbeatSlots]) those.delete(session);
     dropIfEmpty(feed);
     parts.rooms
@@ -154,18 +161,8 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     { seq, version = 0, edits, linkBase, linkTo }: Visitor,
     missed: readonly TextEntry[] | undefined,
   ): Session {
-    const session: Session = new Session({
-      wire,
-      feed,
-      channel,
-      rooms,
-      linkBase,
-      linkTo,
-      textMode: edits ? 'edits' : 'content',
-      slowForMs,
-      onLeave: () => onLeave(session, feed),
-      onFallBehind: () => void slowSessions.add(session),
-    });
+    const textMode = edits ? 'edits' : 'content';
+    const session = new Session({ wire, feed, channel, linkBase, linkTo, textMode }, sessionDeps);
     feed.sessions.add(session);
     heartbeatSlots[ticks % ticksPerHeartbeat]?.add(session);
     session.begin({ seq, missed: upTo(feed.view, version, missed) });
@@ -177,11 +174,13 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   ticking.unref();
 
   return {
-    /** Takes a place among the client's channels, until it is given back; refuses when there is none. */
-    reserve(client: ClientId): () => void {
+    /** Takes one of the places for channels of this client, until it is released; refuses when there is none. */
+    reserve(client: ClientId): void {
       refuseWhenStopped();
-      return channels.take(client);
+      channels.reserve(client);
     },
+
+    release: (client: ClientId): void => channels.release(client),
 
     async join(wire: Wire, visitor: Visitor): Promise<Session> {
       const { caller, deviceName } = visitor;

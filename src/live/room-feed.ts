@@ -8,12 +8,9 @@ import type { RoomChange, Subscription, TextState } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Closed } from '../protocol/types.ts';
 import { FeedText } from './feed-text.ts';
-import type { RoomView } from './room-view.ts';
+import { nothingPrepared, type RoomView } from './room-view.ts';
 import type { Session } from './session.ts';
 import { type Outgoing, outgoing } from './wire.ts';
-
-/** Messages from one view to the next, by who can share them: made once for all of those. */
-export type Prepared = Map<string, Outgoing[]>;
 
 export class RoomFeed {
   readonly code: RoomCode;
@@ -135,7 +132,7 @@ export class RoomFeed {
   #advance(next: RoomView, origin?: string): void {
     const before = this.#view ?? next;
     this.#view = next;
-    const prepared: Prepared = new Map();
+    const prepared = nothingPrepared();
     for (const session of this.sessions) session.follow(before, next, prepared, origin);
   }
 

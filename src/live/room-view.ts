@@ -3,6 +3,7 @@ import type { FileAddresses } from '../core/live-door.ts';
 import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
 import type { ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';
+import type { Outgoing } from './wire.ts';
 
 /** Never changed once made: sessions hold on to the one that they have sent. */
 export interface RoomView extends Omit<RoomState, 'text'> {
@@ -14,6 +15,11 @@ export type LinkTo = FileAddresses['linkTo'];
 
 /** How a session is told of changes of the text: as the whole text, or as edits. */
 export type TextMode = 'content' | 'edits';
+
+/** Messages from one view to the next, by the address that links begin with: made once for all who share it. */
+export type Prepared = Record<TextMode, Map<string, Outgoing[]>>;
+
+export const nothingPrepared = (): Prepared => ({ content: new Map(), edits: new Map() });
 
 export function snapshotOf({ room, seq, text, files, devices, pinAttempts }: RoomView, linkTo: LinkTo): Snapshot {
   return {

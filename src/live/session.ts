@@ -6,13 +6,15 @@ import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/texts.ts';
 import type { ClientMessage, Closed, EditText, ServerMessage, WriteText } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
-import type { Prepared, RoomFeed } from './room-feed.ts';
+import type { RoomFeed } from './room-feed.ts';
 import {
   type Change,
   changes,
   devicesOf,
   editOf,
   iso,
+  nothingPrepared,
+  type Prepared,
   type RoomView,
   snapshotOf,
   type TextMode,
@@ -28,14 +30,18 @@ export interface SessionParts extends FileAddresses {
   wire: Wire;
   feed: RoomFeed;
   channel: Channel;
-  rooms: Rooms;
   textMode: TextMode;
-  /** How long it may have too much unread data. */
+}
+
+/** The same for all sessions, and apart from them: there may be many, and most are idle. */
+export interface SessionDeps {
+  rooms: Rooms;
+  /** How long a session may have too much unread data. */
   slowForMs: number;
   /** Called once, when the session has ended. */
-  onLeave: () => void;
+  onLeave(session: Session): void;
   /** Called when more is unread than the other side takes; from then on it has to catch up. */
-  onFallBehind: () => void;
+  onFallBehind(session: Session): void;
 }
 
 /** What a client that reconnects has. */
@@ -53,22 +59,32 @@ interface PendingWrite {
   written?: WrittenText;
 }
 
+const noWrites: readonly PendingWrite[] = [];
+
 export class Session {
-  readonly channel: Channel;
   readonly #parts: SessionParts;
+  readonly #deps: SessionDeps;
   /** What the other side has received. */
   #sent: RoomView;
   /** Writes without an answer; the answer takes the place of their news. */
-  #writes: PendingWrite[] = [];
+  #writes: readonly PendingWrite[] = noWrites;
   #isPingUnanswered = false;
   #busySince: number | undefined;
   #largestSent = 0;
   #isOpen = true;
 
-  constructor(parts: SessionParts) {
+  constructor(parts: SessionParts, deps: SessionDeps) {
     this.#parts = parts;
-    this.channel = parts.channel;
+    this.#deps = deps;
     this.#sent = parts.feed.view;
+  }
+
+  get channel(): Channel {
+    return this.#parts.channel;
+  }
+
+  get feed(): RoomFeed {
+    return this.#parts.feed;
   }
 
   /** The first messages: the whole room, or what was missed. */
@@ -122,7 +138,7 @@ export class Session {
   catchUp(now: number): boolean {
     const { view } = this.#parts.feed;
     if (this.#isTooSlow(now)) this.#fail(tooFast, 'You read too slowly; reconnect for the newest state.');
-    else if (this.#sent !== view) this.follow(this.#sent, view, new Map());
+    else if (this.#sent !== view) this.follow(this.#sent, view, nothingPrepared());
     return !this.#isOpen || !this.#isBusy();
   }
 
@@ -137,7 +153,7 @@ export class Session {
   leave(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#parts.onLeave();
+    this.#deps.onLeave(this);
   }
 
   /** Answers a message that cannot be done; only where the room itself is out of reach does the session end. */
@@ -150,21 +166,21 @@ export class Session {
   }
 
   #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
-    const { rooms, feed, channel } = this.#parts;
+    const { feed, channel } = this.#parts;
     const author = { deviceId: channel.device.id, origin: channel.id };
-    return () => rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author });
+    return () => this.#deps.rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author });
   }
 
   #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
-    const { rooms, feed, channel } = this.#parts;
+    const { feed, channel } = this.#parts;
     const author = { deviceId: channel.device.id, ref, origin: channel.id };
-    return () => rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
+    return () => this.#deps.rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
   }
 
   async #write({ type, ref }: WriteText | EditText, store: () => Promise<WrittenText>): Promise<void> {
     const { feed } = this.#parts;
     const write: PendingWrite = { echo: ref === undefined ? {} : { ref } };
-    this.#writes.push(write);
+    this.#writes = [...this.#writes, write];
     try {
       write.written = await store();
       // Its news usually came before this, and the answer with it.
@@ -219,11 +235,10 @@ export class Session {
 
   #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
     const { linkBase, linkTo, textMode } = this.#parts;
-    const key = `${textMode} ${linkBase}`;
-    const known = prepared.get(key);
+    const known = prepared[textMode].get(linkBase);
     if (known) return known;
     const messages = changes(before, next, linkTo, textMode).map(outgoing);
-    prepared.set(key, messages);
+    prepared[textMode].set(linkBase, messages);
     return messages;
   }
 
@@ -236,7 +251,7 @@ export class Session {
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
       this.#parts.wire.send(message);
     }
-    if (this.#isBusy()) this.#parts.onFallBehind();
+    if (this.#isBusy()) this.#deps.onFallBehind(this);
   }
 
   /** Who has read what was waiting keeps up, however often there is more. */
@@ -250,7 +265,7 @@ export class Session {
     if (!this.#isBusy()) return false;
     this.#busySince ??= now;
     const allowed = Math.max(slowAbove, 2 * this.#largestSent);
-    return now - this.#busySince >= this.#parts.slowForMs || this.#parts.wire.backlog() > allowed;
+    return now - this.#busySince >= this.#deps.slowForMs || this.#parts.wire.backlog() > allowed;
   }
 }
 

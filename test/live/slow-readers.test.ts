@@ -7,7 +7,7 @@ import { createRooms } from '../../src/core/rooms.ts';
 import { RoomFeed } from '../../src/live/room-feed.ts';
 import type { TextMode } from '../../src/live/room-view.ts';
 import { Session } from '../../src/live/session.ts';
-import type { Outgoing } from '../../src/live/wire.ts';
+import type { Outgoing, Wire } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
 
@@ -92,26 +92,21 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
   const feed = new RoomFeed(code, parts, 0);
   await feed.refresh();
   const line = { backlog: 0, closedWith: undefined as number | undefined, told: [] as Outgoing[] };
-  const session = new Session({
-    wire: {
-      answersPings: false,
-      send: (message) => void line.told.push(message),
-      backlog: () => line.backlog,
-      ping: () => undefined,
-      close(code) {
-        line.closedWith = code;
-      },
+  const wire: Wire = {
+    answersPings: false,
+    send: (message) => void line.told.push(message),
+    backlog: () => line.backlog,
+    ping: () => undefined,
+    close(code) {
+      line.closedWith = code;
     },
-    feed,
-    channel: { id: 'one', device: { id: 'phone', name: undefined } },
-    rooms,
-    linkBase: '',
-    linkTo: ({ id }) => id,
-    textMode,
-    slowForMs,
-    onLeave: () => feed.sessions.delete(session),
-    onFallBehind: () => undefined,
-  });
+  };
+  const channel = { id: 'one', device: { id: 'phone', name: undefined } };
+  const onLeave = (session: Session) => feed.sessions.delete(session);
+  const session = new Session(
+    { wire, feed, channel, linkBase: '', linkTo: ({ id }) => id, textMode },
+    { rooms, slowForMs, onLeave, onFallBehind: () => undefined },
+  );
   feed.sessions.add(session);
   session.begin({ seq: undefined, missed: undefined });
   const caller = { client: 'me', roomId: code, pin: undefined, deviceId: undefined };
