@@ -1,6 +1,6 @@
 /** Builds the SDK into dist/client/index.js: one file that browsers and everything else load as it is. */
 import { build } from 'rolldown';
-import { slimCodeMirror } from './slim-codemirror.ts';
+import { slimCodeMirror } from './build-slim-codemirror.ts';
 
 export async function buildClient(root: string): Promise<void> {
   await build({

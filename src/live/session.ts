@@ -228,7 +228,9 @@ export class Session {
     const messages = changes(this.#sent, next, linkTo, textMode);
     for (const answer of this.#answers(next)) {
       const index = messages.findIndex((message) => versionOf(message) === versionOf(answer));
-      messages.splice(Math.max(0, index), index < 0 ? 0 : 1, answer);
+      // Where a snapshot took the place of the edits, it comes first: it has what leads to the answer.
+      if (index < 0) messages.splice(messages[0]?.type === 'snapshot' ? 1 : 0, 0, answer);
+      else messages.splice(index, 1, answer);
     }
     return withOneSeq(messages, this.#sent.seq);
   }

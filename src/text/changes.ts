@@ -1,9 +1,7 @@
 /** Edits as values that can be rebased, composed and inverted, by CodeMirror's change sets. */
-import { ChangeSet, Text } from '@codemirror/state';
+import { ChangeSet, type Text } from '@codemirror/state';
 import type { TextEdit } from './edits.ts';
 
-/** A text as a rope: an edit costs what it changes, not what the text has. */
-export type TextDocument = Text;
 export type Changes = ChangeSet;
 
 /**
@@ -11,8 +9,6 @@ export type Changes = ChangeSet;
  * was, and a million line feeds cost no more than a million letters.
  */
 const lineSeparator = '\ud800\ud800';
-
-export const toDocument = (text: string): TextDocument => Text.of(text.split('\n'));
 
 /** The edits must be in range, ascending and not overlapping. */
 export const toChanges = (edits: readonly TextEdit[], length: number): Changes =>
@@ -45,7 +41,7 @@ export function rebase(mine: Changes, theirs: Changes, mineFirst: boolean): Reba
 /** Adjacent changes as one: the form that they have as edits. Returns the same object where they are so already. */
 export function normalize(changes: Changes): Changes {
   if (!hasAdjacentChanges(changes)) return changes;
-  const joined: { from: number; to: number; insert: TextDocument }[] = [];
+  const joined: { from: number; to: number; insert: Text }[] = [];
   changes.iterChanges((from, to, _fromAfter, _toAfter, insert) => joined.push({ from, to, insert }));
   return ChangeSet.of(joined, changes.length, lineSeparator);
 }

@@ -7,16 +7,23 @@ import {
   type Client,
   type ClientOptions,
   type Confirmation,
+  type ContentEdited,
   type CreatedRoom,
   type CreateRoomRequest,
   createClient,
+  createSharedText,
+  type EditOptions,
   type Ended,
   type FileEntry,
   type FileUploaded,
   type HealthReport,
+  type HistoryEntry,
+  type HistoryText,
   type LiveEvent,
   type LiveOptions,
   type LiveRoom,
+  type LiveText,
+  type LiveTextOptions,
   PoproomError,
   type PoproomErrorCode,
   parseRoomCode,
@@ -27,7 +34,14 @@ import {
   type RoomDevice,
   type RoomInfo,
   type RoomText,
+  type SavedText,
+  type SharedText,
+  type SharedTextOptions,
   type Snapshot,
+  type TextChange,
+  type TextEdit,
+  type TextEvents,
+  type TextState,
   type UploadOptions,
   type UploadSource,
   type WriteAnswer,
@@ -55,6 +69,7 @@ export async function useEverything(url: string): Promise<string[]> {
     await useText(room),
     await useFiles(room, call),
     await useLive(room),
+    await useSharedText(room, call),
     await useUp(made, call),
   ];
 }
@@ -103,6 +118,35 @@ async function useLive(room: Room): Promise<string> {
   live.interrupt();
   live.rename('Gone');
   return `live ${seen.filter((what) => what !== 'devices').join(' ')} ${ended}`;
+}
+
+async function useSharedText(room: Room, call: CallOptions): Promise<string> {
+  const longText = 'a text that is long enough for the history';
+  await room.write(longText);
+  const options: LiveTextOptions = call;
+  const text: LiveText = room.text(options);
+  const origins: TextChange['origin'][] = [];
+  const onChange: TextEvents['change'] = ({ origin }) => origins.push(origin);
+  const stop = text.on('change', onChange);
+  await text.synchronized();
+  text.replace('seven');
+  const edit: TextEdit = { from: 5, to: 5, insert: '!' };
+  text.edit([edit]);
+  await text.synchronized();
+  text.undo();
+  await text.synchronized();
+  const [state, saved]: [TextState, SavedText | undefined] = [text.state, text.save()];
+  stop();
+  text.close();
+  const ended: Ended = await text.ended;
+  const offline: SharedTextOptions = { deviceId: 'other' };
+  const unbound: SharedText = createSharedText(offline);
+  const appending: EditOptions = call;
+  const { version }: ContentEdited = await room.append(' eight', appending);
+  const [newest]: HistoryEntry[] = await room.history(call);
+  const earlier: HistoryText | undefined = newest && (await room.historyText(newest.version, call));
+  const facts = [state, saved === undefined, ended, unbound.state, version === text.version + 1];
+  return `shared ${(await room.read()).content}, ${origins.join(' ')}, ${facts.join(' ')}, ${earlier?.content === longText}`;
 }
 
 async function greet(live: LiveRoom, snapshot: Snapshot): Promise<string> {

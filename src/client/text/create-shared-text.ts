@@ -4,7 +4,7 @@ import { diffTexts } from '../../text/diff.ts';
 import type { TextEdit } from '../../text/edits.ts';
 import { PoproomError } from '../error.ts';
 import { bindChannel } from './channel.ts';
-import { createDelivery, type Schedule } from './delivery.ts';
+import { createDelivery } from './delivery.ts';
 import { createEmitter } from './emitter.ts';
 import { toLocalEdits } from './local-edits.ts';
 import { randomId } from './random-id.ts';
@@ -21,7 +21,7 @@ export interface SharedTextOptions {
   /** Milliseconds that only grow; for tests. */
   now?: (() => number) | undefined;
   /** Calls back after milliseconds, and returns how to cancel that; for tests. */
-  schedule?: Schedule | undefined;
+  schedule?: ((callback: () => void, ms: number) => () => void) | undefined;
 }
 
 /** A text that is not connected yet: `room.live({ text })` connects it. */

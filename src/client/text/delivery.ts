@@ -7,12 +7,10 @@ import type { Replica } from './replica.ts';
 /** The server takes 20 messages a second. */
 const minIntervalMs = 100;
 
-/** Calls back after a time; returns how to cancel that. */
-export type Schedule = (callback: () => void, ms: number) => () => void;
-
 export interface Clock {
   now: () => number;
-  schedule: Schedule;
+  /** Calls back after a time; returns how to cancel that. */
+  schedule: (callback: () => void, ms: number) => () => void;
 }
 
 /**

@@ -23,6 +23,7 @@ export interface TextChange {
 
 /** Edits that the server has not confirmed, in a form that survives a reload. It is JSON. */
 export interface SavedText {
+  /** -1 where no text had been received yet. */
   version: number;
   timestamp: string;
   /** The text of that version. */

@@ -9,7 +9,7 @@ const library = '@codemirror/state';
 const entry = `\0slim:${library}`;
 
 /** The names that src/text imports. */
-const exported = ['ChangeSet', 'Text'];
+const exported = ['ChangeSet'];
 
 /** For Rolldown and Vite. */
 export function slimCodeMirror() {

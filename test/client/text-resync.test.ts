@@ -1,0 +1,235 @@
+/** A shared text over lost answers, refusals, reconnects and snapshots. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { insertion, openTextLine, openWith, refused, remoteEdit, snapshot, timestampOf, written } from './text-line.ts';
+
+describe('a shared text whose connection or answers are lost', () => {
+  it('[SYNC-1] ignores edits that it has, and joins again where one is missing', () => {
+    const line = openWith('text');
+    line.receive(remoteEdit(1, [insertion(0, 'old')]));
+    assert.equal(line.text.value, 'text');
+    line.receive(remoteEdit(3, [insertion(0, 'new')]));
+    assert.equal(line.text.value, 'text');
+    assert.equal(line.reconnects, 1);
+    assert.equal(line.text.isOnline, false);
+    assert.deepEqual(line.join(remoteEdit(2, [insertion(0, '<')]), remoteEdit(3, [insertion(0, 'new')])), {
+      edits: true,
+      deviceId: 'me',
+      needsSnapshot: false,
+      version: 1,
+      timestamp: timestampOf(1),
+    });
+    assert.equal(line.text.value, 'new<text');
+  });
+
+  it('[SYNC-1] asks for a snapshot when an edit does not fit its text', () => {
+    const line = openWith('text');
+    line.text.append('!');
+    line.receive(remoteEdit(2, [insertion(99, 'far away')]));
+    assert.equal(line.reconnects, 1);
+    assert.equal(line.join(snapshot('another text', 2)).needsSnapshot, true);
+    assert.equal(line.text.value, 'another text!');
+  });
+
+  it('[SYNC-3] sends an edit without an answer again, under the same ref', () => {
+    const line = openWith('');
+    line.text.append('a');
+    const first = line.takeSent();
+    line.text.append('b');
+    line.disconnect();
+    assert.equal(line.text.isOnline, false);
+    line.text.append('c');
+    line.time.advance(1000);
+    line.join();
+    assert.deepEqual(line.takeSent(), first);
+    line.receive(written(first, 2));
+    line.time.advance(100);
+    assert.deepEqual(line.takeSent().edits, [insertion(1, 'bc')]);
+  });
+
+  it('[SYNC-3] recognises its own edit in the log, and does not apply it twice', () => {
+    const line = openWith('');
+    line.text.append('a');
+    const first = line.takeSent();
+    line.disconnect();
+    line.text.append('b');
+    line.time.advance(1000);
+    line.join(remoteEdit(2, [insertion(0, 'a')], { deviceId: 'me', ref: first.ref ?? '' }));
+    assert.equal(line.text.value, 'ab');
+    assert.equal(line.text.version, 2);
+    assert.deepEqual(line.takeSent().edits, [insertion(1, 'b')]);
+  });
+
+  it('[SYNC-3] takes its edit as the server stored it', () => {
+    const line = openWith('1 2 3');
+    line.text.insert(5, 'x');
+    const first = line.takeSent();
+    line.text.insert(6, 'y');
+    line.receive(remoteEdit(2, [insertion(0, 'x')], { deviceId: 'me', ref: first.ref ?? '' }));
+    assert.equal(line.text.value, 'x1 2 3y');
+  });
+
+  it('[SYNC-3] keeps an edit with its ref that the server could not store for now', () => {
+    for (const [code, retryAfter, ms] of [
+      ['UNAVAILABLE', undefined, 10_000],
+      ['STORAGE_FULL', 30, 30_000],
+    ] as const) {
+      const line = openWith('');
+      line.text.append('a');
+      const first = line.takeSent();
+      line.text.append('b');
+      line.receive(refused(first, code, retryAfter === undefined ? undefined : { retryAfter }));
+      assert.equal(line.text.refusal?.code, code);
+      line.time.advance(ms - 1);
+      assert.equal(line.sent.length, 0);
+      line.time.advance(1);
+      assert.deepEqual(line.takeSent(), first);
+      line.receive(written(first, 2));
+      assert.equal(line.text.refusal, undefined);
+    }
+  });
+
+  it('[SYNC-3] sends it again after reconnecting, without waiting', () => {
+    const line = openWith('');
+    line.text.append('a');
+    const first = line.takeSent();
+    line.receive(refused(first, 'UNAVAILABLE'));
+    line.disconnect();
+    line.time.advance(200);
+    line.join();
+    assert.deepEqual(line.takeSent(), first);
+  });
+
+  it('[SYNC-3] tries an edit that was refused for good with the next one, under a new ref', () => {
+    const line = openWith('');
+    line.text.append('far too long');
+    const first = line.takeSent();
+    line.text.append(', and longer');
+    line.receive(refused(first, 'CONTENT_TOO_LARGE'));
+    assert.equal(line.text.refusal?.code, 'CONTENT_TOO_LARGE');
+    line.time.advance(60_000);
+    assert.equal(line.sent.length, 0);
+    line.text.edit([{ from: 3, to: 24, insert: '' }]);
+    const second = line.takeSent();
+    assert.notEqual(second.ref, first.ref);
+    assert.deepEqual(second.edits, [insertion(0, 'far')]);
+    line.receive(written(second, 2));
+    assert.equal(line.text.refusal, undefined);
+    assert.equal(line.text.state, 'synchronized');
+  });
+
+  it('[SYNC-1] asks for a snapshot when the server does not know its version any more', () => {
+    const line = openWith('old text');
+    line.text.append('!');
+    const first = line.takeSent();
+    line.receive(refused(first, 'VERSION_CONFLICT'));
+    assert.equal(line.reconnects, 1);
+    line.time.advance(200);
+    assert.equal(line.join(snapshot('new text', 700)).needsSnapshot, true);
+    assert.equal(line.text.value, 'new text!');
+    const again = line.takeSent();
+    assert.deepEqual([again.ref, again.baseVersion, again.edits], [first.ref, 700, [insertion(8, '!')]]);
+  });
+
+  it('[SYNC-3] does not send an edit again that a snapshot has', () => {
+    const line = openWith('one two');
+    line.text.insert(3, ' and a half');
+    line.takeSent();
+    line.text.append('!');
+    line.disconnect();
+    line.time.advance(200);
+    line.join(snapshot('zero one and a half two', 700));
+    assert.equal(line.text.value, 'zero one and a half two!');
+    assert.deepEqual(line.takeSent().edits, [insertion(23, '!')]);
+  });
+
+  it('[SYNC-3] takes an edit out of its text that turns out to be in the snapshot', () => {
+    const line = openWith('one two');
+    line.text.insert(0, 'X');
+    const first = line.takeSent();
+    line.disconnect();
+    line.text.append('!');
+    line.time.advance(200);
+    // Someone wrote over it since.
+    line.join(snapshot('one two three', 700));
+    assert.equal(line.text.value, 'Xone two! three');
+    assert.equal(line.takeSent().ref, first.ref);
+    line.receive(written(first, 2));
+    assert.equal(line.text.value, 'one two! three');
+    line.time.advance(200);
+    assert.deepEqual(line.takeSent().edits, [insertion(7, '!')]);
+  });
+
+  it('[SYNC-1] follows a server that lost its newest versions', () => {
+    const line = openWith('one two three');
+    line.disconnect();
+    line.text.append('!');
+    line.join(snapshot('one two', 0));
+    assert.equal(line.text.version, 0);
+    assert.equal(line.text.value, 'one two!');
+    assert.equal(line.takeSent().baseVersion, 0);
+  });
+
+  it('[SYNC-1] changes nothing for a snapshot of the version that it has', () => {
+    const line = openWith('text');
+    line.receive(snapshot('text', 1));
+    assert.deepEqual(line.changes, []);
+    line.receive({ type: 'content', seq: 2, content: 'a whole text', version: 2, timestamp: timestampOf(2) });
+    assert.equal(line.text.value, 'a whole text');
+    assert.equal(line.text.version, 2);
+  });
+
+  it('[SYNC-1] asks the log for the exact form of an edit that was on its way when a snapshot came', () => {
+    const line = openWith('one two');
+    line.text.insert(0, 'X');
+    const first = line.takeSent();
+    line.receive(snapshot('three', 9));
+    line.receive(written(first, 10));
+    assert.equal(line.reconnects, 1);
+    line.join(remoteEdit(10, [insertion(5, 'X')], { deviceId: 'me', ref: first.ref ?? '' }));
+    assert.equal(line.text.value, 'threeX');
+    assert.equal(line.text.state, 'synchronized');
+  });
+
+  it('[SYNC-1] asks the log for the form of an edit that was sent again in another one', () => {
+    const line = openWith('abc');
+    line.text.edit([
+      { from: 0, to: 1, insert: 'X' },
+      { from: 2, to: 3, insert: 'Y' },
+    ]);
+    const first = line.takeSent();
+    line.receive(remoteEdit(2, [{ from: 1, to: 2, insert: '' }]));
+    line.disconnect();
+    line.time.advance(200);
+    line.join();
+    assert.deepEqual(line.takeSent().edits, [{ from: 0, to: 2, insert: 'XY' }]);
+    line.receive(written(first, 3));
+    assert.equal(line.reconnects, 1);
+    line.join(remoteEdit(3, [{ from: 0, to: 2, insert: 'XY' }], { deviceId: 'me', ref: first.ref ?? '' }));
+    assert.equal(line.text.state, 'synchronized');
+    assert.equal(line.text.value, 'XY');
+  });
+
+  it('[SYNC-3] continues after a reload with what it saved', () => {
+    const line = openWith('text');
+    assert.equal(line.text.save(), undefined);
+    line.text.append('!');
+    const first = line.takeSent();
+    line.text.insert(0, '> ');
+    const saved = line.text.save();
+    assert.deepEqual(saved, {
+      version: 1,
+      timestamp: timestampOf(1),
+      content: 'text',
+      deviceId: 'me',
+      sent: { ref: first.ref, edits: [insertion(4, '!')] },
+      buffer: [insertion(0, '> ')],
+    });
+    const reloaded = openTextLine({ saved: JSON.parse(JSON.stringify(saved)), deviceId: 'another' });
+    assert.equal(reloaded.text.value, '> text!');
+    assert.equal(reloaded.text.state, 'awaiting-answer-with-buffer');
+    const join = reloaded.join();
+    assert.deepEqual([join.version, join.deviceId], [1, 'me']);
+    assert.deepEqual(reloaded.takeSent(), first);
+  });
+});
