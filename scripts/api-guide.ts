@@ -3,6 +3,7 @@ import { type Field, fieldsOf } from '../src/http/docs/fields.ts';
 import { sections } from '../src/http/docs/markdown.ts';
 import { follow, type Operation, type Parameter, type Response } from '../src/http/openapi/document.ts';
 import { openapiDocument } from '../src/http/openapi/index.ts';
+import { endpoints } from '../src/protocol/endpoints.ts';
 import { cliStart, type Snippets, sdkStart, snippets, withPin } from './api-snippets.ts';
 import { anchor, fence, jsonFence, paragraphs, table } from './markdown.ts';
 
@@ -70,13 +71,14 @@ const additions: Record<string, readonly string[]> = {
 function versions(): string {
   return `## Versions
 
-Each write makes the next version of the text. Both content endpoints name it in \`ETag\`, a new room begins with \`"0"\`.
+Each write makes the next version of the text. The content endpoints return it in \`ETag\`; a new room has version \`"0"\`.
 
-- Write with \`If-Match: "7"\`, and nothing that you have not seen is overwritten: if the text has another version \
-meanwhile, the answer is \`412 VERSION_CONFLICT\`, with the text and the version that stand in \`details\`. Merge, and write \
-again on that version.
-- Read with \`If-None-Match: "7"\`, and an unchanged text is not sent again: \`304\`. It still counts as a request; to follow \
-a room, use [the live channel](#endpoints-live).`;
+- To change a part of the text or to add to it, [send edits](#${anchor(endpoints.editContent.summary)}). Edits of an older version are \
+rebased over the newer ones, so writers at the same time do not overwrite each other.
+- To replace the whole text only if nobody else changed it, send \`If-Match: "7"\`. If the text has another version by \
+then, the answer is \`412 VERSION_CONFLICT\` with the current text and version in \`details\`: merge, and write again.
+- To read only what is new, send \`If-None-Match: "7"\`. The answer to an unchanged text is \`304\`. It still counts as a \
+request; to follow a room, use [the live channel](#endpoints-live).`;
 }
 
 function requests({ curl, sdk, cli }: Snippets): string[] {
@@ -140,7 +142,7 @@ function inAll(lists: readonly (readonly string[])[]): string[] {
 
 function fieldTable(fields: readonly Field[]): string {
   const rows = fields.map(({ name, where, required, description, example }) => {
-    const isSaid = example === undefined || description.includes(String(example));
+    const isSaid = example === undefined || description.includes(example);
     return [
       `\`${name}\``,
       required ? `${where}, required` : where,

@@ -117,6 +117,71 @@ console.log(content, version, timestamp);
 poproom get 7KQ2MX
 `,
   },
+  editContent: {
+    curl: `
+# Add to the end:
+curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX/content \\
+  -H 'Content-Type: application/json' \\
+  -d '{"append": "one more line\\n"}'
+
+# Replace the first 6 characters of version 1, whatever was written since:
+curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX/content \\
+  -H 'Content-Type: application/json' \\
+  -d '{"edits": [{"from": 0, "to": 6, "insert": "Hello"}], "baseVersion": 1}'
+`,
+    sdk: `
+await room.append('one more line\\n');
+const { version } = await room.edit([{ from: 0, to: 6, insert: 'Hello' }], { baseVersion: 1 });
+console.log(version);
+`,
+    cli: `
+poproom put 7KQ2MX --append "one more line"
+`,
+    note:
+      'The command line can append, and has no other edits. A program that stays in the room edits through ' +
+      '[`room.text()`](sdk.md#edit-together).',
+  },
+  listHistory: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/history
+`,
+    sdk: `
+for (const { version, timestamp, size } of await room.history()) console.log(version, timestamp, size);
+`,
+    cli: `
+poproom history 7KQ2MX
+`,
+  },
+  readHistory: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/history/7
+`,
+    sdk: `
+const { content } = await room.historyText(7);
+const restored = await room.restore(7);
+console.log(content, restored.version);
+`,
+    cli: `
+poproom history 7KQ2MX 7
+
+# Make it the current text again:
+poproom restore 7KQ2MX 7
+`,
+    note: 'Restoring takes two requests: this one, and a write of the text.',
+  },
+  clearHistory: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/history
+`,
+    sdk: `
+const { message } = await room.clearHistory();
+console.log(message);
+`,
+    cli: `
+poproom history 7KQ2MX --delete --yes
+`,
+    note: 'A room that keeps no history from the start is made with `"history": false`, or `poproom new --no-history`.',
+  },
   uploadFile: {
     curl: `
 # As a form:

@@ -74,7 +74,8 @@ const scripts = `## In scripts
 \`watch\` one line for each text.
 - \`poproom new\` takes its standard input for the text of the room, if it is a pipe or a file. Where a script, a loop or \
 a CI job has one that is not meant for it, say \`poproom new < /dev/null\`.
-- Nobody is asked anything where there is no terminal: set \`POPROOM_PIN\`; \`poproom rm\` then deletes without a question.
+- Nobody is asked anything where there is no terminal: set \`POPROOM_PIN\`; \`poproom rm\` \
+and \`poproom history --delete\` then delete without a question.
 - A request that is refused for a moment (\`429\`, \`503\`) is tried again, up to twice, if the server asks for 5 seconds \
 at most.`;
 

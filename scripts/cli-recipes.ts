@@ -34,12 +34,30 @@ echo "They said: $answer"
 `,
   },
   {
-    name: 'careful',
-    title: 'Change a text without overwriting what others wrote meanwhile',
+    name: 'log',
+    title: 'Add lines to a text that others write, too',
     lines: `
-# Ends with 5 if someone was faster:
+{ date; df -h .; } | poproom put 7KQ2MX --append
+`,
+  },
+  {
+    name: 'careful',
+    title: 'Replace a text only if nobody changed it',
+    lines: `
+# Ends with 5 if someone else was faster:
 version=$(poproom get 7KQ2MX --json | sed -E 's/.*"version":([0-9]+).*/\\1/')
-{ poproom get 7KQ2MX; echo "one more line"; } | poproom put 7KQ2MX --base-version "$version"
+poproom get 7KQ2MX | sort | poproom put 7KQ2MX --base-version "$version"
+`,
+  },
+  {
+    name: 'undo',
+    title: 'Go back to an earlier text',
+    lines: `
+poproom history 7KQ2MX
+
+# Look at version 3, and make it the current text again:
+poproom history 7KQ2MX 3
+poproom restore 7KQ2MX 3
 `,
   },
   {

@@ -18,6 +18,7 @@ input becomes the text of the room.`,
     options: {
       pin: { does: 'protect it by a PIN of four digits: that of POPROOM_PIN, or you are asked for one' },
       expires: { value: 'TIME', does: 'how long it lives, such as 45m, 2h or 3d; up to the server otherwise' },
+      'no-history': { does: 'keep no earlier texts of this room' },
       ...common,
     },
     examples: [
@@ -31,15 +32,17 @@ input becomes the text of the room.`,
   {
     name: 'put',
     takes: 'CODE [TEXT|-]',
-    does: 'replace the text of a room',
+    does: 'replace the text of a room, or add to its end',
     more: `${aboutCodes}\nWithout TEXT, or with -, the text is what comes on standard input.`,
     options: {
+      append: { short: 'a', does: 'add to the end, and keep the text that is there' },
       'base-version': { value: 'N', does: 'only if the text still has this version, as "get --json" tells it' },
       ...inRoom,
     },
     examples: [
       ['poproom put 7KQ2MX "see you at 8"', 'a text'],
       ['git diff | poproom put 7KQ2MX', 'what another program writes'],
+      ['date | poproom put 7KQ2MX --append', 'one more line'],
     ],
     load: async () => (await import('./room/put.ts')).put,
   },
@@ -55,6 +58,33 @@ A pipe gets it exactly as it is. On a terminal, what that would obey and not sho
       ['poproom get 7KQ2MX | pbcopy', 'into the clipboard of a Mac'],
     ],
     load: async () => (await import('./room/get.ts')).get,
+  },
+  {
+    name: 'history',
+    takes: 'CODE [VERSION]',
+    does: 'list the earlier texts of a room, or print one of them',
+    more: `${aboutCodes}
+The list shows the newest first. With VERSION, that text is printed as "poproom get" prints the current one.`,
+    options: {
+      delete: { does: 'delete all earlier texts, and keep the current one; asks first on a terminal' },
+      yes: { short: 'y', does: 'do not ask' },
+      ...inRoom,
+    },
+    examples: [
+      ['poproom history 7KQ2MX', 'version, time, size and device of each'],
+      ['poproom history 7KQ2MX 12', 'the text of version 12'],
+      ['poproom history 7KQ2MX --delete', 'delete them all'],
+    ],
+    load: async () => (await import('./room/history.ts')).history,
+  },
+  {
+    name: 'restore',
+    takes: 'CODE VERSION',
+    does: 'make an earlier text the current one again',
+    more: `${aboutCodes}\nVERSION is one that "poproom history" lists.`,
+    options: inRoom,
+    examples: [['poproom restore 7KQ2MX 12', 'the text of version 12']],
+    load: async () => (await import('./room/restore.ts')).restore,
   },
   {
     name: 'send',

@@ -37,7 +37,7 @@ export const interrupted = 130;
 export const exitCodes: readonly (readonly [code: number, means: string])[] = [
   [other, 'anything else'],
   [usage, 'wrong use'],
-  [missing, 'no such room or file'],
+  [missing, 'no such room, file or version'],
   [noAccess, 'PIN or key missing, wrong or locked'],
   [conflict, 'changed meanwhile'],
   [tooLarge, 'too large or full'],
@@ -69,7 +69,7 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
 export function explain(error: unknown): Failure {
   if (error instanceof Ended) return { exitCode: error.exitCode, sentence: '' };
   if (error instanceof RemoteError) {
-    return { exitCode: byCode[error.code] ?? other, sentence: say(printable(error.message)) };
+    return { exitCode: exitCodeOf(error), sentence: say(printable(error.message)) };
   }
   if (error instanceof UsageError) return { exitCode: usage, sentence: say(error.message) };
   if (error instanceof FileError) return { exitCode: localFile, sentence: say(error.message) };
@@ -77,6 +77,12 @@ export function explain(error: unknown): Failure {
   if (error instanceof LocalError) return { exitCode: other, sentence: say(error.message) };
   if (error instanceof ConfigError) return { exitCode: usage, sentence: aboutSettings(error) };
   return explainSystemError(error as NodeJS.ErrnoException);
+}
+
+/** `NOT_FOUND` of a whole path means that this is not the address of a server. */
+function exitCodeOf({ code, details }: RemoteError): number {
+  const isMissingVersion = code === 'NOT_FOUND' && details.field === 'version';
+  return isMissingVersion ? missing : (byCode[code] ?? other);
 }
 
 const say = (sentence: string) => `poproom: ${sentence}`;

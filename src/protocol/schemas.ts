@@ -84,6 +84,8 @@ export const contentWritten = {
 export const editContentRequest = {
   type: 'object',
   additionalProperties: false,
+  // One of the two forms: `edits` and `append` exclude each other.
+  examples: [{ edits: [{ from: 5, to: 5, insert: ', world' }], baseVersion: 7, pin: '0427' }],
   properties: {
     edits,
     baseVersion: {

@@ -1,17 +1,18 @@
 /** The examples of docs/live.md do what they say. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer } from '../support/server.ts';
 
 const guide = await readFile(new URL('../../docs/live.md', import.meta.url), 'utf8');
 
 const example = /<!-- example:browser -->\n```js\n(.*?)```/s.exec(guide)?.[1] ?? '';
+const conversation = readConversation();
 
 let browser: Browser;
 before(async () => {
@@ -20,38 +21,49 @@ before(async () => {
 after(() => browser.close());
 
 describe('the examples of the live guide', () => {
-  it('[LIVE-1] [LIVE-5] the page of some twenty lines shares a text both ways', async (t) => {
+  it('[LIVE-1] [LIVE-16] the page shows every change and appends the lines that are typed', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await api.room();
-    assert.ok(example.split('\n').length <= 23, 'it is as short as it claims');
-    const page = await openExample(t, url, room);
-    await api.post(`/api/rooms/${room}/content`, { json: { content: 'from\r\noutside' } });
-    await page.waitForFunction("document.querySelector('textarea').value === 'from\\noutside'");
-    await page.fill('textarea', 'from the page');
-    await stores(api, room, 'from the page');
+    const content = `/api/rooms/${room}/content`;
+    await api.post(content, { json: { content: 'First\n' } });
+    const [one, other] = [await openExample(t, url, room), await openExample(t, url, room)];
+
+    await one.type('input', 'from the page');
+    await one.press('input', 'Enter');
+    for (const page of [one, other]) await shows(page, 'First\nfrom the page\n');
+    await one.waitForFunction("document.querySelector('input').value === ''");
+
+    const edits = [
+      { from: 0, to: 5, insert: '1.' },
+      { from: 19, to: 19, insert: '!' },
+    ];
+    await api.patch(content, { json: { edits } });
+    for (const page of [one, other]) await shows(page, '1.\nfrom the page!\n');
+    await api.post(content, { json: { content: 'with\r\n\u{1F9C3}' } });
+    await api.patch(content, { json: { append: '\u{1F9C3}' } });
+    for (const page of [one, other]) await shows(page, 'with\n\u{1F9C3}\u{1F9C3}');
   });
 
-  it('[LIVE-5] the page loses no key that is pressed while an answer is on its way', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
-    const { api } = server;
-    const room = await api.room();
-    const line = await openLine(t, () => server.port);
-    const page = await openExample(t, line.url, room);
-    line.holdAnswers();
-    await page.type('textarea', 'a');
-    await stores(api, room, 'a');
-    await page.type('textarea', 'b');
-    line.release();
-    await stores(api, room, 'ab');
-    assert.equal(await page.inputValue('textarea'), 'ab');
-  });
-
-  it('[LIVE-5] [LIVE-9] the page may have a key held down', async (t) => {
+  it('[LIVE-16] [LIVE-17] [TEXT-10] the conversation about edits goes as it is written', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await api.room();
-    const page = await openExample(t, url, room);
-    for (let keys = 0; keys < 100; keys++) await page.keyboard.down('x');
-    await stores(api, room, 'x'.repeat(100));
+    const content = `/api/rooms/${room}/content`;
+    for (const text of ['H', 'Hell', 'Hello']) await api.post(content, { json: { content: text } });
+    const phone = await openSocket(t, `${url}/api/rooms/${room}/live`);
+
+    for (const { isSent, message } of conversation) {
+      if (isSent) {
+        phone.send(JSON.stringify(message));
+        continue;
+      }
+      if (message.deviceId === 'laptop') {
+        const headers = { 'x-device-id': 'laptop' };
+        await api.patch(content, { json: { edits: message.edits }, headers });
+      }
+      assert.partialDeepStrictEqual(await phone.next(message.type), message);
+    }
+    assert.equal((await api.get(content)).json.content, 'Hi, world!');
+    assert.equal(conversation.length, 7);
   });
 
   it('[LIVE-1] the curl command shows a snapshot', async (t) => {
@@ -68,20 +80,50 @@ describe('the examples of the live guide', () => {
   });
 });
 
-/** In its field, once the channel is open. */
+interface Line {
+  isSent: boolean;
+  // biome-ignore lint/suspicious/noExplicitAny: messages of all types
+  message: any;
+}
+
+/** The lines of the guide; an ellipsis stands for fields that are not shown. */
+function readConversation(): Line[] {
+  const block = /<!-- example:edits -->\n```\n(.*?)```/s.exec(guide)?.[1] ?? '';
+  return block
+    .trim()
+    .split('\n')
+    .map((line) => ({ isSent: line.startsWith('→'), message: JSON.parse(line.slice(2).replaceAll(',…', '')) }));
+}
+
+async function openSocket(t: TestContext, url: string) {
+  const socket = new WebSocket(url.replace('http', 'ws'));
+  t.after(() => socket.close());
+  const received: Line['message'][] = [];
+  socket.onmessage = ({ data }) => received.push(JSON.parse(data));
+  await once(socket, 'open');
+  return {
+    send: (text: string) => socket.send(text),
+    /** The next message of this type; others, such as on devices, are passed over. */
+    async next(type: string) {
+      const index = () => received.findIndex((message) => message.type === type);
+      await eventually(`a message of type ${type}`, () => index() >= 0);
+      return received.splice(0, index() + 1).at(-1);
+    },
+  };
+}
+
+/** Once the snapshot has arrived. */
 async function openExample(t: TestContext, url: string, room: string): Promise<Page> {
   const page = await browser.newPage();
   t.after(() => page.close());
+  page.on('pageerror', (error) => assert.fail(error));
   await page.goto(`${url}/livez`);
-  await page.evaluate("document.body.innerHTML = '<textarea></textarea>'");
-  const told = page.waitForEvent('websocket').then((socket) => socket.waitForEvent('framereceived'));
+  await page.evaluate("document.body.innerHTML = '<textarea></textarea><input>'");
+  const snapshot = page.waitForEvent('websocket').then((socket) => socket.waitForEvent('framereceived'));
   await page.addScriptTag({ content: `const code = ${JSON.stringify(room)};\n${example}` });
-  await told;
-  await page.focus('textarea');
+  await snapshot;
   return page;
 }
 
-const stores = (api: TestServer['api'], room: string, content: string) =>
-  eventually(`the room has “${content}”`, async () => {
-    return (await api.get(`/api/rooms/${room}/content`)).json.content === content;
-  });
+const shows = (page: Page, text: string) =>
+  page.waitForFunction(`document.querySelector('textarea').value === ${JSON.stringify(text)}`);

@@ -106,6 +106,23 @@ describe('poproom clip', () => {
     assert.deepEqual([await text(), await pasted(cli)], ['theirs', 'theirs']);
   });
 
+  it('[CLI-17] takes a copied text out of the room again if the room changed before it arrived', async (t) => {
+    const { line, cli, code, server, write, text } = await setUp(t);
+    await write('the text of both');
+    const clipping = cli.start(['clip', code]);
+    await holds(cli, 'the text of both');
+    line.holdAnswers();
+    await write('the newer text of both');
+    await copy(cli, 'copied');
+    const version = async () => (await server.api.get(`/api/rooms/${code}/content`)).headers.get('etag');
+    await eventually('the copied text arrived', async () => (await version()) === '"3"');
+    line.release();
+    await clipping.shows('The text of the room was newer, and has replaced what you copied.\n');
+    assert.deepEqual([await text(), await pasted(cli)], ['the newer text of both', 'the newer text of both']);
+    await copy(cli, 'copied again');
+    await eventually('the room has it', async () => (await text()) === 'copied again');
+  });
+
   it('[CLI-17] hands on what was copied while the connection was lost', async (t) => {
     const { line, cli, code, write, text } = await setUp(t);
     await write('both');
@@ -113,7 +130,7 @@ describe('poproom clip', () => {
     await holds(cli, 'both');
     line.hold();
     line.cut();
-    await clipping.shows('The connection is lost');
+    await clipping.shows('Connection lost.');
     await copy(cli, 'while away');
     line.release();
     await eventually('the room has it', async () => (await text()) === 'while away');
@@ -173,6 +190,22 @@ describe('poproom clip', () => {
     await copy(cli, 'ü'.repeat(500_000));
     await eventually('the room has it', async () => (await text()).length === 500_000);
     assert.equal(clipping.stderr().split('\n').length, 2, 'it is told once');
+  });
+
+  it('[CLI-18] says why the server refused a text, and goes on', async (t) => {
+    const { server, cli, code, write, text } = await setUp(t);
+    await server.restart({ POPROOM_CONTENT_MAX: '100', PORT: String(server.port) });
+    await write('stays');
+    const clipping = cli.start(['clip', code]);
+    await holds(cli, 'stays');
+    await copy(cli, 'x'.repeat(101));
+    await clipping.shows('What you copied did not go to the room: The text may have at most 100 bytes of UTF-8.\n');
+    assert.equal(await text(), 'stays');
+    await copy(cli, 'short enough');
+    await eventually('the room has it', async () => (await text()) === 'short enough');
+    await write('and back');
+    await holds(cli, 'and back');
+    assert.equal(clipping.stderr().split('\n').length, 2, 'it is reported once');
   });
 
   it('[CLI-18] says what to install where there is no program for the clipboard', async (t) => {

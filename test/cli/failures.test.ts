@@ -24,7 +24,7 @@ describe('a failure', () => {
       [3, /There is no file "x"/, cli.run(['rm', room, 'x'])],
       [4, /protected by a PIN/, cli.run(['put', guarded, 'text'])],
       [4, /not the PIN/, cli.run(['get', guarded], { env: { POPROOM_PIN: '9999' } })],
-      [5, /changed the text meanwhile/, cli.run(['put', room, 'text', '--base-version', '7'])],
+      [5, /changed by someone else; nothing was overwritten/, cli.run(['put', room, 'text', '--base-version', '7'])],
       [6, /1048576|1 MiB/, cli.run(['put', room], { stdin: 'x'.repeat(1024 ** 2 + 1) })],
       [8, /no server at http:\/\/127\.0\.0\.1:1;/, cli.run(['get', room, '--url', 'http://127.0.0.1:1'])],
     ];

@@ -54,6 +54,20 @@ describe('poproom watch', () => {
     assert.equal(new Date(timestamp).toISOString(), timestamp);
   });
 
+  it('[CLI-15] prints the whole text after an edit of a part, and nothing for a write that changes nothing', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const path = `/api/rooms/${code}/content`;
+    await write(server, code, 'one\ntwo\n');
+    const watching = cli.start(['watch', code]);
+    await watching.shows('one\ntwo\n');
+    await server.api.patch(path, { json: { edits: [{ from: 4, to: 7, insert: '2' }] } });
+    await watching.shows('one\n2\n');
+    await write(server, code, 'one\n2\n');
+    await server.api.patch(path, { json: { append: 'end\n' } });
+    await watching.shows('one\n2\nend\n');
+    assert.equal(watching.stdout(), 'one\ntwo\none\n2\none\n2\nend\n');
+  });
+
   it('[CLI-15] shows nothing on a terminal that the terminal would obey', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'a\x1b[2Jb\r\nc\td\re 👨‍👩‍👧');
@@ -163,10 +177,11 @@ describe('poproom watch, when things go wrong', () => {
     await watching.shows('before\r\n');
     line.hold();
     line.cut();
-    await watching.shows('The connection is lost');
+    await watching.shows('Connection lost.');
     await write(server, code, 'meanwhile');
+    await write(server, code, 'and more');
     line.release();
-    await watching.shows('Connected again.\r\nmeanwhile\r\n');
+    await watching.shows('Connected again.\r\nmeanwhile\r\nand more\r\n');
     assert.equal(watching.stdout().split('before').length, 2, 'nothing is printed twice');
     await server.restart();
     await write(server, code, 'after');

@@ -117,6 +117,13 @@ const sdkPrints: Expectations<unknown[]> = {
     assert.deepEqual([content, version], ['Grüezi', 1]);
     assert.match(String(time), timestamp);
   },
+  editContent: (versions) => assert.deepEqual(versions, [3]),
+  listHistory([version, time, size]) {
+    assert.deepEqual([version, size], [7, Buffer.byteLength(earlierText)]);
+    assert.match(String(time), timestamp);
+  },
+  readHistory: (values) => assert.deepEqual(values, [earlierText, 9]),
+  clearHistory: ([message]) => assert.equal(message, 'The history was deleted.'),
   uploadFile([fileUrl, ...others], { url }) {
     assert.ok(String(fileUrl).startsWith(`${url}/files/`));
     assert.deepEqual(others, ['photo.jpg', inTheFolder.length]);
@@ -145,6 +152,17 @@ const cliDoes: Expectations<string> = {
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'Hello again');
   },
   readContent: (stdout) => assert.equal(stdout, 'Grüezi'),
+  async editContent(_, { api, room }) {
+    assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'Grüezione more line');
+  },
+  listHistory: (stdout) => assert.match(stdout, /^7 .* my-phone$/m),
+  async readHistory(stdout, { api, room }) {
+    assert.ok(stdout.startsWith(earlierText), stdout);
+    assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, earlierText);
+  },
+  async clearHistory(_, { api, room }) {
+    assert.deepEqual((await api.get(`/api/rooms/${room}/history`)).json.history, []);
+  },
   async uploadFile(_, { api, room }) {
     const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
     const sizes = files.map(({ fileSize }: { fileSize: number }) => fileSize);
@@ -199,6 +217,8 @@ async function eachExample(
 
 type Scene = Awaited<ReturnType<Awaited<ReturnType<typeof openStage>>['setScene']>>;
 
+/** Of version 7, which the examples name. */
+const earlierText = 'An earlier text, which is long enough to be kept.\n';
 const inTheFolder = 'a photo in the folder';
 const inTheRoom = 'a photo in the room';
 
@@ -214,6 +234,7 @@ async function openStage(t: TestContext) {
     // The versions that the examples of a write name are those of a new room; nor is a download to overwrite anything.
     if (operation !== 'writeContent')
       await api.post(`/api/rooms/${room}/content`, { json: { content: 'Grüezi' }, ...asked });
+    if (/History$/.test(operation)) await makeHistory(room);
     await api.upload(room, 'photo.jpg', inTheRoom, asked);
     const [file] = (await api.get(`/api/rooms/${room}/files`, asked)).json.files;
     const files = { 'photo.jpg': inTheFolder, 'café.txt': 'un café' };
@@ -226,6 +247,13 @@ async function openStage(t: TestContext) {
     };
     const filled = (text: string) => fill(text, values);
     return { api, url, room, file, workplace, filled, run: (lines: string) => workplace.shell(filled(lines)) };
+  }
+
+  /** The text becomes version 8, with version 7 in the history. */
+  async function makeHistory(room: string): Promise<void> {
+    const texts = ['2', '3', '4', '5', '6', earlierText, 'Grüezi'];
+    for (const content of texts)
+      await api.post(`/api/rooms/${room}/content`, { json: { content }, headers: { 'x-device-id': 'my-phone' } });
   }
 
   return { setScene, modules };

@@ -54,14 +54,29 @@ describe('the guide of the command line', () => {
         void waiting.ended.then(() => {
           isOver = true;
         });
-        // What was written before it came in is no change to it.
-        await eventually('it has heard', async () => (await write('see you at 8')) && isOver);
-        assert.equal(await endedWell(waiting), 'They said: see you at 8\n');
+        // A text that was written before it joined is not a change to it.
+        let count = 0;
+        await eventually('it has heard', async () => (await write(`see you at ${++count}`)) && isOver);
+        assert.match(await endedWell(waiting), /^They said: see you at \d+\n$/);
+      },
+      async log() {
+        await write('a line\n');
+        await endedWell(run('log'));
+        assert.match((await api.get(content)).json.content, /^a line\n.*\d\d:\d\d.*\n.*%/);
       },
       async careful() {
-        await write('a line\n');
+        await write('pears\napples\n');
         await endedWell(run('careful'));
-        assert.equal((await api.get(content)).json.content, 'a line\none more line\n');
+        assert.equal((await api.get(content)).json.content, 'apples\npears\n');
+      },
+      async undo() {
+        const other = await api.room();
+        const path = `/api/rooms/${other}/content`;
+        for (const text of ['one', 'two', 'This is long enough to be kept.', 'short'])
+          await api.post(path, { json: { content: text } });
+        const shown = await endedWell(shell(fill(examples.undo ?? '', { '7KQ2MX': other })));
+        assert.match(shown, /^VERSION .*\n3 .*\nThis is long enough to be kept\.Restored version 3 /);
+        assert.equal((await api.get(path)).json.content, 'This is long enough to be kept.');
       },
       async gone() {
         await api.delete(`/api/rooms/${room}`);

@@ -16,9 +16,10 @@ describe('the bot that answers', () => {
     const answered = await eventually('the dice fell', async () => textWith(await room.read(), /→/));
     assert.match(answered.content, /^Who begins\?\n\/roll 2d6\n→ [1-6] \+ [1-6]\nLater\.$/);
 
-    await room.write(`${answered.content}\n/time`, { baseVersion: answered.version });
+    await room.append('\n/time');
+    await room.append('\n');
     const again = await eventually('it told the time', async () => textWith(await room.read(), /\/time\n→ .*\d:\d\d/));
-    assert.equal(again.version, answered.version + 2, 'it wrote once for each question');
+    assert.equal(again.version, answered.version + 3, 'it wrote once for each finished question');
     assert.ok(again.content.startsWith(answered.content), 'and left the first answer alone');
 
     await room.delete();
@@ -30,7 +31,7 @@ describe('the bot that answers', () => {
   it('[DOCS-5] overwrites nobody who writes at the same time', async (t) => {
     const { room, running } = await setUp(t);
     const count = 20;
-    for (let i = 0; i < count; i++) await append(room, `${i}\n/roll 1d6\n`);
+    for (let i = 0; i < count; i++) await room.append(`${i}\n/roll 1d6\n`);
     const isAnswered = /^(\d+\n\/roll 1d6\n→ [1-6]\n)*$/;
     const { content } = await eventually('all is answered', async () => textWith(await room.read(), isAnswered));
     assert.deepEqual(
@@ -40,6 +41,13 @@ describe('the bot that answers', () => {
     running.signal('SIGINT');
     assert.equal((await running.ended).code, 0);
   });
+
+  it('[DOCS-5] says why it cannot join', async (t) => {
+    const { room, start } = await setUp(t);
+    const { code, stdout, stderr } = await start(room.link.replace(/\w+$/, '000000')).ended;
+    assert.deepEqual([code, stdout, stderr], [1, '', 'There is no room with this code.\n']);
+    assert.equal((await start('').ended).code, 2);
+  });
 });
 
 type Room = ReturnType<ReturnType<typeof createClient>['room']>;
@@ -48,16 +56,10 @@ async function setUp(t: TestContext) {
   const { url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '10000' });
   const room = await createClient({ url }).createRoom();
   const cli = await createCli(t);
-  const running = cli.shell(`exec "${process.execPath}" "${bot}" ${room.link}`);
+  const start = (link: string) => cli.shell(`exec "${process.execPath}" "${bot}" ${link}`);
+  const running = start(room.link);
   await running.shows('Listening');
-  return { room, running };
+  return { room, running, start };
 }
 
 const textWith = (text: Awaited<ReturnType<Room['read']>>, pattern: RegExp) => pattern.test(text.content) && text;
-
-async function append(room: Room, lines: string): Promise<void> {
-  await eventually('it is written', async () => {
-    const { content, version } = await room.read();
-    return room.write(content + lines, { baseVersion: version }).catch(() => false as const);
-  });
-}

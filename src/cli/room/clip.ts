@@ -1,63 +1,54 @@
 /** `poproom clip`: keeps the clipboard and the text of a room the same. */
-import type { Ended, Room, RoomText } from '../../client/index.ts';
+import { createSharedText, type Ended, type Room } from '../../client/index.ts';
 import { takesOnlyCode } from '../arguments.ts';
+import { createAutoResetEvent } from '../auto-reset-event.ts';
 import { type Clipboard, findClipboard } from '../clipboard.ts';
 import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { createNewest } from '../newest.ts';
 import { inJson, remark } from '../output.ts';
 import { printable } from '../printable.ts';
 import { inRoom } from '../visit.ts';
+import { createClipboardSync, type Transfer } from './clipboard-sync.ts';
 import { followText, remarkEnd } from './follow-text.ts';
-import { createMirror, type Step } from './mirror.ts';
 
-const lookEveryMs = 1000;
+const pollEveryMs = 1000;
 
 export async function clip(input: Input): Promise<void> {
   takesOnlyCode('clip', input);
   const open = findClipboard(readEnvironment());
   await inRoom(input, (room) =>
-    untilInterrupted(async (signal) => remarkEnd(await keepSame(input, { room, clipboard: open(signal), signal }))),
+    untilInterrupted(async (signal) => remarkEnd(await synchronize(input, room, open(signal), signal))),
   );
 }
 
-interface Ends {
-  room: Room;
-  clipboard: Clipboard;
-  signal: AbortSignal;
-}
-
-/** Until the room is over, or one of the two ends fails. */
-async function keepSame(input: Input, { room, clipboard, signal }: Ends): Promise<Ended> {
-  const failing = new AbortController();
-  const live = room.live({ signal: AbortSignal.any([signal, failing.signal]) });
-  const mirror = createMirror(clipboard, live, (step) => tell(input, step));
-  const texts = createNewest<RoomText>();
-  const mirroring = mirrorAll().catch((error) => {
-    failing.abort();
+/** Until the room ends, or the clipboard fails. */
+async function synchronize(input: Input, room: Room, clipboard: Clipboard, signal: AbortSignal): Promise<Ended> {
+  const text = createSharedText();
+  const sync = createClipboardSync(clipboard, text, (transfer) => report(input, transfer));
+  const changed = createAutoResetEvent();
+  const failed = new AbortController();
+  const syncing = syncAll().catch((error) => {
+    failed.abort();
     throw error;
   });
-  // Waited for below; until then, a failure is not one that nobody looks at.
-  mirroring.catch(() => undefined);
+  // It is awaited below; without this, a failure before that would count as unhandled.
+  syncing.catch(() => undefined);
+  text.on('state', changed.set);
   try {
-    return await followText(live, texts.put);
+    return await followText({ room, text, signal: AbortSignal.any([signal, failed.signal]), onText: changed.set });
   } finally {
-    texts.end();
-    await mirroring;
+    changed.close();
+    await syncing;
   }
 
-  async function mirrorAll(): Promise<void> {
-    // The room comes first: nothing is known of it before.
-    for (let text = await texts.take(); !texts.hasEnded; text = await texts.take(lookEveryMs)) {
-      if (text) await mirror.toClipboard(text);
-      else await mirror.toRoom();
-    }
+  async function syncAll(): Promise<void> {
+    while ((await changed.wait(pollEveryMs)) !== 'closed') await sync.step();
   }
 }
 
-function tell(input: Input, step: Step): void {
-  if (input.isSet('json')) console.log(inJson(step));
-  else if (step.problem !== undefined) console.error(printable(step.problem));
-  else remark(step.to === 'room' ? 'Clipboard → room' : 'Room → clipboard');
+function report(input: Input, transfer: Transfer): void {
+  if (input.isSet('json')) console.log(inJson(transfer));
+  else if (transfer.problem !== undefined) console.error(printable(transfer.problem));
+  else remark(transfer.to === 'room' ? 'Clipboard → room' : 'Room → clipboard');
 }

@@ -1,67 +1,104 @@
-/** The text of a room as it changes. */
-import { type Ended, type LiveEvent, type LiveRoom, PoproomError, type RoomText } from '../../client/index.ts';
+/** Follows the text of a room, and tells the person about the connection. */
+import {
+  type Ended,
+  type LiveEvent,
+  PoproomError,
+  type Room,
+  type RoomText,
+  type SharedText,
+} from '../../client/index.ts';
 import { remark } from '../output.ts';
 
-/** Answers `enough` when it is. */
-export type Take = (text: RoomText, isFirst: boolean) => unknown;
+export interface FollowOptions {
+  room: Room;
+  text: SharedText;
+  signal: AbortSignal;
+  /** Called when the text has been received, and after each change of it. */
+  onText: (isFirst: boolean) => void;
+}
 
-/** Hands on the text that stands and each that follows, through interruptions, until the room is over or it is enough. */
-export async function followText(live: LiveRoom, take: Take): Promise<Ended> {
-  const events = live[Symbol.asyncIterator]();
-  let last: RoomText | undefined;
-  let isWaiting = false;
+/** Stays in the room until it ends or the signal aborts. It reconnects after interruptions. */
+export async function followText({ room, text, signal, onText }: FollowOptions): Promise<Ended> {
+  const notices = createConnectionNotices();
+  let isLoaded = false;
+
+  function onReceived(): void {
+    notices.onConnected();
+    const isFirst = !isLoaded;
+    isLoaded = true;
+    onText(isFirst);
+  }
+
+  const listening = [
+    text.on('change', ({ origin }) => {
+      if (origin === 'remote') onReceived();
+    }),
+    // A room without a text is received without a change.
+    text.on('state', () => {
+      if (!isLoaded && text.state !== 'loading') onReceived();
+    }),
+  ];
+
+  function onEvent(event: LiveEvent): void {
+    // Before the first text, waiting would make a wrong address look like a room without changes.
+    if (event.type === 'waiting' && !isLoaded) throw event.error;
+    if (event.type === 'waiting') notices.onLost();
+    if (event.type === 'connected') notices.onConnected();
+  }
+
+  try {
+    return await consume(room.live({ text, signal })[Symbol.asyncIterator](), onEvent);
+  } catch (error) {
+    if (isLoaded) return endedWhileAway(error);
+    throw error;
+  } finally {
+    for (const stop of listening) stop();
+  }
+}
+
+async function consume(events: AsyncGenerator<LiveEvent, Ended>, onEvent: (event: LiveEvent) => void): Promise<Ended> {
   try {
     for (;;) {
       const { done, value } = await events.next();
       if (done) return value;
-      // Who was never inside is not kept waiting: a wrong address would look like a room without changes.
-      if (value.type === 'waiting' && !last) throw value.error;
-      isWaiting = tellHowItIs(value, isWaiting);
-      const text = textIn(value);
-      // They come in order: a version that is lower is that of a server which has lost the newest.
-      if (!text || isSame(text, last)) continue;
-      const isFirst = last === undefined;
-      last = text;
-      if (take(text, isFirst) === 'enough') return 'left';
+      onEvent(value);
     }
-  } catch (error) {
-    return wentWhileAway(error, last !== undefined);
   } finally {
     await events.return('left');
   }
 }
 
-/** Tells the person about the connection, and answers whether it is waited for. */
-function tellHowItIs({ type }: LiveEvent, isWaiting: boolean): boolean {
-  if (type === 'waiting' && !isWaiting) remark('The connection is lost; it is tried again until it is back.');
-  if (type === 'connected' && isWaiting) remark('Connected again.');
-  return type === 'waiting' || (isWaiting && type !== 'connected');
+function createConnectionNotices() {
+  let isLost = false;
+  return {
+    onLost(): void {
+      if (!isLost) remark('Connection lost. Reconnecting…');
+      isLost = true;
+    },
+    onConnected(): void {
+      if (isLost) remark('Connected again.');
+      isLost = false;
+    },
+  };
 }
 
-function textIn(event: LiveEvent): RoomText | undefined {
-  if (event.type === 'snapshot') return event.content;
-  if (event.type !== 'content') return undefined;
-  const { content, version, timestamp } = event;
-  return { content, version, timestamp };
-}
-
-function isSame({ content, version }: RoomText, last: RoomText | undefined): boolean {
-  return version === last?.version && content === last.content;
-}
-
-/** A room that was there and is not found any more went while the connection was lost. */
-function wentWhileAway(error: unknown, wasInside: boolean): Ended {
-  const code = wasInside && error instanceof PoproomError ? error.code : undefined;
+/** A room that was joined and is not found any more ended while the connection was lost. */
+function endedWhileAway(error: unknown): Ended {
+  const code = error instanceof PoproomError ? error.code : undefined;
   if (code === 'ROOM_NOT_FOUND') return 'deleted';
   if (code === 'ROOM_EXPIRED') return 'expired';
   throw error;
 }
 
-/** Who left knows it. */
-export function remarkEnd(end: Ended): void {
-  if (end !== 'left') remark(`${whyOver(end)}.`);
+export function currentText({ value, version, timestamp }: SharedText): RoomText {
+  return { content: value, version, timestamp };
 }
 
-export function whyOver(end: Ended): string {
+/** Says why the room ended; a person who left knows it. */
+export function remarkEnd(end: Ended): void {
+  if (end !== 'left') remark(`${endReason(end)}.`);
+}
+
+export function endReason(end: Ended): string {
   return end === 'expired' ? 'The room has expired' : 'The room was deleted';
 }

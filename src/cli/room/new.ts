@@ -18,7 +18,8 @@ export async function makeRoom(input: Input): Promise<void> {
   const text = isPiped() ? await readInputText() : '';
   const room = await atServer(input, async (client, environment) => {
     const pin = input.isSet('pin') ? { pin: givenPin(environment) ?? (await choosePin()) } : {};
-    return furnished(client, { ...expiresIn, ...pin }, text);
+    const history = input.isSet('no-history') ? { history: false } : {};
+    return furnished(client, { ...expiresIn, ...pin, ...history }, text);
   });
   const { code, link, expiresAt, hasPin } = room;
   print(

@@ -1,25 +1,35 @@
-/** `poproom put`: replaces the text of a room. */
+/** `poproom put`: replaces the text of a room, or adds to its end. */
+import type { Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';
 import { isPiped, readInputText } from '../standard-input.ts';
 import { UsageError } from '../usage-error.ts';
+import { readVersion } from '../version-argument.ts';
 import { inRoom } from '../visit.ts';
 
 export async function put(input: Input): Promise<void> {
   const [, text, ...rest] = input.args;
-  if (rest.length > 0) throw new UsageError('Put the text into quotes, so that it is one argument.');
-  const baseVersion = readVersion(input.value('base-version'));
+  if (rest.length > 0) throw new UsageError('Put the text in quotes, so that it is one argument.');
+  const store = readAction(input);
   const content = text === undefined || text === '-' ? await typedOrPiped(text === '-') : text;
-  const { version, timestamp } = await inRoom(input, (room) => room.write(content, { baseVersion }));
+  const { version, timestamp } = await inRoom(input, (room) => store(room, content));
   if (input.isSet('json')) print(input, { version, timestamp }, '');
 }
 
-function typedOrPiped(isAskedFor: boolean): Promise<string> {
-  if (!isAskedFor && !isPiped()) throw new UsageError('Which text? Say it in quotes, or pipe it in.');
-  return readInputText();
+type Store = (room: Room, content: string) => Promise<{ version: number; timestamp: string }>;
+
+function readAction(input: Input): Store {
+  const base = input.value('base-version');
+  if (input.isSet('append')) {
+    if (base !== undefined)
+      throw new UsageError('Use either --append or --base-version: appending overwrites nothing.');
+    return (room, content) => room.append(content);
+  }
+  const baseVersion = base === undefined ? undefined : readVersion(base, 'poproom get --json');
+  return (room, content) => room.write(content, { baseVersion });
 }
 
-function readVersion(text: string | undefined): number | undefined {
-  if (text === undefined || /^\d{1,15}$/.test(text)) return text === undefined ? undefined : Number(text);
-  throw new UsageError(`"${text}" is no version; one is a whole number, as "poproom get --json" tells it.`);
+function typedOrPiped(isAskedFor: boolean): Promise<string> {
+  if (!isAskedFor && !isPiped()) throw new UsageError('Which text? Give it in quotes, or pipe it in.');
+  return readInputText();
 }

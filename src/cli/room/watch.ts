@@ -1,94 +1,116 @@
 /** `poproom watch`: prints the text of a room whenever it changes, or runs a command on it. */
-
-import { type Ended as End, PoproomError, type Room, type RoomText } from '../../client/index.ts';
+import { createSharedText, type Ended as End, PoproomError, type Room, type SharedText } from '../../client/index.ts';
 import { takesOnlyCode } from '../arguments.ts';
+import { createAutoResetEvent } from '../auto-reset-event.ts';
 import type { Input } from '../command.ts';
 import { Ended } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { createNewest } from '../newest.ts';
 import { inJson } from '../output.ts';
 import { printableText } from '../printable.ts';
 import { UsageError } from '../usage-error.ts';
 import { inRoom } from '../visit.ts';
-import { followText, remarkEnd, whyOver } from './follow-text.ts';
-import { runOn } from './run-on.ts';
+import { currentText, endReason, followText, remarkEnd } from './follow-text.ts';
+import { runCommand } from './run-command.ts';
+
+interface Watch {
+  input: Input;
+  room: Room;
+  text: SharedText;
+  signal: AbortSignal;
+}
 
 export async function watch(input: Input): Promise<void> {
   takesOnlyCode('watch', input);
   const command = input.value('exec');
-  if (command?.trim() === '') throw new UsageError('Which command? Say one after --exec.');
+  if (command?.trim() === '') throw new UsageError('Which command? Give one after --exec.');
   await inRoom(input, (room) =>
     untilInterrupted(async (signal) => {
-      if (input.isSet('once')) return waitForChange(input, room, signal);
-      remarkEnd(await (command ? runOnEach(input, room, signal) : printEach(input, room, signal)));
+      const watching = { input, room, text: createSharedText(), signal };
+      if (input.isSet('once')) return waitForChange(watching);
+      remarkEnd(await (command ? runOnEach(watching) : printEach(watching)));
     }),
   );
 }
 
-/** Until nobody reads on. Who reads too slowly gets the newest afterwards: all of them would fill the memory. */
-function printEach(input: Input, room: Room, signal: AbortSignal): Promise<End> {
+/** Until nobody reads the output. A slow reader gets the newest text next; a queue could fill the memory. */
+function printEach({ input, room, text, signal }: Watch): Promise<End> {
   const { stdout } = process;
   const unread = new AbortController();
-  let newest: RoomText | undefined;
+  let isBehind = false;
   stdout.once('error', () => unread.abort());
   stdout.on('drain', () => {
-    if (newest) printText(input, newest);
-    newest = undefined;
+    if (isBehind) printText(input, text);
+    isBehind = false;
   });
-  return followText(room.live({ signal: AbortSignal.any([signal, unread.signal]) }), (text) => {
-    if (text.version === 0) return;
-    if (stdout.writableNeedDrain) newest = text;
-    else printText(input, text);
+  return followText({
+    room,
+    text,
+    signal: AbortSignal.any([signal, unread.signal]),
+    onText() {
+      isBehind = stdout.writableNeedDrain;
+      if (!isBehind) printText(input, text);
+    },
   });
 }
 
-/** One command at a time: what changes while it runs is taken up afterwards, and then the newest alone. */
-async function runOnEach(input: Input, room: Room, signal: AbortSignal): Promise<End> {
-  const texts = createNewest<RoomText>();
+/** One command at a time. Changes while it runs lead to one more run, on the newest text. */
+async function runOnEach(watching: Watch): Promise<End> {
+  const { room, text, signal } = watching;
+  const changed = createAutoResetEvent();
   const running = runAll();
   try {
-    return await followText(room.live({ signal }), (text) => {
-      if (text.version > 0) texts.put(text);
-    });
+    return await followText({ room, text, signal, onText: changed.set });
   } finally {
-    texts.end();
+    changed.close();
     await running;
   }
 
   async function runAll(): Promise<void> {
-    for (let text = await texts.take(); text && !signal.aborted; text = await texts.take()) {
-      const exitCode = await runCommand(input, room, text, signal);
+    while ((await changed.wait()) === 'set' && !signal.aborted) {
+      const exitCode = isWritten(text) ? await runOnText(watching) : 0;
       if (exitCode !== 0 && !signal.aborted) console.error(`poproom: The command ended with ${exitCode}.`);
     }
   }
 }
 
-/** The text that stands does not count: whoever waits wants another one. */
-async function waitForChange(input: Input, room: Room, signal: AbortSignal): Promise<void> {
-  let changed: RoomText | undefined;
-  const end = await followText(room.live({ signal }), (text, isFirst) => {
-    if (isFirst) return;
-    changed = text;
-    return 'enough';
+/** The first text is the one that the room already has. */
+async function waitForChange(watching: Watch): Promise<void> {
+  const { input, room, text, signal } = watching;
+  const changed = new AbortController();
+  const end = await followText({
+    room,
+    text,
+    signal: AbortSignal.any([signal, changed.signal]),
+    onText(isFirst) {
+      if (!isFirst) changed.abort();
+    },
   });
   signal.throwIfAborted();
-  if (!changed) throw new PoproomError('ROOM_NOT_FOUND', `${whyOver(end)} before its text changed.`);
-  if (input.value('exec') === undefined) return printText(input, changed);
-  const exitCode = await runCommand(input, room, changed, signal);
+  if (!changed.signal.aborted) throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before its text changed.`);
+  if (input.value('exec') === undefined) return printText(input, text);
+  const exitCode = await runOnText(watching);
   if (exitCode !== 0) throw new Ended(exitCode);
 }
 
-function runCommand(input: Input, room: Room, text: RoomText, signal: AbortSignal): Promise<number> {
-  const given = input.isSet('json') ? `${inJson(text)}\n` : text.content;
-  const env = { POPROOM_CODE: room.code, POPROOM_VERSION: String(text.version) };
-  return runOn(given, { command: input.value('exec') ?? '', env, signal });
+function runOnText({ input, room, text, signal }: Watch): Promise<number> {
+  return runCommand({
+    command: input.value('exec') ?? '',
+    input: input.isSet('json') ? toJsonLine(text) : text.value,
+    env: { POPROOM_CODE: room.code, POPROOM_VERSION: String(text.version) },
+    signal,
+  });
 }
 
-function printText(input: Input, text: RoomText): void {
-  process.stdout.write(input.isSet('json') ? `${inJson(text)}\n` : onOwnLines(text));
+function printText(input: Input, text: SharedText): void {
+  if (isWritten(text)) process.stdout.write(input.isSet('json') ? toJsonLine(text) : toLines(text.value));
 }
 
-function onOwnLines({ content }: RoomText): string {
+/** A new room has a text that nobody wrote: there is nothing to print. */
+const isWritten = ({ version }: SharedText) => version > 0;
+
+const toJsonLine = (text: SharedText) => `${inJson(currentText(text))}\n`;
+
+function toLines(content: string): string {
   const shown = process.stdout.isTTY ? printableText(content) : content;
   return shown.endsWith('\n') ? shown : `${shown}\n`;
 }

@@ -7,6 +7,7 @@ import type { ApiKey, KeyStore, Tier } from '../../core/ports.ts';
 import { openKeys } from '../../engine.ts';
 import type { Input } from '../command.ts';
 import { inJson, print } from '../output.ts';
+import { table } from '../table.ts';
 import { UsageError } from '../usage-error.ts';
 
 const usage = 'Usage: poproom keys create NAME [--tier pro|free] | list | revoke NAME|ID';
@@ -77,12 +78,7 @@ function entryOf({ id, name, tier, createdAt, revokedAt }: ApiKey) {
   return { id, name, tier, createdAt: new Date(createdAt).toISOString(), ...revoked };
 }
 
-function tableOf(keys: readonly ApiKey[]): string {
-  const rows = [['ID', 'NAME', 'TIER', 'CREATED', 'REVOKED'], ...keys.map(rowOf)];
-  const widths = [0, 1, 2, 3].map((i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  const lineOf = (row: string[]) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
-  return rows.map((row) => lineOf(row).trimEnd()).join('\n');
-}
+const tableOf = (keys: readonly ApiKey[]) => table([['ID', 'NAME', 'TIER', 'CREATED', 'REVOKED'], ...keys.map(rowOf)]);
 
 function rowOf({ id, name, tier, createdAt, revokedAt }: ApiKey): string[] {
   return [id, name, tier, day(createdAt), revokedAt === undefined ? '' : day(revokedAt)];

@@ -54,9 +54,9 @@ function fieldRow({ name, where, required, description, example }: Field): Html 
 </tr>`;
 }
 
-function exampleNote(example: unknown, description: string): Html | undefined {
-  if (example === undefined || description.includes(String(example))) return undefined;
-  return html`<span class="example">Such as <code>${String(example)}</code></span>`;
+function exampleNote(example: string | undefined, description: string): Html | undefined {
+  if (example === undefined || description.includes(example)) return undefined;
+  return html`<span class="example">Such as <code>${example}</code></span>`;
 }
 
 interface ErrorRow {

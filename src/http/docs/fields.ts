@@ -7,13 +7,13 @@ export interface Field {
   where: string;
   required: boolean;
   description: string;
-  example: unknown;
+  example: string | undefined;
 }
 
 export function fieldsOf(document: OpenApiDocument, { parameters = [], requestBody }: Operation): Field[] {
   const sent = parameters.map((parameter) => {
     const { name, in: where, required, description, example } = follow(document, parameter);
-    return { name, where, required, description, example };
+    return { name, where, required, description, example: shown(example) };
   });
   const { 'application/json': json, 'multipart/form-data': form } = requestBody?.content ?? {};
   return [...sent, ...bodyFields(document, json?.schema, 'body'), ...bodyFields(document, form?.schema, 'form')];
@@ -33,9 +33,15 @@ function bodyFields(document: OpenApiDocument, schema: object | undefined, where
       where,
       required: required.includes(name),
       description: sentence(description),
-      example: examples?.[0],
+      example: shown(examples?.[0]),
     };
   });
+}
+
+/** As it is, or as JSON where it is not a line of text. */
+function shown(example: unknown): string | undefined {
+  if (example === undefined) return undefined;
+  return typeof example === 'string' && !/\p{Cc}/u.test(example) ? example : JSON.stringify(example);
 }
 
 /** Descriptions in schemas are written to stand within an error message. */
