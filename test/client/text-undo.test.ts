@@ -134,6 +134,19 @@ describe('undo', () => {
     assert.equal(line.text.redo(), undefined);
   });
 
+  it('[SYNC-4] keeps a bounded amount of removed text, and always the last group', () => {
+    const long = (letter: string) => letter.repeat(1_500_000);
+    const line = openWith(long('a'));
+    for (const letter of 'bcde') line.text.replace(long(letter));
+    assert.deepEqual(
+      undoAll(line).map((value) => value[0]),
+      ['d', 'c'],
+    );
+    line.text.replace('a'.repeat(5_000_000));
+    line.text.replace('');
+    assert.equal(undoAll(line)[0]?.length, 5_000_000);
+  });
+
   it('[SYNC-4] keeps the last 200 groups', () => {
     const line = openWith('');
     for (let index = 0; index < 210; index++) line.text.append(`${index} `);

@@ -5,6 +5,8 @@ import { CollectedChanges } from './collected-changes.ts';
 import { startRun, type TypingRun } from './typing-run.ts';
 
 const maxGroups = 200;
+/** Of removed text, in UTF-16 code units. The last group is kept whatever its size. */
+const maxLength = 4 * 1024 * 1024;
 
 export interface UndoHistory {
   readonly canUndo: boolean;
@@ -115,7 +117,7 @@ function createBranch() {
   function push(inverse: Changes): void {
     groups.push({ inverse, remoteBefore: remote });
     remote = new CollectedChanges();
-    if (groups.length > maxGroups) groups.shift();
+    while (groups.length > maxGroups || (groups.length > 1 && lengthOf(groups) > maxLength)) groups.shift();
   }
 
   return {
@@ -139,4 +141,15 @@ function createBranch() {
       if (groups.length > 0) remote.add(changes);
     },
   };
+}
+
+const lengthOf = (groups: readonly Group[]): number =>
+  groups.reduce((sum, { inverse }) => sum + insertedBy(inverse), 0);
+
+function insertedBy(changes: Changes): number {
+  let length = 0;
+  changes.iterChanges((_from, _to, fromAfter, toAfter) => {
+    length += toAfter - fromAfter;
+  });
+  return length;
 }
