@@ -1,7 +1,9 @@
 /** The page: built into dist/web, or served from source with the API of a server that runs beside it. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
+import { slimCodeMirror } from '../scripts/build-slim-codemirror.ts';
 import { oneLanguage } from './one-language.ts';
+import { withoutLiveText } from './without-live-text.ts';
 
 const api = 'http://localhost:8080';
 
@@ -17,6 +19,10 @@ const blockingScript: Plugin = {
 
 /** The server lets browsers keep what is named like this for ever, so no name given by hand may look like it. */
 const hashedName = 'assets/[name].[hash:12]';
+
+/** The view inside a room and the text engine, without the dialogs and whatever else few people open. */
+const partOfRoom =
+  /@codemirror|\/node_modules\/diff\/|\/src\/(client\/)?text\/|\/web\/src\/(room\/te|views\/room\/(?!\w+-dialog|pin-pad|find-links))/;
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -34,12 +40,17 @@ export default defineConfig({
         entryFileNames: `${hashedName}.js`,
         chunkFileNames: `${hashedName}.js`,
         assetFileNames: `${hashedName}[extname]`,
-        // All of the first view in one piece: cut up for what is loaded later, it would compress less well.
-        codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] },
+        // The first view in one piece, and what a room needs in another: cut up further they would compress less well.
+        codeSplitting: {
+          groups: [
+            { name: 'page', tags: ['$initial'], priority: 1 },
+            { name: 'room', test: partOfRoom },
+          ],
+        },
       },
     },
   },
-  plugins: [oneLanguage, blockingScript],
+  plugins: [slimCodeMirror(), withoutLiveText(), oneLanguage, blockingScript],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',
 });

@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
 import { type Device, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
+import { agreedText } from './support/typing.ts';
 
 const interrupted = ({ page }: Device) => page.getByText('No connection. What you type is kept');
 
@@ -73,36 +74,8 @@ describe('the page, a lost connection', () => {
     );
   });
 
-  it('[PAGE-7] [PAGE-8] to a server that comes back without its last writes shows what that has, and beside it what was written here', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
-    const { page } = laptop;
-    let isForgetful = false;
-    await page.routeWebSocket('**/live', (socket) => {
-      const server = socket.connectToServer();
-      socket.onMessage((text) => server.send(isForgetful ? String(text).replace(/"seq":\d+/, '"seq":99') : text));
-      server.onMessage((text) => {
-        const message = JSON.parse(String(text));
-        if (isForgetful && message.type === 'snapshot') message.content = { content: 'before', version: 0 };
-        socket.send(JSON.stringify(message));
-      });
-    });
-    await startRoom(laptop);
-    await textOf(laptop).fill('before and after');
-    await showsStatus(laptop, 'Saved');
-    isForgetful = true;
-    await laptop.context.setOffline(true);
-    await showsStatus(laptop, 'Offline');
-    await laptop.context.setOffline(false);
-    await showsText(laptop, 'before');
-    await page
-      .getByRole('region', { name: 'Your changes that collided with others' })
-      .getByText('before and after')
-      .waitFor();
-  });
-
-  it('[PAGE-15] with a text on its way loses nothing, whatever another wrote meanwhile', async (t) => {
-    const { laptop, phone, line } = await twoDevices(t, 'list:');
+  it('[PAGE-15] [SYNC-3] with a text on its way loses nothing, whatever another wrote meanwhile', async (t) => {
+    const { laptop, phone, line, world, code } = await twoDevices(t, 'list:');
     line.hold();
     await textOf(phone).fill('list: milk');
     await showsStatus(phone, 'Sending …');
@@ -113,10 +86,27 @@ describe('the page, a lost connection', () => {
     line.cut();
     line.release();
     await phone.page.waitForFunction(() => document.querySelector('textarea')?.value.includes('eggs'));
-    await showsStatus(phone, 'Saved');
-    const card = phone.page.getByRole('region', { name: 'Your changes that collided with others' });
-    const words = [await textOf(phone).inputValue(), ...(await card.allTextContents())].join('\n');
-    assert.match(words, /milk/);
+    assert.match(await agreedText(world, code, [laptop, phone]), /^list:( milk eggs| eggs milk)$/);
+  });
+
+  it('[PAGE-15] [SYNC-3] sends what was typed offline once, over a reload and a restart of the server', async (t) => {
+    const { laptop, phone, world, code } = await twoDevices(t, 'start ', { worker: true });
+    await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
+    const port = String(world.server.port);
+    await textOf(laptop).press('End');
+    await laptop.page.keyboard.type('sent ');
+    await showsText(phone, 'start sent ');
+    await world.server.stop();
+    await showsStatus(laptop, 'Offline');
+    await laptop.page.keyboard.type('waiting ');
+    await laptop.page.reload();
+    await laptop.page.getByText('The server cannot be reached').waitFor();
+    await world.server.restart({ PORT: port });
+    await textOf(laptop).waitFor({ timeout: 20_000 });
+    await showsText(laptop, 'start sent waiting ');
+    await textOf(laptop).press('End');
+    await laptop.page.keyboard.type('more');
+    assert.equal(await agreedText(world, code, [laptop, phone]), 'start sent waiting more');
   });
 });
 

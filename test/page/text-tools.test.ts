@@ -1,8 +1,10 @@
 /** What can be done with the text: copy, paste, clear, follow its links. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import { type Device, joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import { agreedText } from './support/typing.ts';
 
+const noticeUndo = ({ page }: Device) => page.locator('.notice').getByRole('button', { name: 'Undo' });
 const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
 
 describe('the page, the tools of the text', () => {
@@ -51,8 +53,25 @@ describe('the page, the tools of the text', () => {
     for (const device of [laptop, phone]) await showsText(device, '');
     await textOf(phone).fill('meanwhile');
     await showsText(laptop, 'meanwhile');
-    await laptop.page.getByRole('button', { name: 'Undo' }).click();
-    for (const device of [laptop, phone]) await showsText(device, 'by mistake\nmeanwhile');
+    await noticeUndo(laptop).click();
+    await agreedText(world, code, [laptop, phone]);
+    assert.deepEqual((await textOf(phone).inputValue()).split('\n').sort(), ['by mistake', 'meanwhile']);
+  });
+
+  it('[PAGE-9] offer to take a Clear back only until something else is edited here', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(world, code);
+    await textOf(laptop).fill('by mistake');
+    await showsText(phone, 'by mistake');
+    await laptop.page.getByRole('button', { name: 'Clear' }).click();
+    await showsText(phone, '');
+    await textOf(phone).fill('of others');
+    await showsText(laptop, 'of others');
+    await noticeUndo(laptop).waitFor();
+    await textOf(laptop).pressSequentially('x');
+    await noticeUndo(laptop).waitFor({ state: 'detached' });
   });
 
   it('[PAGE-9] show it in fixed-width letters, and remember that', async (t) => {

@@ -117,6 +117,19 @@ describe('the page, the text', () => {
     await showsText(phone, `top\n${long}`);
   });
 
+  it('[PAGE-7] does not take a paste that alone is over the limit, and says so', async (t) => {
+    const world = await openWorld(t, { POPROOM_CONTENT_MAX: '2KiB' });
+    const laptop = await world.device();
+    await startRoom(laptop);
+    await textOf(laptop).fill('short');
+    await laptop.page.keyboard.insertText('x'.repeat(3_000));
+    await laptop.page.getByText('Not inserted: the text can have at most 2 kB.').waitFor();
+    await showsText(laptop, 'short');
+    await laptop.page.keyboard.type('er');
+    await showsText(laptop, 'shorter');
+    await showsStatus(laptop, 'Saved');
+  });
+
   it('[PAGE-7] [PAGE-15] is sent by whoever leaves at once, and is no draft for ever after', async (t) => {
     const world = await openWorld(t);
     const line = await openLine(t, () => world.server.port);

@@ -1,50 +1,92 @@
-/** Someone who types while others do. */
+/** Someone who types while others edit the same text. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Device, showsStatus, showsText, textOf } from '../support/page.ts';
+import { eventually } from '../support/eventually.ts';
+import { joinRoom, openWorld, showsStatus, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
+import { inputMethod, putCaret, seenIn, write } from './support/typing.ts';
 
-describe('the page, changes of others', () => {
-  it('[PAGE-8] do not move the cursor of someone who is typing', async (t) => {
+describe('the page, edits of others', () => {
+  it('[PAGE-8] [PAGE-24] do not move the caret of someone who is typing', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two three');
-    await putCursor(laptop, 'one two'.length);
+    await putCaret(laptop, 'one two'.length);
     await textOf(phone).fill('at the start, one two three');
     await showsText(laptop, 'at the start, one two three');
     await laptop.page.keyboard.type(' and a half');
     for (const device of [laptop, phone]) await showsText(device, 'at the start, one two and a half three');
 
-    await putCursor(laptop, 'at the start, one two'.length);
+    await putCaret(laptop, 'at the start, one two'.length);
     await textOf(phone).fill('at the start, one two and a half three four');
     await showsText(laptop, 'at the start, one two and a half three four');
     await laptop.page.keyboard.type('!');
     await showsText(phone, 'at the start, one two! and a half three four');
   });
 
-  it('[PAGE-8] before and after the cursor at once do not move it either', async (t) => {
+  it('[PAGE-8] [PAGE-24] before and after the caret at the same time do not move it either', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one\ntwo\nthree');
-    await putCursor(laptop, 'one\ntwo'.length);
+    await putCaret(laptop, 'one\ntwo'.length);
     await textOf(phone).fill('one, before\ntwo\nthree, after');
     await showsText(laptop, 'one, before\ntwo\nthree, after');
     await laptop.page.keyboard.type(' and a half');
     for (const device of [laptop, phone]) await showsText(device, 'one, before\ntwo and a half\nthree, after');
   });
 
-  it('[PAGE-8] do not break a word that an input method is making, nor does it break them', async (t) => {
+  it('[PAGE-24] exactly at the caret go after it', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'mine');
+    await putCaret(laptop, 4);
+    await putCaret(phone, 4);
+    await phone.page.keyboard.type(' theirs');
+    await showsText(laptop, 'mine theirs');
+    assert.equal((await seenIn(laptop)).start, 4);
+    await laptop.page.keyboard.type('!');
+    for (const device of [laptop, phone]) await showsText(device, 'mine! theirs');
+  });
+
+  it('[PAGE-24] leave a selection on the same words, in its direction', async (t) => {
+    const { laptop, world, code } = await twoDevices(t, 'one two three');
+    await putCaret(laptop, 4, 7, 'backward');
+    await write(world, code, 'zero one (two) three');
+    await showsText(laptop, 'zero one (two) three');
+    const { start, end, direction } = await seenIn(laptop);
+    assert.deepEqual([start, end, direction], [10, 13, 'backward']);
+  });
+
+  it('[PAGE-24] above what is in sight do not move it, nor do those below', async (t) => {
+    const lines = Array.from({ length: 200 }, (_, i) => `line ${i} ${'word '.repeat(i % 40)}`);
+    const { laptop, world, code } = await twoDevices(t, lines.join('\n'));
+    const topLine = () =>
+      textOf(laptop).evaluate((field: HTMLTextAreaElement) => {
+        const { left, top } = field.getBoundingClientRect();
+        const at = document.caretPositionFromPoint(left + 20, top + 20)?.offset ?? 0;
+        return field.value.slice(field.value.lastIndexOf('\n', at - 1) + 1).split('\n')[0];
+      });
+    await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.scrollTo(0, 2_000));
+    const seen = await topLine();
+    assert.match(seen ?? '', /^line [1-9]/);
+    await write(world, code, ['new', `wrapped ${'word '.repeat(100)}`, 'lines', ...lines].join('\n'));
+    await eventually('they are there', async () => (await textOf(laptop).inputValue()).startsWith('new\n'));
+    assert.equal(await topLine(), seen);
+    await write(world, code, [...lines, 'at the end'].join('\n'));
+    await eventually('they are gone', async () => (await textOf(laptop).inputValue()).endsWith('at the end'));
+    assert.equal(await topLine(), seen);
+  });
+
+  it('[PAGE-8] [PAGE-24] do not break a word that an input method is making, nor does it break them', async (t) => {
     const { laptop, phone, world, code } = await twoDevices(t, 'hello ');
-    await putCursor(laptop, 'hello '.length);
-    const ime = await laptop.context.newCDPSession(laptop.page);
-    const compose = (text: string) =>
-      ime.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+    await putCaret(laptop, 'hello '.length);
+    const { compose, commit } = await inputMethod(laptop);
     await compose('に');
     await textOf(phone).fill('and theirs\nhello ');
     await showsStatus(phone, 'Saved');
-    // What is told later has come, so the text has.
+    // The server sends in order, so the edit is there when the file is.
     await world.server.api.upload(code, 'later.txt', 'x');
     await laptop.page.getByRole('link', { name: 'later.txt', exact: true }).waitFor();
     await compose('にほん');
-    assert.match(await textOf(laptop).inputValue(), /hello にほん/);
-    await ime.send('Input.insertText', { text: '日本' });
+    assert.equal(await textOf(laptop).inputValue(), 'hello にほん', 'what others wrote waits');
+    await commit('日本');
     for (const device of [laptop, phone]) await showsText(device, 'and theirs\nhello 日本');
+    await laptop.page.keyboard.type('!');
+    for (const device of [laptop, phone]) await showsText(device, 'and theirs\nhello 日本!');
   });
 
   it('[PAGE-21] do not take the focus from elsewhere, in a browser that focuses the field where it selects', async (t) => {
@@ -64,9 +106,69 @@ describe('the page, changes of others', () => {
   });
 });
 
-async function putCursor(device: Device, at: number): Promise<void> {
-  await textOf(device).evaluate((field: HTMLTextAreaElement, at) => {
-    field.focus();
-    field.setSelectionRange(at, at);
-  }, at);
-}
+describe('the page, what is typed', () => {
+  it('[PAGE-7] may be pasted, dragged, corrected and deleted by words', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'one two three four');
+    const { keyboard } = laptop.page;
+    await putCaret(laptop, 'one two'.length);
+    await keyboard.press('ControlOrMeta+Backspace');
+    await showsText(phone, 'one  three four');
+    await putCaret(laptop, 0, 'one'.length);
+    await keyboard.press('ControlOrMeta+x');
+    await showsText(phone, '  three four');
+    await putCaret(laptop, '  three four'.length);
+    await keyboard.press('ControlOrMeta+v');
+    await showsText(phone, '  three fourone');
+    await putCaret(laptop, 2, 'three'.length + 2);
+    await keyboard.insertText('THREE');
+    for (const device of [laptop, phone]) await showsText(device, '  THREE fourone');
+    await textOf(laptop).evaluate((field: HTMLTextAreaElement) => {
+      // As a browser does with a word that is dragged.
+      for (const [words, from, to, inputType] of [
+        ['', 0, 2, 'deleteByDrag'],
+        ['  ', 13, 13, 'insertFromDrop'],
+      ] as const) {
+        field.setRangeText(words, from, to, 'select');
+        field.dispatchEvent(new InputEvent('input', { inputType, bubbles: true }));
+      }
+    });
+    for (const device of [laptop, phone]) await showsText(device, 'THREE fourone  ');
+  });
+
+  it('[PAGE-7] may have characters of several code units, typed and deleted whole', async (t) => {
+    const { laptop, phone } = await twoDevices(t, '😀😁');
+    const { keyboard } = laptop.page;
+    await putCaret(laptop, 2);
+    await keyboard.insertText('😂');
+    for (const device of [laptop, phone]) await showsText(device, '😀😂😁');
+    await keyboard.press('Backspace');
+    for (const device of [laptop, phone]) await showsText(device, '😀😁');
+    await keyboard.press('Delete');
+    for (const device of [laptop, phone]) await showsText(device, '😀');
+    // The first half of both is the same.
+    await putCaret(laptop, 0, 2);
+    await keyboard.insertText('😃');
+    for (const device of [laptop, phone]) await showsText(device, '😃');
+    await keyboard.press('ControlOrMeta+z');
+    for (const device of [laptop, phone]) await showsText(device, '😀');
+  });
+
+  it('[PAGE-7] [PAGE-24] keeps its place in a text with other line ends, whatever others do', async (t) => {
+    const world = await openWorld(t);
+    const code = await world.server.api.room();
+    await write(world, code, 'one\r\ntwo\r\nthree\r\n');
+    const laptop = await joinRoom(world, code);
+    await putCaret(laptop, 'one\ntwo'.length);
+    await write(world, code, 'zero\r\none\r\ntwo\r\nthree\r\nfour\r\n');
+    await showsText(laptop, 'zero\none\ntwo\nthree\nfour\n');
+    await laptop.page.keyboard.type('!\nmore');
+    await showsText(laptop, 'zero\none\ntwo!\nmore\nthree\nfour\n');
+    const stored = async () => (await world.server.api.get(`/api/rooms/${code}/content`)).json.content;
+    await eventually('it is stored with its line ends', async () => {
+      return (await stored()) === 'zero\r\none\r\ntwo!\r\nmore\r\nthree\r\nfour\r\n';
+    });
+    await laptop.page.keyboard.press('ControlOrMeta+z');
+    await write(world, code, 'zero\none\r\ntwo');
+    await showsText(laptop, 'zero\none\ntwo');
+  });
+});

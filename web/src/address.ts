@@ -1,6 +1,6 @@
 /** Where in the page we are. */
 import { computed, signal } from '@preact/signals';
-import { parseRoomCode, type RoomCode } from '../../src/client/index.ts';
+import { parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
 
 export type Place = { at: 'home' } | { at: 'room'; code: RoomCode | undefined; typed: string } | { at: 'share' };
 

@@ -106,11 +106,35 @@ async function roomViews(world: World): Promise<Record<string, Show>> {
       await page.context().setOffline(true);
       await page.getByText(say('interrupted')).waitFor();
     },
+    'empty history': async (page, say) => {
+      await enterEmpty(page);
+      await page.getByRole('button', { name: say('history') }).click();
+      await page.getByText(say('historyEmpty')).waitFor();
+    },
+    history: await history(world),
+    'delete history': async (page, say) => {
+      await (await history(world))(page, say);
+      await page.getByRole('button', { name: say('deleteHistory') }).click();
+      await page.getByText(say('deleteHistoryHint')).waitFor();
+    },
     'delete dialog': async (page, say) => {
       await enterEmpty(page);
       await page.getByRole('button', { name: say('deleteRoom') }).click();
       await page.getByRole('dialog').waitFor();
     },
+  };
+}
+
+/** Earlier texts, long and short. */
+async function history({ server: { api } }: World): Promise<Show> {
+  const code = await api.room();
+  const texts = [`${long.repeat(3)}\n${'a line of many words '.repeat(20)}`, '', 'short, but not too short', ''];
+  for (const content of texts) await api.post(`/api/rooms/${code}/content`, { json: { content } });
+  return async (page, say) => {
+    await page.goto(`/r/${code}`);
+    await page.getByRole('button', { name: say('history') }).click();
+    await page.getByRole('radio').last().check();
+    await page.locator('.preview').getByText(long).waitFor();
   };
 }
 

@@ -7,7 +7,8 @@ import { Icon, type IconName } from './icon.tsx';
 import { notify } from './notices.tsx';
 
 interface Props {
-  text: string;
+  /** A function, where making the text costs something. */
+  text: string | (() => string);
   /** What it copies, for people. */
   label: string;
   icon?: IconName;
@@ -27,7 +28,7 @@ export function CopyButton({ text, label, icon = 'copy', compact, disabled }: Pr
   }, [done.value]);
 
   async function copy() {
-    done.value = await copyText(text);
+    done.value = await copyText(typeof text === 'string' ? text : text());
     notify(done.value ? t('copied') : t('copyFailed'));
   }
 

@@ -7,10 +7,12 @@ import { Icon } from './icon.tsx';
 interface Props {
   title: string;
   onClose: () => void;
+  /** For two columns. */
+  isWide?: boolean;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, onClose, children }: Props) {
+export function Dialog({ title, onClose, isWide, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Before the next key arrives: a quick Escape is then for the dialog, and not for nothing.
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -27,7 +29,7 @@ export function Dialog({ title, onClose, children }: Props) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the dialog is a shortcut; Escape and the button do the same.
     <dialog
       ref={dialog}
-      class="dialog"
+      class={isWide ? 'dialog wide' : 'dialog'}
       aria-label={title}
       onCancel={close}
       onSubmit={close}

@@ -15,13 +15,15 @@ const undoableMs = 12_000;
 const mostAtOnce = 3;
 let count = 0;
 
-export function notify(text: string, undo?: () => void): void {
+/** Returns how to take the message away before its time. */
+export function notify(text: string, undo?: () => void): () => void {
   const notice = { id: ++count, text, undo };
   const others = notices.value.filter((other) => other.undo !== undefined || other.text !== text);
   // What can be taken back is not pushed out by what is only said.
   const recent = others.filter((other, i) => other.undo !== undefined || i > others.length - mostAtOnce);
   notices.value = [...recent, notice];
   setTimeout(() => dismiss(notice), undo ? undoableMs : shownMs);
+  return () => dismiss(notice);
 }
 
 /** Where they were for, nobody is any more. */

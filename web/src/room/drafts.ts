@@ -1,37 +1,65 @@
-/** What was typed into a room and could not be sent yet. Each tab keeps its own, lest one overwrite another's. */
+/** Edits that the server has not confirmed, kept over a reload. Each tab keeps its own. */
+import type { SavedText } from '../../../src/client/index.ts';
 import { draftKeys } from '../device/recent-rooms.ts';
-import { isText, lasting, passing } from '../device/storage.ts';
-import { type Draft, type Drafts, isDraft } from './shared-text.ts';
+import { isRecord, isText, lasting } from '../device/storage.ts';
+import { isPrevious, tab, unlessOpen } from '../device/tab.ts';
 
-/** Another one each time: a tab that is duplicated begins with all that the first one knows. */
-const tab = String(Math.random());
-const tabBefore = passing.get('tab', isText);
-passing.set('tab', tab);
+export interface Draft {
+  /** What was kept before this page was loaded. */
+  readonly saved: SavedText | undefined;
+  /** Undefined removes it. */
+  keep(saved: SavedText | undefined): void;
+}
 
-export function draftsOf(code: string): Drafts {
-  const own = `draft:${tab}:${code}`;
+export interface Drafts {
+  /** What this tab had before it was reloaded; else the first of those that closed tabs left. */
+  own: Draft;
+  /** What further closed tabs left. */
+  others: Draft[];
+}
+
+/**
+ * Takes the drafts of this tab and of closed ones: each is taken once, and belongs to this tab from then on. To be called
+ * when the text that kept a draft in this tab is closed.
+ */
+export async function takeDrafts(code: string): Promise<Drafts> {
+  const taken: SavedText[] = [];
+  const isOwn = (key: string) => tabIn(key) === tab || isPrevious(tabIn(key));
+  const keys = draftKeys(code).sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
+  for (const key of keys) {
+    await unlessOpen(tabIn(key), () => {
+      const saved = lasting.get(key, isSavedText);
+      lasting.set(key, undefined);
+      if (saved) taken.push(saved);
+    });
+  }
+  // A draft of this tab may have had the key that another one gets, so they are kept when all are taken.
+  for (const [index, saved] of taken.entries()) lasting.set(ownKey(code, index), saved);
+  const [first, ...others] = taken;
+  return { own: draft(ownKey(code), first), others: others.map((saved, i) => draft(ownKey(code, i + 1), saved)) };
+}
+
+const ownKey = (code: string, index = 0): string => `draft:${index === 0 ? tab : `${tab}.${index}`}:${code}`;
+const tabIn = (key: string): string => /^draft:(\w+)/.exec(key)?.[1] ?? '';
+
+function draft(key: string, saved: SavedText | undefined): Draft {
+  let isKept = saved !== undefined;
   return {
-    save: (draft) => lasting.set(own, draft),
-
-    /** What this tab had when it was loaded last; else what others left, which may be closed by now. */
-    load() {
-      const keys = draftKeys(code);
-      const ofThisTab = keys.filter((key) => key === own || key.startsWith(`draft:${tabBefore}:`));
-      const draft = takeAll(ofThisTab.length > 0 ? ofThisTab : keys);
-      lasting.set(own, draft);
-      return draft;
+    saved,
+    keep(current) {
+      if (current || isKept) lasting.set(key, current);
+      isKept = current !== undefined;
     },
   };
 }
 
-function takeAll(keys: readonly string[]): Draft | undefined {
-  const drafts = keys.flatMap((key) => lasting.get(key, isDraft) ?? []);
-  for (const key of keys) lasting.set(key, undefined);
-  return drafts.length > 0 ? drafts.reduce(joined) : undefined;
+function isSavedText(value: unknown): value is SavedText {
+  if (!isRecord(value)) return false;
+  const { version, timestamp, content, deviceId, sent, buffer = [] } = value;
+  const isSent = sent === undefined || (isRecord(sent) && isText(sent.ref) && isEditList(sent.edits));
+  return Number.isInteger(version) && [timestamp, content, deviceId].every(isText) && isSent && isEditList(buffer);
 }
 
-/** One text can go on where it was; that of another is a passage beside it. */
-function joined(first: Draft, { base, mine, unplaced }: Draft): Draft {
-  const passages = mine === base.content ? unplaced : [mine, ...unplaced];
-  return { ...first, unplaced: [...first.unplaced, ...passages] };
-}
+const isEditList = (value: unknown): boolean => Array.isArray(value) && value.every(isEdit);
+const isEdit = (value: unknown): boolean =>
+  isRecord(value) && Number.isInteger(value.from) && Number.isInteger(value.to) && isText(value.insert);

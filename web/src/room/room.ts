@@ -1,19 +1,21 @@
 /** A room as this device sees it: entered, followed, and left. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import {
-  type LiveEvent,
-  type LiveRoom,
-  PoproomError,
-  type Room,
-  type RoomCode,
-  type Snapshot,
+import type {
+  HistoryEntry,
+  HistoryText,
+  LiveEvent,
+  LiveRoom,
+  Room,
+  RoomCode,
+  Snapshot,
 } from '../../../src/client/index.ts';
 import { deviceName } from '../device/identity.ts';
 import { forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
 import { limits } from '../limits.ts';
+import { PoproomError } from '../sdk.ts';
 import { connectToServer } from '../server.ts';
-import { draftsOf } from './drafts.ts';
-import { createSharedText, type SharedText } from './shared-text.ts';
+import { type Draft, takeDrafts } from './drafts.ts';
+import type { TextModel } from './text-model.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
 export type SharedFile = Snapshot['files'][number];
@@ -22,7 +24,7 @@ export type Device = Snapshot['devices'][number];
 /** How far in we are. */
 export type Standing =
   | { at: 'entering' }
-  | { at: 'inside' }
+  | { at: 'inside'; text: TextModel }
   | { at: 'pin'; asked: PinQuestion }
   | { at: 'outside'; error: PoproomError }
   | { at: 'over'; why: 'deleted' | 'expired' };
@@ -46,7 +48,6 @@ export interface RoomState {
   readonly hasPin: ReadonlySignal<boolean>;
   readonly devices: ReadonlySignal<readonly Device[]>;
   readonly files: ReadonlySignal<readonly SharedFile[]>;
-  readonly text: SharedText;
   readonly uploads: Uploads;
   /** Wrong PINs tried while this page looked on, and not yet waved away. */
   readonly pinAttempts: Signal<number>;
@@ -54,9 +55,16 @@ export interface RoomState {
   readonly problem: Signal<PoproomError | undefined>;
   enter(pin?: string): void;
   removeFile(file: SharedFile): Promise<void>;
+  /** Earlier texts of the room, newest first. */
+  history(): Promise<HistoryEntry[]>;
+  historyText(version: number): Promise<HistoryText>;
+  clearHistory(): Promise<void>;
   delete(): Promise<void>;
   leave(): void;
 }
+
+/** Rooms that this tab is leaving: who comes back at once must not send the same edits twice. */
+const finishing = new Map<string, Promise<void>>();
 
 export function openRoom(code: RoomCode): RoomState {
   const standing = signal<Standing>({ at: 'entering' });
@@ -68,29 +76,46 @@ export function openRoom(code: RoomCode): RoomState {
   const problem = signal<PoproomError | undefined>(undefined);
   let attemptsSeen: number | undefined;
   let room: Room = connectToServer().room(code, { pin: pinOf(code) });
-  let live: LiveRoom | undefined;
   let leaving = new AbortController();
-
-  const text = createSharedText({
-    write: (content, version) => live?.write(content, version) ?? Promise.reject(new PoproomError('OFFLINE', '')),
-    largest: limits.contentMax,
-    drafts: draftsOf(code),
-  });
+  let text: TextModel | undefined;
+  let undelivered: Draft[] = [];
+  let opening: Promise<TextModel> | undefined;
   const uploads = createUploads(() => room, limits.fileMax);
+
+  /** The engine is not part of the first view. Where it cannot be loaded, it is tried again with the next entering. */
+  async function openText(): Promise<TextModel> {
+    const { createTextModel } = await import('./text-model.ts');
+    await finishing.get(code);
+    const { own, others } = await takeDrafts(code);
+    undelivered = others;
+    text = createTextModel(own);
+    return text;
+  }
+
+  function textOfRoom(): Promise<TextModel> {
+    opening ??= openText().catch((cause) => {
+      opening = undefined;
+      throw new PoproomError('OFFLINE', 'A part of the page could not be loaded.', { cause });
+    });
+    return opening;
+  }
 
   function enter(pin = pinOf(code)): void {
     leaving.abort();
     leaving = new AbortController();
-    // Whoever gives a PIN stays at the pad until it is known to be right.
+    // The PIN pad stays until the PIN is known to be right.
     if (standing.value.at !== 'pin') standing.value = { at: 'entering' };
     room = connectToServer().room(code, { pin });
-    live = room.live({ signal: leaving.signal });
-    void follow(live, leaving.signal, pin);
+    void follow(leaving.signal, pin);
   }
 
-  async function follow(live: LiveRoom, signal: AbortSignal, pin: string | undefined): Promise<void> {
-    const listening = listenToDevice(live, text, signal);
+  async function follow(signal: AbortSignal, pin: string | undefined): Promise<void> {
+    let listening: { stop: () => void } | undefined;
     try {
+      const text = await textOfRoom();
+      if (signal.aborted) return;
+      const live = room.live({ signal, text: text.shared });
+      listening = listenToDevice(live, text, signal);
       const events = live[Symbol.asyncIterator]();
       let next = await events.next();
       for (; !next.done; next = await events.next()) {
@@ -99,14 +124,15 @@ export function openRoom(code: RoomCode): RoomState {
         batch(() => take(event));
         if (standing.value.at !== 'inside' && (event.type === 'snapshot' || event.type === 'devices')) {
           keepPin(code, pin);
-          standing.value = { at: 'inside' };
+          standing.value = { at: 'inside', text };
+          for (const draft of undelivered.splice(0)) void deliver(room, draft, signal);
         }
       }
       if (next.value !== 'left') over(next.value);
     } catch (error) {
       if (!signal.aborted) turnedAway(asPoproomError(error));
     } finally {
-      listening.stop();
+      listening?.stop();
     }
   }
 
@@ -117,17 +143,12 @@ export function openRoom(code: RoomCode): RoomState {
         break;
       case 'waiting':
         link.value = { is: 'waiting', until: event.until, error: event.error };
-        text.online(false);
         break;
       case 'connected':
         link.value = { is: 'connected' };
-        text.online(true);
         break;
       case 'snapshot':
         takeSnapshot(event);
-        break;
-      case 'content':
-        text.receive(event);
         break;
       case 'file-added':
         takeFiles([...files.value, event.file]);
@@ -144,15 +165,8 @@ export function openRoom(code: RoomCode): RoomState {
     }
   }
 
-  function takeSnapshot({
-    room: { expiresAt, hasPin },
-    content,
-    files,
-    devices: present,
-    pinAttempts,
-  }: Snapshot): void {
+  function takeSnapshot({ room: { expiresAt, hasPin }, files, devices: present, pinAttempts }: Snapshot): void {
     info.value = remember({ code, expiresAt: Date.parse(expiresAt), hasPin });
-    text.begin(content);
     takeFiles(files);
     devices.value = present;
     takeAttempts(pinAttempts);
@@ -170,7 +184,6 @@ export function openRoom(code: RoomCode): RoomState {
   }
 
   function turnedAway(error: PoproomError): void {
-    text.online(false);
     if (error.code.startsWith('PIN_')) askForPin(error);
     else if (error.code === 'ROOM_EXPIRED') over('expired');
     // One that was there and is not any more was deleted.
@@ -194,7 +207,7 @@ export function openRoom(code: RoomCode): RoomState {
   function over(why: 'deleted' | 'expired'): void {
     leaving.abort();
     uploads.cancelAll();
-    text.discard();
+    text?.discard();
     forget(code);
     standing.value = { at: 'over', why };
   }
@@ -219,7 +232,6 @@ export function openRoom(code: RoomCode): RoomState {
     hasPin: computed(() => info.value.hasPin),
     devices,
     files,
-    text,
     uploads,
     pinAttempts,
     problem,
@@ -229,24 +241,57 @@ export function openRoom(code: RoomCode): RoomState {
       await attempt(() => room.removeFile(fileId));
     },
 
+    history: () => room.history(),
+    historyText: (version) => room.historyText(version),
+    async clearHistory() {
+      await room.clearHistory();
+    },
+
     async delete() {
       if (await attempt(() => room.delete())) over('deleted');
     },
 
     leave() {
       uploads.cancelAll();
-      void text.finish().then(() => leaving.abort());
+      const left = (text?.finish() ?? Promise.resolve()).then(() => leaving.abort());
+      finishing.set(code, left);
     },
   };
 }
 
+/** Sends what a closed tab left, as a text of its own: its edits were made for another version than this tab's. */
+async function deliver(room: Room, draft: Draft, leaving: AbortSignal): Promise<void> {
+  const { createSharedText } = await import('./text-model.ts');
+  const delivered = new AbortController();
+  try {
+    const text = createSharedText({ saved: draft.saved });
+    const signal = AbortSignal.any([leaving, delivered.signal]);
+    void passOver(room.live({ text, signal }));
+    await text.synchronized();
+    draft.keep(undefined);
+  } catch (error) {
+    // It stays a draft, and the next page tries again.
+    console.error(error);
+  } finally {
+    delivered.abort();
+  }
+}
+
+/** The text takes what it needs from the channel. */
+async function passOver(live: LiveRoom): Promise<void> {
+  try {
+    for await (const _ of live);
+  } catch {}
+}
+
 /** A device sleeps, wakes, loses its network and finds it again; and its owner renames it. */
-function listenToDevice(live: LiveRoom, text: SharedText, signal: AbortSignal): { stop: () => void } {
+function listenToDevice(live: LiveRoom, text: TextModel, signal: AbortSignal): { stop: () => void } {
   const stopNames = deviceName.subscribe(skipFirst((name) => live.rename(name)));
   const lookUpOrAway = () => {
     if (document.visibilityState === 'visible') live.wake();
     else text.flush();
   };
+  addEventListener('pagehide', text.flush, { signal });
   addEventListener('online', live.wake, { signal });
   addEventListener('offline', live.interrupt, { signal });
   document.addEventListener('visibilitychange', lookUpOrAway, { signal });

@@ -1,6 +1,7 @@
 /** Files on their way into the room. */
 import { type Signal, signal } from '@preact/signals';
-import { PoproomError, type Room } from '../../../src/client/index.ts';
+import type { Room } from '../../../src/client/index.ts';
+import { PoproomError } from '../sdk.ts';
 
 export type Upload = {
   readonly id: number;

@@ -113,6 +113,8 @@ export const strings = table({
   settings: { en: 'Settings', zh: '设置', es: 'Ajustes', de: 'Einstellungen' },
   close: { en: 'Close', zh: '关闭', es: 'Cerrar', de: 'Schließen' },
   undo: { en: 'Undo', zh: '撤销', es: 'Deshacer', de: 'Rückgängig' },
+  redo: { en: 'Redo', zh: '重做', es: 'Rehacer', de: 'Wiederholen' },
+  loading: { en: 'Loading…', zh: '正在加载…', es: 'Cargando…', de: 'Wird geladen …' },
   copied: { en: 'Copied.', zh: '已复制。', es: 'Copiado.', de: 'Kopiert.' },
   copyFailed: {
     en: 'The browser did not allow copying.',
@@ -265,6 +267,13 @@ export const strings = table({
   devicesHere: { en: 'Devices here: {n}', zh: '房间内设备：{n}', es: 'Dispositivos aquí: {n}', de: 'Geräte hier: {n}' },
   thisDevice: { en: 'this one', zh: '本机', es: 'este', de: 'dieses' },
   unnamedDevice: { en: 'A device', zh: '一台设备', es: 'Un dispositivo', de: 'Ein Gerät' },
+  typing: { en: 'typing', zh: '正在输入', es: 'escribiendo', de: 'schreibt' },
+  isTyping: {
+    en: '{name} is typing.',
+    zh: '{name} 正在输入。',
+    es: '{name} está escribiendo.',
+    de: '{name} schreibt.',
+  },
   aloneHint: {
     en: 'waiting for another device',
     zh: '等待另一台设备',
@@ -305,7 +314,6 @@ export const strings = table({
     de: 'Zu lang: höchstens {size}',
   },
   copyAll: { en: 'Copy all', zh: '全部复制', es: 'Copiar todo', de: 'Alles kopieren' },
-  copy: { en: 'Copy', zh: '复制', es: 'Copiar', de: 'Kopieren' },
   paste: { en: 'Paste', zh: '粘贴', es: 'Pegar', de: 'Einfügen' },
   pasteRefused: {
     en: 'The browser did not allow pasting. Paste into the text field instead.',
@@ -322,20 +330,42 @@ export const strings = table({
   },
   monospace: { en: 'Fixed-width letters', zh: '等宽字体', es: 'Letra de ancho fijo', de: 'Feste Zeichenbreite' },
   linksInText: { en: 'Links in the text', zh: '文字中的链接', es: 'Enlaces del texto', de: 'Links im Text' },
-  unplacedTitle: {
-    en: 'Your changes that collided with others',
-    zh: '与他人修改冲突的文字',
-    es: 'Cambios tuyos que chocaron con otros',
-    de: 'Deine Änderungen, die sich mit anderen überschnitten',
+  tooLongToInsert: {
+    en: 'Not inserted: the text can have at most {size}.',
+    zh: '未插入：文字最多 {size}。',
+    es: 'No se ha insertado: el texto puede ocupar como máximo {size}.',
+    de: 'Nicht eingefügt: Der Text darf höchstens {size} haben.',
   },
-  unplacedHint: {
-    en: 'Another device changed the same place at the same time. Its words are in the text, yours are here.',
-    zh: '另一台设备同时修改了同一处。对方的文字已在文本中，您的在这里。',
-    es: 'Otro dispositivo cambió lo mismo a la vez. Sus palabras están en el texto; las tuyas, aquí.',
-    de: 'Ein anderes Gerät hat zugleich dieselbe Stelle geändert. Seine Worte stehen im Text, deine hier.',
-  },
-  addToEnd: { en: 'Add to the text', zh: '加入文本', es: 'Añadir al texto', de: 'An den Text anfügen' },
   discard: { en: 'Discard', zh: '丢弃', es: 'Descartar', de: 'Verwerfen' },
+
+  // The history of the text
+  history: { en: 'History', zh: '历史记录', es: 'Historial', de: 'Verlauf' },
+  historyEmpty: {
+    en: 'No earlier versions yet. A version is saved after 30 seconds of changes and before large deletions. All versions are deleted with the room.',
+    zh: '还没有历史版本。修改 30 秒后以及大段删除之前会自动保存一个版本。所有版本都会随房间一起删除。',
+    es: 'Aún no hay versiones anteriores. Se guarda una versión tras 30 segundos de cambios y antes de borrar mucho texto. Todas se eliminan con la sala.',
+    de: 'Noch keine früheren Versionen. Eine Version wird nach 30 Sekunden mit Änderungen und vor größeren Löschungen gespeichert. Alle Versionen werden mit dem Raum gelöscht.',
+  },
+  versions: { en: 'Versions', zh: '版本', es: 'Versiones', de: 'Versionen' },
+  preview: { en: 'Preview', zh: '预览', es: 'Vista previa', de: 'Vorschau' },
+  emptyText: { en: 'Empty text', zh: '空白文字', es: 'Texto vacío', de: 'Leerer Text' },
+  currentText: { en: 'Current text', zh: '当前文字', es: 'Texto actual', de: 'Aktueller Text' },
+  byThisDevice: { en: 'this device', zh: '本机', es: 'este dispositivo', de: 'dieses Gerät' },
+  restore: { en: 'Restore', zh: '恢复', es: 'Restaurar', de: 'Wiederherstellen' },
+  restored: {
+    en: 'Version restored.',
+    zh: '已恢复该版本。',
+    es: 'Versión restaurada.',
+    de: 'Version wiederhergestellt.',
+  },
+  deleteHistory: { en: 'Delete history', zh: '删除历史记录', es: 'Eliminar historial', de: 'Verlauf löschen' },
+  deleteHistoryHint: {
+    en: 'Delete all earlier versions for everyone in the room? The current text stays. This can’t be undone.',
+    zh: '为房间内所有人删除全部历史版本？当前文字会保留。此操作无法撤销。',
+    es: '¿Eliminar todas las versiones anteriores para todos en la sala? El texto actual se conserva. No se puede deshacer.',
+    de: 'Alle früheren Versionen für alle im Raum löschen? Der aktuelle Text bleibt. Das kann nicht rückgängig gemacht werden.',
+  },
+  deleteShort: { en: 'Delete', zh: '删除', es: 'Eliminar', de: 'Löschen' },
 
   // The files
   files: { en: 'Files', zh: '文件', es: 'Archivos', de: 'Dateien' },

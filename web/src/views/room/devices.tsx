@@ -1,4 +1,5 @@
 /** Who is in the room: a dot for each device, popping in and out. */
+import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { deviceId } from '../../device/identity.ts';
 import { notify } from '../../parts/notices.tsx';
@@ -8,7 +9,12 @@ import { t } from '../../words/index.ts';
 /** As many as fit; the rest is a number. */
 const mostShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);
 
-export function Devices({ room }: { room: RoomState }) {
+interface Props {
+  room: RoomState;
+  typing: ReadonlySignal<ReadonlySet<string>>;
+}
+
+export function Devices({ room, typing }: Props) {
   useComingAndGoing(room.devices.value);
   const devices = ownFirst(room.devices.value);
   const [shown, rest] = [devices.slice(0, mostShown()), devices.slice(mostShown())];
@@ -22,12 +28,45 @@ export function Devices({ room }: { room: RoomState }) {
               {nameOf(device)}
             </span>
             {device.deviceId === deviceId && <small>{t('thisDevice')}</small>}
+            {typing.value.has(device.deviceId) && <TypingBubble />}
           </li>
         ))}
-        {rest.length > 0 && <li title={rest.map(nameOf).join(', ')}>+{rest.length}</li>}
+        {rest.length > 0 && (
+          <li title={rest.map(nameOf).join(', ')}>
+            +{rest.length}
+            {rest.some((device) => typing.value.has(device.deviceId)) && <TypingBubble />}
+          </li>
+        )}
         {devices.length < 2 && <li class="nobody">{t('aloneHint')}</li>}
       </ul>
+      <TypingAnnouncement devices={devices} typing={typing.value} />
     </section>
+  );
+}
+
+function TypingBubble() {
+  return (
+    <span class="typing" aria-hidden="true">
+      {t('typing')}
+      <i />
+      <i />
+      <i />
+    </span>
+  );
+}
+
+/** Tells a screen reader once that a device types, not again and again. */
+function TypingAnnouncement({ devices, typing }: { devices: readonly Device[]; typing: ReadonlySet<string> }) {
+  const announced = useRef(new Map<string, string>()).current;
+  for (const device of devices) {
+    if (typing.has(device.deviceId) && !announced.has(device.deviceId)) {
+      announced.set(device.deviceId, t('isTyping', { name: nameOf(device) }));
+    }
+  }
+  return (
+    <p class="out-of-sight" role="status">
+      {[...announced.values()].at(-1)}
+    </p>
   );
 }
 
@@ -35,8 +74,9 @@ function ownFirst(devices: readonly Device[]): readonly Device[] {
   return [...devices].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
 }
 
-/** Without what could turn the words around it upside down: others chose the name. */
-const nameOf = ({ deviceName = '' }: Device) => deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
+/** Without characters that could turn the words around it upside down: others chose the name. */
+export const nameOf = ({ deviceName = '' }: Device): string =>
+  deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
 
 /** One that is back within this time has not left: it was renamed, or its page was loaded anew. */
 const awayMs = 2_000;

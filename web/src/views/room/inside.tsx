@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { notify } from '../../parts/notices.tsx';
 import type { RoomState } from '../../room/room.ts';
+import type { TextModel } from '../../room/text-model.ts';
 import { isDestination } from '../../share/destination.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';
@@ -14,15 +15,15 @@ import { Invitation } from './invitation.tsx';
 import { TextPanel } from './text-panel.tsx';
 import { TimeLine } from './time-line.tsx';
 
-export function Inside({ room }: { room: RoomState }) {
+export function Inside({ room, text }: { room: RoomState; text: TextModel }) {
   useEffect(() => {
     const problem = room.problem.value;
     if (problem) notify(problemText(problem));
     room.problem.value = undefined;
   }, [room.problem.value]);
   useEffect(() => {
-    void receiveShared(room);
-  }, [room]);
+    void receiveShared(room, text);
+  }, [room, text]);
 
   return (
     <DropArea onFiles={room.uploads.add}>
@@ -31,8 +32,8 @@ export function Inside({ room }: { room: RoomState }) {
         <Alerts room={room} />
         <Invitation room={room} />
         <div class="walls">
-          <Devices room={room} />
-          <TextPanel text={room.text} />
+          <Devices room={room} typing={text.typing} />
+          <TextPanel room={room} text={text} />
           <FilePanel room={room} />
           <footer>
             <TimeLine room={room} />
@@ -45,10 +46,10 @@ export function Inside({ room }: { room: RoomState }) {
 }
 
 /** What another app handed over for this room: text goes to the end of the text, files among the files. */
-async function receiveShared(room: RoomState): Promise<void> {
+async function receiveShared(room: RoomState, model: TextModel): Promise<void> {
   if (!isDestination(room.code)) return;
   const { takeShared } = await import('../../share/shared-things.ts');
   const { text, files } = await takeShared();
-  if (text) room.text.append(text);
+  if (text) model.append(text);
   room.uploads.add(files);
 }

@@ -1,10 +1,13 @@
 /** The links in the text, to follow. The library that finds them is loaded with the first thing that looks like one. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { SharedText } from '../../../../src/client/index.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { t } from '../../words/index.ts';
 
 const mostShown = 20;
+/** Links further down are not shown: a large text would be searched again and again. */
+const mostSearched = 100_000;
 /** Not at every letter. */
 const pauseMs = 200;
 
@@ -13,7 +16,7 @@ interface Link {
   text: string;
 }
 
-/** Where the library cannot be had, the text stands without them. */
+/** Where the library cannot be loaded, the text has no links. */
 async function linksIn(text: string): Promise<Link[]> {
   if (!/\w\.\w|:\/\//.test(text)) return [];
   return import('./find-links.ts').then(
@@ -22,15 +25,23 @@ async function linksIn(text: string): Promise<Link[]> {
   );
 }
 
-export function Links({ text }: { text: string }) {
+export function Links({ text }: { text: SharedText }) {
   const links = useSignal<Link[]>([]);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      linksIn(text).then((found) => {
-        links.value = found;
-      });
-    }, pauseMs);
-    return () => clearTimeout(timer);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async () => {
+      timer = undefined;
+      links.value = await linksIn(text.value.slice(0, mostSearched));
+    };
+    const lookSoon = () => {
+      timer ??= setTimeout(look, pauseMs);
+    };
+    lookSoon();
+    const stop = text.on('change', lookSoon);
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
   }, [text]);
 
   if (links.value.length === 0) return null;

@@ -11,14 +11,17 @@ import { problemText } from '../../words/problem.ts';
 import { roughTime } from '../../words/quantities.ts';
 import { Outside } from '../outside.tsx';
 import { Waiting } from './alerts.tsx';
-import { Inside } from './inside.tsx';
 
+const loadInside = async () => (await import('./inside.tsx')).Inside;
+const Inside = later(loadInside);
 const PinPad = later(async () => (await import('./pin-pad.tsx')).PinPad);
 
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code), [code]);
   useEffect(() => {
     room.enter();
+    // Loaded while the room is entered; a failure is told where it is shown.
+    loadInside().catch(() => undefined);
     return () => {
       dropUndo();
       room.leave();
@@ -33,7 +36,7 @@ function View({ room }: { room: RoomState }) {
     case 'entering':
       return <Entering room={room} />;
     case 'inside':
-      return <Inside room={room} />;
+      return <Inside room={room} text={standing.text} />;
     case 'pin':
       return <PinPad room={room} asked={standing.asked} />;
     case 'over':

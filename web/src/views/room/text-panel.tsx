@@ -1,4 +1,5 @@
 /** The text of the room, and what can be done with it. */
+import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { monospace } from '../../device/preferences.ts';
 import { canPaste, pasteText } from '../../parts/clipboard.ts';
@@ -6,119 +7,152 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { later } from '../../parts/later.tsx';
 import { notify } from '../../parts/notices.tsx';
-import type { SharedText, TextStatus } from '../../room/shared-text.ts';
+import type { RoomState } from '../../room/room.ts';
+import type { TextModel } from '../../room/text-model.ts';
 import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
 import { Links } from './links.tsx';
-import { useSharedField } from './shared-field.ts';
+import { replaceUndoably } from './replace-undoably.ts';
+import { type SharedField, useSharedField } from './shared-field.ts';
+import { TextStatus } from './text-status.tsx';
 
-const Unplaced = later(async () => (await import('./unplaced.tsx')).Unplaced);
+const HistoryDialog = later(async () => (await import('./history-dialog.tsx')).HistoryDialog);
 
-export function TextPanel({ text }: { text: SharedText }) {
+export function TextPanel({ room, text }: { room: RoomState; text: TextModel }) {
   const field = useRef<HTMLTextAreaElement>(null);
-  useSharedField(field, text);
-  usePasteAnywhere(field);
-  const value = text.value.value;
-
-  async function paste() {
-    const pasted = await pasteText();
-    if (pasted === undefined) notify(t('pasteRefused'));
-    else insert(field.current, pasted);
-  }
-
-  function clear() {
-    const before = value;
-    text.edit('');
-    notify(t('cleared'), () => text.edit(text.value.value === '' ? before : `${before}\n${text.value.value}`));
-    field.current?.focus();
-  }
-
+  const bound = useSharedField(field, text.shared);
+  usePasteAnywhere(bound);
+  const isHistoryOpen = useSignal(false);
   return (
     <section class="text-panel" data-mono={monospace.value || undefined}>
       <header>
         <h2>
           <label for="text">{t('text')}</label>
         </h2>
-        <Status text={text} />
+        <TextStatus text={text} />
       </header>
-      <textarea
-        id="text"
-        ref={field}
-        defaultValue={value}
-        placeholder={t('textPlaceholder')}
-        spellcheck={false}
-        onBlur={text.flush}
+      <textarea id="text" ref={field} placeholder={t('textPlaceholder')} spellcheck={false} onBlur={text.flush} />
+      <Tools
+        text={text}
+        field={field}
+        bound={bound}
+        onHistory={() => {
+          isHistoryOpen.value = true;
+        }}
       />
-      <div class="tools">
-        <CopyButton text={value} label={t('copyAll')} disabled={value === ''} />
-        {canPaste() && (
-          <button type="button" class="button" onClick={paste}>
-            <Icon name="paste" />
-            {t('paste')}
-          </button>
-        )}
-        <button type="button" class="button" onClick={clear} disabled={value === ''}>
-          <Icon name="erase" />
-          {t('clear')}
-        </button>
-        <button
-          type="button"
-          class="button round"
-          aria-pressed={monospace.value}
-          aria-label={t('monospace')}
-          title={t('monospace')}
-          onClick={() => {
-            monospace.value = !monospace.value;
+      <Links text={text.shared} />
+      {isHistoryOpen.value && (
+        <HistoryDialog
+          room={room}
+          text={text.shared}
+          onClose={() => {
+            isHistoryOpen.value = false;
           }}
-        >
-          <Icon name="mono" />
-        </button>
-      </div>
-      <Links text={value} />
-      {text.unplaced.value.length > 0 && <Unplaced text={text} />}
+        />
+      )}
     </section>
   );
 }
 
-const statusIcons: Record<TextStatus, IconName | undefined> = {
-  saved: 'check',
-  sending: undefined,
-  offline: 'offline',
-  refused: 'warning',
-};
+interface ToolsProps {
+  text: TextModel;
+  field: { current: HTMLTextAreaElement | null };
+  bound: { current: SharedField | undefined };
+  onHistory: () => void;
+}
 
-const statusWords = { saved: 'saved', sending: 'sending', offline: 'offline', refused: 'sending' } as const;
+function Tools({ text, field, bound, onHistory }: ToolsProps) {
+  async function paste() {
+    const pasted = await pasteText();
+    if (pasted === undefined) notify(t('pasteRefused'));
+    else bound.current?.insert(pasted);
+  }
 
-function Status({ text }: { text: SharedText }) {
-  const status = text.status.value;
-  const icon = statusIcons[status];
+  function clear() {
+    field.current?.focus();
+    replaceUndoably(text.shared, '', t('cleared'));
+  }
+
   return (
-    <p class="status" data-status={status} role="status">
-      {icon ? <Icon name={icon} /> : <i class="dot" />}
-      {status === 'refused' && text.refusal.value ? problemText(text.refusal.value) : t(statusWords[status])}
-    </p>
+    <div class="tools">
+      <CopyButton text={() => text.shared.value} label={t('copyAll')} disabled={text.isEmpty.value} />
+      {canPaste() && (
+        <button type="button" class="button" onClick={paste}>
+          <Icon name="paste" />
+          {t('paste')}
+        </button>
+      )}
+      <button type="button" class="button" onClick={clear} disabled={text.isEmpty.value}>
+        <Icon name="erase" />
+        {t('clear')}
+      </button>
+      <div class="icon-tools">
+        <IconTool
+          icon="undo"
+          label={t('undo')}
+          isOff={!text.canUndo.value}
+          leavesFocus
+          onUse={() => bound.current?.undo()}
+        />
+        <IconTool
+          icon="redo"
+          label={t('redo')}
+          isOff={!text.canRedo.value}
+          leavesFocus
+          onUse={() => bound.current?.redo()}
+        />
+        <IconTool icon="history" label={t('history')} onUse={onHistory} />
+        <IconTool
+          icon="mono"
+          label={t('monospace')}
+          isPressed={monospace.value}
+          onUse={() => {
+            monospace.value = !monospace.value;
+          }}
+        />
+      </div>
+    </div>
   );
 }
 
-/** Who pastes without having chosen a field means this one. */
-function usePasteAnywhere(field: { current: HTMLTextAreaElement | null }): void {
+interface IconToolProps {
+  icon: IconName;
+  label: string;
+  onUse: () => void;
+  isOff?: boolean;
+  isPressed?: boolean | undefined;
+  /** A click leaves the focus in the field, and a phone its keyboard. */
+  leavesFocus?: boolean;
+}
+
+/** One that is off can have the focus: it does not lose it when there is nothing more to undo. */
+function IconTool({ icon, label, onUse, isOff = false, isPressed, leavesFocus = false }: IconToolProps) {
+  return (
+    <button
+      type="button"
+      class="button round"
+      aria-label={label}
+      title={label}
+      aria-pressed={isPressed}
+      aria-disabled={isOff}
+      onMouseDown={leavesFocus ? (event) => event.preventDefault() : undefined}
+      onClick={isOff ? undefined : onUse}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** A paste outside of any field is meant for this one. */
+function usePasteAnywhere(bound: { current: SharedField | undefined }): void {
   useLayoutEffect(() => {
     const paste = (event: ClipboardEvent) => {
       const pasted = event.clipboardData?.getData('text/plain') ?? '';
       const elsewhere = (event.target as Element).closest('input, textarea, dialog');
       if (pasted === '' || elsewhere || event.defaultPrevented) return;
       event.preventDefault();
-      insert(field.current, pasted);
+      bound.current?.insert(pasted);
     };
     document.addEventListener('paste', paste);
     return () => document.removeEventListener('paste', paste);
   }, []);
-}
-
-/** Where the cursor is. */
-function insert(field: HTMLTextAreaElement | null, pasted: string): void {
-  if (!field) return;
-  field.setRangeText(pasted, field.selectionStart, field.selectionEnd, 'end');
-  field.dispatchEvent(new InputEvent('input'));
-  field.focus();
 }

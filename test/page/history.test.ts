@@ -1,0 +1,132 @@
+/** Earlier versions of the text: a timeline with a preview, to restore one or to delete them. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { type Device, joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import { agreedText, write } from './support/typing.ts';
+
+const historyOf = ({ page }: Device) => page.getByRole('dialog', { name: 'History' });
+
+async function openHistory(device: Device) {
+  await device.page.getByRole('button', { name: 'History' }).click();
+  await historyOf(device).waitFor();
+  return historyOf(device);
+}
+
+const first = 'the first version, which is long enough to keep';
+const second = 'and a second one, quite different and kept as well';
+
+/** A room whose text was emptied twice, by a device and by a program. */
+async function roomWithHistory(device: Device, write: (code: string, content: string) => Promise<void>) {
+  const code = await startRoom(device);
+  await textOf(device).fill(first);
+  await showsStatus(device, 'Saved');
+  await device.page.getByRole('button', { name: 'Clear' }).click();
+  await showsStatus(device, 'Saved');
+  await write(code, second);
+  await showsText(device, second);
+  await write(code, 'now');
+  await showsText(device, 'now');
+  return code;
+}
+
+describe('the page, the history of the text', () => {
+  it('[PAGE-26] is a timeline, newest first, with time, size, device and preview', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    await roomWithHistory(laptop, (code, content) => write(world, code, content));
+    const dialog = await openHistory(laptop);
+    const versions = dialog.getByRole('radio');
+    await versions.nth(1).waitFor();
+    const labels = await dialog.locator('.version').allInnerTexts();
+    assert.ok(labels.length >= 2, String(labels));
+    assert.match(labels.at(-1) ?? '', /(second|now)/);
+    assert.match(labels.at(-1) ?? '', new RegExp(`${first.length} bytes · this device`));
+    assert.match(labels[0] ?? '', new RegExp(`${second.length} bytes`));
+    assert.doesNotMatch(labels[0] ?? '', /this device/);
+
+    const preview = dialog.getByRole('region', { name: 'Preview' });
+    await preview.getByText(second).waitFor();
+    await versions.first().focus();
+    for (let i = 1; i < labels.length; i++) await laptop.page.keyboard.press('ArrowDown');
+    await preview.getByText(first).waitFor();
+    assert.ok(await versions.last().isChecked());
+  });
+
+  it('[PAGE-26] restores a version on all devices, which can be undone', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await roomWithHistory(laptop, (code, content) => write(world, code, content));
+    const phone = await joinRoom(world, code);
+    const dialog = await openHistory(laptop);
+    await dialog.getByText(second).waitFor();
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    for (const device of [laptop, phone]) await showsText(device, second);
+    await laptop.page.getByText('Version restored.').waitFor();
+    await laptop.page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
+    for (const device of [laptop, phone]) await showsText(device, 'now');
+    await agreedText(world, code, [laptop, phone]);
+  });
+
+  it('[PAGE-26] is deleted for everyone, after a question', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await roomWithHistory(laptop, (code, content) => write(world, code, content));
+    const dialog = await openHistory(laptop);
+    const remove = dialog.getByRole('button', { name: 'Delete history' });
+    await remove.click();
+    await dialog.getByText('Delete all earlier versions').waitFor();
+    assert.equal(await focused(laptop.page), 'Cancel');
+    await laptop.page.keyboard.press('Enter');
+    await remove.click();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await dialog.getByText('No earlier versions yet.').waitFor();
+    assert.deepEqual((await world.server.api.get(`/api/rooms/${code}/history`)).json.history, []);
+    await showsText(laptop, 'now');
+  });
+
+  it('[PAGE-26] says when versions are kept, while there are none', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    await startRoom(laptop);
+    const dialog = await openHistory(laptop);
+    await dialog.getByText('A version is saved after 30 seconds of changes').waitFor();
+    await laptop.page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await focused(laptop.page), 'History');
+  });
+
+  it('[PAGE-26] that cannot be read says why, and is tried again', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    await roomWithHistory(laptop, (code, content) => write(world, code, content));
+    await laptop.page.route('**/history', (route) => route.abort(), { times: 1 });
+    const dialog = await openHistory(laptop);
+    await dialog.getByRole('alert').getByText('The server cannot be reached.').waitFor();
+    await laptop.page.route('**/history/*', (route) => route.abort(), { times: 1 });
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await dialog.getByRole('region', { name: 'Preview' }).getByRole('alert').waitFor();
+    assert.ok(await dialog.getByRole('button', { name: 'Restore' }).isDisabled());
+    await dialog.getByRole('radio').last().check();
+    await dialog.getByText(first).waitFor();
+  });
+
+  it('[PAGE-26] shows texts as text, in the letters that were chosen', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    const code = await startRoom(laptop);
+    await laptop.page.getByRole('button', { name: 'Fixed-width letters' }).click();
+    const markup = '<img src=x onerror=alert(1)> <b>bold</b> and more to be removed';
+    await write(world, code, markup);
+    await write(world, code, '');
+    const dialog = await openHistory(laptop);
+    const preview = dialog.locator('.preview pre');
+    await eventually('it is shown', async () => (await preview.textContent()) === markup);
+    assert.match(await preview.evaluate((element) => getComputedStyle(element).fontFamily), /mono/i);
+  });
+});
+
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.ariaLabel ?? document.activeElement?.textContent);

@@ -1,0 +1,92 @@
+/** People at the keyboard of a page. */
+import assert from 'node:assert/strict';
+import { setTimeout as rhythm } from 'node:timers/promises';
+import type { CDPSession } from 'playwright-core';
+import { eventually } from '../../support/eventually.ts';
+import { type Device, textOf, type World } from '../../support/page.ts';
+import type { Chance } from '../../support/seeded-random.ts';
+
+/** Puts the caret somewhere, or selects up to `end`. */
+export async function putCaret(
+  device: Device,
+  start: number,
+  end = start,
+  direction: 'forward' | 'backward' = 'forward',
+): Promise<void> {
+  await textOf(device).evaluate(
+    (field: HTMLTextAreaElement, [start, end, direction]) => {
+      field.focus();
+      field.setSelectionRange(start, end, direction);
+    },
+    [start, end, direction] as const,
+  );
+}
+
+export interface Seen {
+  start: number;
+  end: number;
+  direction: string;
+  scrollTop: number;
+}
+
+export const seenIn = (device: Device): Promise<Seen> =>
+  textOf(device).evaluate((field: HTMLTextAreaElement) => ({
+    start: field.selectionStart,
+    end: field.selectionEnd,
+    direction: field.selectionDirection,
+    scrollTop: field.scrollTop,
+  }));
+
+/** Letter by letter, 70 to 110 ms each. */
+export async function typeAsPerson({ page }: Device, words: string, chance: Chance): Promise<void> {
+  for (const letter of words) {
+    await page.keyboard.type(letter);
+    await rhythm(70 + chance.number(40));
+  }
+}
+
+/** An input method, such as that of a Japanese keyboard. */
+export async function inputMethod({ page, context }: Device) {
+  const session: CDPSession = await context.newCDPSession(page);
+  return {
+    compose: (text: string) =>
+      session.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length }),
+    commit: (text: string) => session.send('Input.insertText', { text }),
+  };
+}
+
+/** The browser's own command, as its context menu sends it. */
+export async function nativeCommand({ page, context }: Device, command: 'undo' | 'redo'): Promise<void> {
+  const session = await context.newCDPSession(page);
+  await session.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', key: 'Unidentified', commands: [command] });
+  await session.send('Input.dispatchKeyEvent', { type: 'keyUp', key: 'Unidentified' });
+  await session.detach();
+}
+
+/** Waits until every page shows the text that the server has, and returns it. */
+export async function agreedText(world: World, code: string, devices: readonly Device[]): Promise<string> {
+  let seen: string[] = [];
+  const isAgreed = async () => {
+    const stored = world.server.api.get(`/api/rooms/${code}/content`).then(({ json }) => json.content as string);
+    seen = await Promise.all([stored, ...devices.map((device) => textOf(device).inputValue())]);
+    const saved = await Promise.all(devices.map(({ page }) => page.locator('.status[data-status="saved"]').count()));
+    return new Set(seen).size === 1 && saved.every((count) => count === 1);
+  };
+  await eventually('all agree', isAgreed).catch(() => assert.fail(`no agreement: ${JSON.stringify(seen)}`));
+  return seen[0] ?? '';
+}
+
+export function assertWhole(text: string, words: readonly string[]): void {
+  for (const word of words) assert.ok(text.includes(word), `“${word}” is not whole in ${JSON.stringify(text)}`);
+}
+
+/** The whole of it, as a server's own text. */
+export async function write(world: World, code: string, content: string): Promise<void> {
+  await world.server.api.post(`/api/rooms/${code}/content`, { json: { content } });
+}
+
+/** By keys, until there is nothing left to undo. */
+export async function undoAll({ page }: Device): Promise<void> {
+  const button = page.locator('.tools').getByRole('button', { name: 'Undo' });
+  while ((await button.getAttribute('aria-disabled')) === 'false') await page.keyboard.press('ControlOrMeta+z');
+}

@@ -1,0 +1,63 @@
+/** What was typed into a field, worked out from what it showed before and after. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { applyEdits } from '../../src/text/edits.ts';
+import { asShown, positionInField, positionInText } from '../../web/src/views/room/line-ends.ts';
+import { movedPosition } from '../../web/src/views/room/moved-position.ts';
+import { typedEdits } from '../../web/src/views/room/typed-edit.ts';
+import { seededChance } from '../support/seeded-random.ts';
+
+describe('what was typed into a field', () => {
+  it('[PAGE-7] is found where the caret is, also among equal letters', () => {
+    assert.deepEqual(typedEdits('aaaa', 'aaaaa', 2), [{ from: 1, to: 1, insert: 'a' }], 'a letter');
+    assert.deepEqual(typedEdits('aaaa', 'aaa', 2), [{ from: 2, to: 3, insert: '' }], 'a letter removed');
+    assert.deepEqual(typedEdits('one two', 'two', 0), [{ from: 0, to: 4, insert: '' }], 'a word removed');
+    assert.deepEqual(typedEdits('it is teh end', 'it is the end', 9), [{ from: 7, to: 9, insert: 'he' }], 'corrected');
+    assert.deepEqual(typedEdits('abc', 'xyz', 3), [{ from: 0, to: 3, insert: 'xyz' }], 'replaced');
+  });
+
+  it('[PAGE-7] leads from the one text to the other, wherever the caret is', (t) => {
+    const chance = seededChance(t);
+    const draw = () =>
+      Array.from({ length: chance.number(12) }, () => chance.pick(['a', 'b', ' ', '\n', '😀'])).join('');
+    for (let round = 0; round < 3_000; round++) {
+      const [before, after] = [draw(), draw()];
+      const caret = chance.number(after.length + 1);
+      const told = JSON.stringify({ before, after, caret });
+      assert.equal(applyEdits(before, typedEdits(before, after, caret)), after, told);
+    }
+  });
+
+  it('[PAGE-7] is placed in a text whose line ends are longer than the field shows', (t) => {
+    const chance = seededChance(t);
+    for (let round = 0; round < 2_000; round++) {
+      const text = Array.from({ length: chance.number(10) }, () => chance.pick(['a', '\r\n', '\n', '\r'])).join('');
+      const shown = asShown(text);
+      for (let position = 0; position <= shown.length; position++) {
+        const place = positionInText(text, position);
+        assert.equal(asShown(text.slice(0, place)), shown.slice(0, position), JSON.stringify({ text, position }));
+        assert.equal(positionInField(text, place), position);
+      }
+    }
+  });
+});
+
+describe('a position in a text that others edit', () => {
+  it('[PAGE-24] stays before what is inserted at it, and moves with everything else', () => {
+    const insertion = [{ from: 3, to: 3, insert: 'xy' }];
+    assert.equal(movedPosition(insertion, 3), 3, 'a caret');
+    assert.equal(movedPosition(insertion, 3, 'after'), 5, 'the start of a selection');
+    assert.equal(movedPosition(insertion, 4), 6);
+    assert.equal(movedPosition(insertion, 2), 2);
+    const removal = [{ from: 2, to: 6, insert: '' }];
+    assert.deepEqual(
+      [1, 2, 4, 6, 7].map((position) => movedPosition(removal, position)),
+      [1, 2, 2, 2, 3],
+    );
+    const replacement = [{ from: 2, to: 4, insert: 'longer' }];
+    assert.deepEqual(
+      [2, 3, 4, 5].map((position) => movedPosition(replacement, position)),
+      [2, 2, 8, 9],
+    );
+  });
+});

@@ -1,0 +1,129 @@
+/** Undo and redo: one's own edits, whatever others do. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Device, joinRoom, openWorld, showsText, startRoom, textOf } from '../support/page.ts';
+import { twoDevices } from '../support/two-devices.ts';
+import { nativeCommand, putCaret, seenIn, undoAll, write } from './support/typing.ts';
+
+const undoKey = 'ControlOrMeta+z';
+const redoKey = 'ControlOrMeta+Shift+z';
+const tool = ({ page }: Device, name: string) => page.locator('.tools').getByRole('button', { name });
+
+describe('the page, undo', () => {
+  it('[PAGE-25] takes back what was typed in groups, and redo brings it again', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'a list: ');
+    const { keyboard } = laptop.page;
+    await putCaret(laptop, 8);
+    await keyboard.type('milk');
+    await putCaret(laptop, 0);
+    await laptop.page.waitForFunction(() => document.querySelector('textarea')?.selectionStart === 0);
+    await keyboard.type('this is ');
+    await showsText(phone, 'this is a list: milk');
+    await keyboard.press(undoKey);
+    for (const device of [laptop, phone]) await showsText(device, 'a list: milk');
+    await keyboard.press(undoKey);
+    for (const device of [laptop, phone]) await showsText(device, 'a list: ');
+    assert.equal((await seenIn(laptop)).start, 8, 'the caret is where something changed');
+    await keyboard.press(redoKey);
+    for (const device of [laptop, phone]) await showsText(device, 'a list: milk');
+    assert.equal((await seenIn(laptop)).start, 12);
+    await keyboard.press('Control+y');
+    for (const device of [laptop, phone]) await showsText(device, 'this is a list: milk');
+  });
+
+  it('[PAGE-25] [SYNC-4] leaves what others typed, before, after and in between', async (t) => {
+    const { laptop, phone, world, code } = await twoDevices(t, '');
+    await textOf(laptop).focus();
+    await laptop.page.keyboard.type('laptop');
+    await showsText(phone, 'laptop');
+    await putCaret(phone, 3);
+    await phone.page.keyboard.type('-PHONE-');
+    await showsText(laptop, 'lap-PHONE-top');
+    await write(world, code, 'first\nlap-PHONE-top\nlast');
+    await showsText(laptop, 'first\nlap-PHONE-top\nlast');
+    await laptop.page.keyboard.press(undoKey);
+    for (const device of [laptop, phone]) await showsText(device, 'first\n-PHONE-\nlast');
+    await laptop.page.keyboard.press(redoKey);
+    for (const device of [laptop, phone]) await showsText(device, 'first\nlap-PHONE-top\nlast');
+    await undoAll(phone);
+    for (const device of [laptop, phone]) await showsText(device, 'first\nlaptop\nlast');
+  });
+
+  it('[PAGE-25] works after Clear and after Paste, by keys and by the buttons', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'one two');
+    await laptop.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await laptop.page.evaluate(() => navigator.clipboard.writeText('pasted '));
+    await putCaret(laptop, 4);
+    await tool(laptop, 'Paste').click();
+    for (const device of [laptop, phone]) await showsText(device, 'one pasted two');
+    await tool(laptop, 'Clear').click();
+    for (const device of [laptop, phone]) await showsText(device, '');
+    await laptop.page.keyboard.type('new');
+    await showsText(phone, 'new');
+    await laptop.page.keyboard.press(undoKey);
+    await laptop.page.keyboard.press(undoKey);
+    for (const device of [laptop, phone]) await showsText(device, 'one pasted two');
+    await tool(laptop, 'Undo').click();
+    for (const device of [laptop, phone]) await showsText(device, 'one two');
+    assert.ok(await textOf(laptop).evaluate((field) => field === document.activeElement), 'the field keeps the focus');
+    await tool(laptop, 'Redo').click();
+    for (const device of [laptop, phone]) await showsText(device, 'one pasted two');
+    await tool(laptop, 'Redo').click();
+    await tool(laptop, 'Redo').click();
+    for (const device of [laptop, phone]) await showsText(device, 'new');
+    assert.equal(await tool(laptop, 'Redo').getAttribute('aria-disabled'), 'true');
+  });
+
+  it("[PAGE-25] is the browser's own command, too, also after others changed the field", async (t) => {
+    const { laptop, phone } = await twoDevices(t, '');
+    await textOf(laptop).focus();
+    await laptop.page.keyboard.type('mine');
+    await showsText(phone, 'mine');
+    await putCaret(phone, 4);
+    await phone.page.keyboard.type(' and theirs');
+    await showsText(laptop, 'mine and theirs');
+    await nativeCommand(laptop, 'undo');
+    for (const device of [laptop, phone]) await showsText(device, ' and theirs');
+  });
+
+  it("[PAGE-25] is the browser's own command after Clear, where nothing was typed before", async (t) => {
+    const world = await openWorld(t);
+    const code = await world.server.api.room();
+    await write(world, code, 'from elsewhere');
+    const laptop = await joinRoom(world, code);
+    await tool(laptop, 'Clear').click();
+    await showsText(laptop, '');
+    await nativeCommand(laptop, 'undo');
+    await showsText(laptop, 'from elsewhere');
+  });
+
+  it('[PAGE-25] asked for by a gesture is answered, and so is redo', async (t) => {
+    const world = await openWorld(t);
+    const laptop = await world.device();
+    await startRoom(laptop);
+    await textOf(laptop).focus();
+    await laptop.page.keyboard.type('typed');
+    const gesture = (inputType: string) =>
+      textOf(laptop).evaluate((field, inputType) => {
+        field.dispatchEvent(new InputEvent('beforeinput', { inputType, bubbles: true, cancelable: true }));
+      }, inputType);
+    await gesture('historyUndo');
+    await showsText(laptop, '');
+    await gesture('historyRedo');
+    await showsText(laptop, 'typed');
+  });
+
+  it('[PAGE-25] scrolls to what it changed', async (t) => {
+    const { laptop } = await twoDevices(t, Array.from({ length: 300 }, (_, i) => `line ${i}`).join('\n'));
+    await putCaret(laptop, 0);
+    await laptop.page.keyboard.type('top ');
+    await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.scrollTo(0, field.scrollHeight));
+    await laptop.page.keyboard.press(undoKey);
+    await laptop.page.waitForFunction(() => document.querySelector('textarea')?.scrollTop === 0);
+    await laptop.page.keyboard.press('ControlOrMeta+End');
+    await laptop.page.keyboard.type(' end');
+    await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.scrollTo(0, 0));
+    await laptop.page.keyboard.press(undoKey);
+    await laptop.page.waitForFunction(() => (document.querySelector('textarea')?.scrollTop ?? 0) > 1_000);
+  });
+});

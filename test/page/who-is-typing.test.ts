@@ -1,0 +1,68 @@
+/** Which of the others are typing. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Device, showsText, textOf } from '../support/page.ts';
+import { twoDevices } from '../support/two-devices.ts';
+import { write } from './support/typing.ts';
+
+const devicesOf = ({ page }: Device) => page.getByRole('region', { name: /^Devices here/ });
+const bubblesOf = (device: Device) => devicesOf(device).locator('.typing');
+
+describe('the page, who is typing', () => {
+  it('[PAGE-27] is marked while they type, and not after', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'one');
+    // The phone wrote nothing yet, and the laptop sees no mark on itself.
+    assert.equal(await bubblesOf(laptop).count(), 0);
+    await textOf(phone).press('End');
+    await textOf(phone).pressSequentially(' two');
+    const marked = devicesOf(laptop)
+      .getByRole('listitem')
+      .filter({ has: laptop.page.locator('.typing') });
+    await marked.waitFor();
+    assert.equal(await marked.count(), 1);
+    assert.doesNotMatch((await marked.textContent()) ?? '', /this one/);
+    await showsText(laptop, 'one two');
+    assert.equal(await bubblesOf(phone).count(), 0, 'one does not see that oneself types');
+    await bubblesOf(laptop).waitFor({ state: 'detached' });
+  });
+
+  it('[PAGE-27] does not move what is below', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'one');
+    const top = () => textOf(laptop).evaluate((field) => field.getBoundingClientRect().top);
+    await bubblesOf(laptop).waitFor({ state: 'detached' });
+    const before = await top();
+    await textOf(phone).pressSequentially('x');
+    await bubblesOf(laptop).waitFor();
+    assert.equal(await top(), before);
+  });
+
+  it('[PAGE-27] is said once to those who listen', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'one');
+    const announced = devicesOf(laptop).getByRole('status');
+    await laptop.page.evaluate(() => {
+      const region = document.querySelector('.devices [role=status]') as HTMLElement;
+      const said: string[] = [];
+      Object.assign(window, { said });
+      new MutationObserver(() => said.push(region.textContent ?? '')).observe(region, {
+        childList: true,
+        characterData: true,
+        subtree: true,
+      });
+    });
+    await textOf(phone).pressSequentially('several keys');
+    await announced.getByText('is typing.').waitFor({ state: 'attached' });
+    await bubblesOf(laptop).waitFor({ state: 'detached' });
+    await textOf(phone).pressSequentially('x');
+    await bubblesOf(laptop).waitFor();
+    const said = await laptop.page.evaluate(() => (window as unknown as { said: string[] }).said);
+    assert.equal(said.length, 1, String(said));
+  });
+
+  it('[PAGE-27] is nobody where a program writes', async (t) => {
+    const { laptop, world, code } = await twoDevices(t, 'one');
+    await bubblesOf(laptop).waitFor({ state: 'detached' });
+    await write(world, code, 'one two');
+    await showsText(laptop, 'one two');
+    assert.equal(await bubblesOf(laptop).count(), 0);
+  });
+});

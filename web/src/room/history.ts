@@ -1,0 +1,78 @@
+/** The earlier versions of a room's text, loaded as they are looked at. */
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { HistoryEntry } from '../../../src/client/index.ts';
+import { PoproomError } from '../sdk.ts';
+import type { RoomState } from './room.ts';
+
+type Loading<T> = { is: 'loading' } | { is: 'failed'; error: PoproomError } | ({ is: 'loaded' } & T);
+
+export interface History {
+  readonly list: ReadonlySignal<Loading<{ entries: readonly HistoryEntry[] }>>;
+  readonly selected: ReadonlySignal<number | undefined>;
+  /** The text of the selected version. */
+  readonly preview: ReadonlySignal<Loading<{ content: string }>>;
+  readonly deleteError: ReadonlySignal<PoproomError | undefined>;
+  load(): Promise<void>;
+  select(version: number): void;
+  deleteAll(): Promise<void>;
+}
+
+export function createHistory(room: Pick<RoomState, 'history' | 'historyText' | 'clearHistory'>): History {
+  const list = signal<Loading<{ entries: readonly HistoryEntry[] }>>({ is: 'loading' });
+  const selected = signal<number | undefined>(undefined);
+  const preview = signal<Loading<{ content: string }>>({ is: 'loading' });
+  const deleteError = signal<PoproomError | undefined>(undefined);
+  const contents = new Map<number, string>();
+
+  async function load(): Promise<void> {
+    list.value = { is: 'loading' };
+    try {
+      const entries = await room.history();
+      list.value = { is: 'loaded', entries };
+      if (entries[0]) select(entries[0].version);
+    } catch (error) {
+      list.value = { is: 'failed', error: asPoproomError(error) };
+    }
+  }
+
+  function select(version: number): void {
+    selected.value = version;
+    const content = contents.get(version);
+    preview.value = content === undefined ? { is: 'loading' } : { is: 'loaded', content };
+    if (content === undefined) void loadText(version);
+  }
+
+  async function loadText(version: number): Promise<void> {
+    try {
+      const { content } = await room.historyText(version);
+      contents.set(version, content);
+      if (selected.value === version) preview.value = { is: 'loaded', content };
+    } catch (error) {
+      if (selected.value === version) preview.value = { is: 'failed', error: asPoproomError(error) };
+    }
+  }
+
+  return {
+    list,
+    selected,
+    preview,
+    deleteError,
+    load,
+    select,
+
+    async deleteAll() {
+      deleteError.value = undefined;
+      try {
+        await room.clearHistory();
+        list.value = { is: 'loaded', entries: [] };
+      } catch (error) {
+        deleteError.value = asPoproomError(error);
+      }
+    },
+  };
+}
+
+function asPoproomError(error: unknown): PoproomError {
+  if (error instanceof PoproomError) return error;
+  throw error;
+}

@@ -1,0 +1,52 @@
+/** What a person changed in a field, found without comparing the whole text letter by letter. */
+import type { TextEdit } from '../../../../src/client/index.ts';
+import { diffTexts } from '../../../../src/text/diff.ts';
+
+/** What was replaced by something alike, such as by a paste over a selection, is several small edits. */
+export function typedEdits(before: string, after: string, caret: number): TextEdit[] {
+  const edit = typedEdit(before, after, caret);
+  const removed = before.slice(edit.from, edit.to);
+  if (removed === '' || edit.insert === '') return [edit];
+  return diffTexts(removed, edit.insert).map(({ from, to, insert }) => ({
+    from: edit.from + from,
+    to: edit.from + to,
+    insert,
+  }));
+}
+
+/** The caret tells where the change ends, so that a letter typed among equal ones is placed where it was typed. */
+function typedEdit(before: string, after: string, caret: number): TextEdit {
+  const shortest = Math.min(before.length, after.length);
+  const behindCaret = after.length - caret;
+  if (behindCaret <= shortest && before.endsWith(after.slice(caret))) {
+    return between(before, after, commonStart(before, after, shortest - behindCaret), behindCaret);
+  }
+  const start = commonStart(before, after, shortest);
+  return between(before, after, start, commonEnd(before, after, shortest - start));
+}
+
+const between = (before: string, after: string, start: number, end: number): TextEdit => ({
+  from: start,
+  to: before.length - end,
+  insert: after.slice(start, after.length - end),
+});
+
+const commonStart = (one: string, other: string, most: number): number =>
+  longest(most, (from, to) => one.slice(from, to) === other.slice(from, to));
+
+const commonEnd = (one: string, other: string, most: number): number =>
+  longest(
+    most,
+    (from, to) => one.slice(one.length - to, one.length - from) === other.slice(other.length - to, other.length - from),
+  );
+
+/** Halves what is left: the browser compares slices far faster than a loop compares letters. */
+function longest(most: number, isSame: (from: number, to: number) => boolean): number {
+  let [same, differs] = [0, most + 1];
+  while (differs - same > 1) {
+    const middle = (same + differs) >> 1;
+    if (isSame(same, middle)) same = middle;
+    else differs = middle;
+  }
+  return same;
+}
