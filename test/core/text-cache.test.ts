@@ -5,6 +5,8 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import { TextCache } from '../../src/core/text/text-cache.ts';
 import { WorkingText } from '../../src/core/text/working-text.ts';
 
+import { eventually } from '../support/eventually.ts';
+
 const MiB = 1024 * 1024;
 
 function textOf(length: number): WorkingText {
@@ -48,6 +50,19 @@ describe('the cache of texts', () => {
     cache.put(codeOf(1), text);
     assert.ok(cache.cost >= before + MiB);
     cache.delete(codeOf(1));
+    assert.equal(cache.cost, 0);
+  });
+
+  it('[TEXT-8] drops a text that is not used for a while, and keeps one that is', async () => {
+    const cache = new TextCache(50);
+    const used = textOf(10);
+    cache.put(codeOf(1), textOf(10));
+    await eventually('the idle one is gone', () => {
+      cache.put(codeOf(2), used);
+      return cache.get(codeOf(1)) === undefined;
+    });
+    assert.equal(cache.get(codeOf(2)), used);
+    await eventually('so is the other one', () => cache.get(codeOf(2)) === undefined);
     assert.equal(cache.cost, 0);
   });
 

@@ -70,7 +70,7 @@ describe('the package', () => {
 
   it('[PACK-1] has what is run and read, and nothing else', () => {
     const kinds = [/^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/poproom\.js)$/, /^dist\/[\w-]+\.js$/];
-    kinds.push(/^dist\/client\/index\.js$/, /^dist\/(client|protocol)\/[\w-]+\.d\.ts$/);
+    kinds.push(/^dist\/client\/index\.js$/, /^dist\/(client|protocol)\/(text\/)?[\w-]+\.d\.ts$/);
     kinds.push(/^dist\/web\/(index\.html|assets\/[\w.-]+\.(js|css|svg|png|webmanifest|md)(\.(br|gz))?)$/);
     assert.deepEqual(
       contents.filter((path) => !kinds.some((kind) => kind.test(path))),
@@ -86,7 +86,7 @@ describe('the package', () => {
 
   it('[PACK-1] tells the licences of what the page is made of', async () => {
     const licenses = await readFile(inPackage('dist/web/assets/licenses.md'), 'utf8');
-    for (const library of ['preact', '@preact/signals', 'uqr', 'diff', 'linkify-it']) {
+    for (const library of ['preact', '@preact/signals', 'uqr', '@codemirror/state', 'diff', 'linkify-it']) {
       assert.match(licenses, new RegExp(`^## ${library} - `, 'm'));
     }
   });

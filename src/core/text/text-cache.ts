@@ -1,13 +1,28 @@
-/** Working texts of the rooms that are being edited, the longest unused dropped first. */
+/** Working texts of the rooms that are being edited. The longest unused are dropped first, and all after a while. */
 import type { RoomCode } from '../room-code.ts';
 import type { WorkingText } from './working-text.ts';
 
 /** Of all texts together; about bytes. */
 const maxCost = 64 * 1024 * 1024;
+/** A text is dropped when it was not used for one to two of these. Reading it again takes about a millisecond. */
+const idleMs = 10_000;
+
+interface CachedText {
+  text: WorkingText;
+  cost: number;
+  /** Since the last look for idle ones. */
+  wasUsed: boolean;
+}
 
 export class TextCache {
-  readonly #texts = new Map<RoomCode, { text: WorkingText; cost: number }>();
+  readonly #texts = new Map<RoomCode, CachedText>();
+  readonly #idleMs: number;
   #cost = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(idle: number = idleMs) {
+    this.#idleMs = idle;
+  }
 
   get(code: RoomCode): WorkingText | undefined {
     return this.#texts.get(code)?.text;
@@ -17,9 +32,10 @@ export class TextCache {
   put(code: RoomCode, text: WorkingText): void {
     this.delete(code);
     const { cost } = text;
-    this.#texts.set(code, { text, cost });
+    this.#texts.set(code, { text, cost, wasUsed: true });
     this.#cost += cost;
     if (this.#cost > maxCost) this.#makeRoom(code);
+    this.#watchIdle();
   }
 
   delete(code: RoomCode): void {
@@ -32,10 +48,29 @@ export class TextCache {
   }
 
   #makeRoom(newest: RoomCode): void {
-    for (const [code, { text }] of this.#texts) {
+    for (const code of this.#texts.keys()) {
       if (this.#cost <= maxCost) return;
-      // Edits on their way to the store build on it.
-      if (code !== newest && text.pending === 0) this.delete(code);
+      if (code !== newest) this.#deleteUnlessPending(code);
     }
+  }
+
+  /** Edits on their way to the store build on it. */
+  #deleteUnlessPending(code: RoomCode): void {
+    if (this.#texts.get(code)?.text.pending === 0) this.delete(code);
+  }
+
+  #watchIdle(): void {
+    if (this.#timer || this.#texts.size === 0) return;
+    this.#timer = setTimeout(() => this.#dropIdle(), this.#idleMs);
+    this.#timer.unref();
+  }
+
+  #dropIdle(): void {
+    for (const [code, cached] of [...this.#texts]) {
+      if (!cached.wasUsed) this.#deleteUnlessPending(code);
+      cached.wasUsed = false;
+    }
+    this.#timer = undefined;
+    this.#watchIdle();
   }
 }

@@ -81,7 +81,17 @@ interface Sending {
 function sendingOf({ bodySchema, takesFile }: Operation): fc.Arbitrary<Sending> {
   if (takesFile) return fc.oneof(bareFile, formFile);
   if (!bodySchema) return fc.constant({ headers: [], body: undefined });
-  return objectOf(bodySchema).map((body) => ({ headers: [['Content-Type', 'application/json']], body }));
+  const body = bodySchema.properties?.edits ? anyEdit(bodySchema) : objectOf(bodySchema);
+  return body.map((fields) => ({ headers: [['Content-Type', 'application/json']], body: fields }));
+}
+
+/** Of a text that is not known: at its start, or at its end. */
+function anyEdit({ properties = {} }: Schema): fc.Arbitrary<Map<string, string>> {
+  const insert = jsonOf(properties.append ?? {});
+  return fc.oneof(
+    insert.map((text) => new Map([['append', text]])),
+    insert.map((text) => new Map([['edits', `[{"from":0,"to":0,"insert":${text}}]`]])),
+  );
 }
 
 const bytes = fc.uint8Array({ maxLength: 2000 }).map((array) => Buffer.from(array));
@@ -112,6 +122,7 @@ function objectOf({ properties = {}, required = [] }: Schema): fc.Arbitrary<Map<
 }
 
 function jsonOf({ type, pattern, minimum = 0 }: Schema): fc.Arbitrary<string> {
+  if (type === 'boolean') return fc.boolean().map(String);
   if (type === 'integer') return fc.integer({ min: minimum, max: minimum + 1000 }).map(String);
   const text = pattern ? fc.stringMatching(new RegExp(pattern)) : fc.string({ unit: 'binary', maxLength: 200 });
   return text.map((it) => JSON.stringify(it));
