@@ -107,6 +107,8 @@ export interface StoredText {
   content: Content;
   /** The log, oldest first; where it is not empty, its last entry made the current version. */
   entries: readonly TextEntry[];
+  /** Which text the current version is; see {@link TextAppend}. */
+  revision: number;
   /** The version of the full text that is stored. */
   fullTextVersion: number;
   /** The version of the newest checkpoint; 0 where there is none. */
@@ -114,9 +116,15 @@ export interface StoredText {
   keepsHistory: boolean;
 }
 
-/** Appends an entry to the log if the version before it is still the current one. */
+/**
+ * Appends an entry to the log if the text that it was made for is still the current one. That is not said by its version
+ * alone: of two texts with the same version only one was stored, and an entry made for the other must not follow it.
+ */
 export interface TextAppend {
   entry: TextEntry;
+  /** A random number that stands for the text after the entry, and the one for the text before it; 0 for a new room. */
+  revision: number;
+  previousRevision: number;
   /** The whole text after it, where the caller has it at hand: a driver may cache it. */
   content: string | undefined;
   /** Stores the full text of the new version, and drops the entries up to a version, maybe this one, from the log. */
@@ -127,9 +135,16 @@ export interface TextAppend {
 
 export type AppendOutcome =
   | { outcome: 'appended'; seq: number }
-  /** Another version is the current one; with the entries since the expected one, where the log has them. */
-  | { outcome: 'stale'; version: number; entries: readonly TextEntry[] | undefined }
+  /** Another text is the current one; with the entries since the expected version, where the log has them. */
+  | { outcome: 'stale'; version: number; revision: number; entries: readonly TextEntry[] | undefined }
   | { outcome: Absence };
+
+/** The whole text of the current version. */
+export interface CurrentText {
+  version: number;
+  revision: number;
+  content: string;
+}
 
 /** A text that a room had, kept so that it can be restored. */
 export interface CheckpointInfo {
@@ -233,7 +248,8 @@ export interface RoomStore {
   /** Newest first. */
   listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | Absence>;
   readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | Absence>;
-  clearHistory(code: RoomCode, now: number): Promise<'cleared' | Absence>;
+  /** Erases the checkpoints and the log, where this is still the current text. */
+  clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | Absence>;
 
   addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | Absence>;
   listFiles(code: RoomCode, now: number): Promise<StoredFile[] | Absence>;
@@ -300,6 +316,7 @@ export interface KeyStore {
 /** All that makes a room. Counters of its visitors and the devices that are in it are not part of it. */
 export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
   content: Content;
+  revision: number;
   /** The log up to the version of `content`, oldest first. */
   entries: readonly TextEntry[];
   /** Oldest first. */

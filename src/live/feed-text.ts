@@ -1,40 +1,32 @@
 /** The text of a room as its feed knows it. The whole is put together only when a session needs it. */
 import type { TextEntry, TextState } from '../core/ports.ts';
-import { type Changes, toChanges, toEdits } from '../text/changes.ts';
-import { applyEdits } from '../text/edits.ts';
+import { TextDocument } from '../text/document.ts';
 
 /** Entries kept for sessions that fell behind; the log of the store has more. */
 const maxRecent = 64;
-/** Edits that may wait before the whole text is put together again. */
-const maxWaiting = 256;
+/** Of what they insert, in UTF-16 code units. */
+const maxRecentLength = 128 * 1024;
 
 /** Never changed once made: sessions hold on to the one that they have sent. */
 export class FeedText {
   readonly version: number;
   readonly writtenAt: number;
+  readonly #document: TextDocument;
   readonly #recent: readonly TextEntry[];
-  #content: string;
-  /** What leads from `#content` to this version, as one change. */
-  #waiting: Changes | undefined;
-  readonly #waitingCount: number;
 
   private constructor(
     { version, writtenAt }: Pick<TextState, 'version' | 'writtenAt'>,
-    content: string,
-    recent: readonly TextEntry[] = [],
-    waiting?: Changes,
-    waitingCount = 0,
+    document: TextDocument,
+    recent: readonly TextEntry[],
   ) {
     this.version = version;
     this.writtenAt = writtenAt;
-    this.#content = content;
+    this.#document = document;
     this.#recent = recent;
-    this.#waiting = waiting;
-    this.#waitingCount = waitingCount;
   }
 
   static of(state: TextState & { content: string }): FeedText {
-    return new FeedText(state, state.content);
+    return new FeedText(state, TextDocument.of(state.content), []);
   }
 
   /** As of a state of the store, which may have told only the entries since this text. */
@@ -50,18 +42,11 @@ export class FeedText {
   }
 
   next(entry: TextEntry): FeedText {
-    const recent = [...this.#recent.slice(1 - maxRecent), entry];
-    if (this.#waitingCount >= maxWaiting) return new FeedText(entry, applyEdits(this.content(), entry.edits), recent);
-    const length = this.#waiting?.newLength ?? this.#content.length;
-    const change = toChanges(entry.edits, length);
-    const waiting = this.#waiting?.compose(change) ?? change;
-    return new FeedText(entry, this.#content, recent, waiting, this.#waitingCount + 1);
+    return new FeedText(entry, this.#document.apply(entry.edits), newest([...this.#recent, entry]));
   }
 
   content(): string {
-    if (this.#waiting) this.#content = applyEdits(this.#content, toEdits(this.#waiting));
-    this.#waiting = undefined;
-    return this.#content;
+    return this.#document.toString();
   }
 
   /** The entries after an older text of this room; undefined where they are not at hand. */
@@ -71,3 +56,17 @@ export class FeedText {
     return this.#recent.slice(this.#recent.length - count);
   }
 }
+
+/** The last ones within the limits. */
+function newest(entries: readonly TextEntry[]): readonly TextEntry[] {
+  let length = 0;
+  let first = entries.length;
+  while (first > 0 && entries.length - first < maxRecent) {
+    length += lengthOf(entries[first - 1] as TextEntry);
+    if (length > maxRecentLength && first < entries.length) break;
+    first -= 1;
+  }
+  return entries.slice(first);
+}
+
+const lengthOf = ({ edits }: TextEntry) => edits.reduce((sum, { insert }) => sum + insert.length + 16, 0);

@@ -172,8 +172,10 @@ export class Session {
   }
 
   #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
-    const { feed, channel } = this.#parts;
-    const author = { deviceId: channel.device.id, ref, origin: channel.id };
+    const { feed, channel, textMode } = this.#parts;
+    // Who receives whole texts does not know the one after its edit: it is news to it, too.
+    const origin = textMode === 'edits' ? channel.id : undefined;
+    const author = { deviceId: channel.device.id, ref, origin };
     return () => this.#deps.rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
   }
 

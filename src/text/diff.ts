@@ -2,15 +2,24 @@
 import { diffArrays } from 'diff/lib/diff/array.js';
 import { cutsPair, type TextEdit } from './edits.ts';
 
-/** The work grows with the square of the differences; past this many, one larger edit is better. */
+/** The work grows with the square of the differences. This much for one diff takes some 20 ms; then larger edits do. */
+const maxWork = 100_000;
 const maxDifferences = 300;
+const maxEdits = 1000;
 const maxLinesLength = 512 * 1024;
 const maxLines = 20_000;
 const maxWordsLength = 8 * 1024;
 
 export function diffTexts(before: string, after: string): TextEdit[] {
   if (before === after) return [];
-  return refine(trim({ from: 0, to: before.length, insert: after }, before), before);
+  const whole = trim({ from: 0, to: before.length, insert: after }, before);
+  const edits = refine(whole, before, { left: maxWork });
+  return edits.length > maxEdits ? [whole] : edits;
+}
+
+/** What may still be spent on all parts of a diff together. */
+interface Budget {
+  left: number;
 }
 
 /** Without what the replaced and the inserted text begin and end with alike. */
@@ -20,22 +29,25 @@ function trim({ from, to, insert }: TextEdit, before: string): TextEdit {
 }
 
 /** By lines where it is long, by words where it is short enough. */
-function refine(edit: TextEdit, before: string): TextEdit[] {
+function refine(edit: TextEdit, before: string, budget: Budget): TextEdit[] {
   const removed = before.slice(edit.from, edit.to);
   if (removed === '' || edit.insert === '') return [edit];
   const length = removed.length + edit.insert.length;
-  if (length <= maxWordsLength) return split(edit, wordsOf(removed), wordsOf(edit.insert)) ?? [edit];
+  if (length <= maxWordsLength) return split(edit, wordsOf(removed), wordsOf(edit.insert), budget) ?? [edit];
   if (length > maxLinesLength) return [edit];
   const [lines, newLines] = [linesOf(removed), linesOf(edit.insert)];
   if (lines.length + newLines.length > maxLines) return [edit];
-  const hunks = split(edit, lines, newLines);
+  const hunks = split(edit, lines, newLines, budget);
   if (!hunks || hunks.length < 2) return [edit];
-  return hunks.flatMap((hunk) => refine(trim(hunk, before), before));
+  return hunks.flatMap((hunk) => refine(trim(hunk, before), before, budget));
 }
 
 /** The edit as several, between which tokens stay; undefined when there are too many differences. */
-function split({ from }: TextEdit, before: string[], after: string[]): TextEdit[] | undefined {
-  const parts = diffArrays(before, after, { maxEditLength: maxDifferences });
+function split({ from }: TextEdit, before: string[], after: string[], budget: Budget): TextEdit[] | undefined {
+  const maxEditLength = Math.min(maxDifferences, Math.floor(Math.sqrt(budget.left)));
+  const parts = diffArrays(before, after, { maxEditLength });
+  const differences = parts?.reduce((sum, { added, removed, count }) => sum + (added || removed ? count : 0), 0);
+  budget.left -= (differences ?? maxEditLength) ** 2;
   if (!parts) return undefined;
   const edits: TextEdit[] = [];
   let position = from;

@@ -13,14 +13,17 @@ const shortPiece = 64;
 export class TextDocument {
   readonly length: number;
   #pieces: readonly string[];
+  /** How long the text was that the pieces are cut from: while they are there, all of it stays in memory. */
+  readonly #heldLength: number;
 
-  private constructor(pieces: readonly string[], length: number) {
+  private constructor(pieces: readonly string[], length: number, heldLength: number) {
     this.#pieces = pieces;
     this.length = length;
+    this.#heldLength = Math.max(length, heldLength);
   }
 
   static of(text: string): TextDocument {
-    return new TextDocument([text], text.length);
+    return new TextDocument([text], text.length, text.length);
   }
 
   /** The edits must be in range, ascending and not overlapping. */
@@ -36,14 +39,15 @@ export class TextDocument {
       length += insert.length - (to - from);
     }
     reader.readTo(this.length, pieces);
-    return pieces.length > maxPieces ? TextDocument.of(pieces.join('')) : new TextDocument(pieces, length);
+    const isWorthCopying = pieces.length > maxPieces || length < this.#heldLength / 2;
+    return isWorthCopying ? TextDocument.of(copyOf(pieces)) : new TextDocument(pieces, length, this.#heldLength);
   }
 
   slice(from: number, to: number): string {
     const pieces: string[] = [];
     const reader = new PieceReader(this.#pieces);
-    reader.readTo(from);
-    reader.readTo(to, pieces);
+    reader.readTo(Math.min(from, this.length));
+    reader.readTo(Math.min(to, this.length), pieces);
     return pieces.join('');
   }
 
@@ -53,6 +57,9 @@ export class TextDocument {
     return this.#pieces[0] as string;
   }
 }
+
+/** A string of its own: a single slice would be returned as it is, and keep the text that it was cut from. */
+const copyOf = (pieces: readonly string[]): string => ` ${pieces.join('')}`.slice(1);
 
 /** Short ones are joined, such as the letters of a word. */
 function addPiece(pieces: string[], piece: string): void {

@@ -55,6 +55,8 @@ export function appendTo(
   const made = Math.max(1, version + 1 + drawn.versionOffset);
   return {
     entry: { version: made, edits, deviceId, ref, writtenAt },
+    revision: made,
+    previousRevision: made - 1,
     content: drawn.hasContent ? after : undefined,
     compaction: keptEntries === undefined ? undefined : { content: after, dropThrough: made - keptEntries },
     checkpoint: drawn.hasCheckpoint
@@ -88,5 +90,12 @@ export function entriesSince({ content, log }: ModelText, since: number): TextEn
 
 export function storedTextOf({ content, log, fullTextVersion, history }: ModelText): StoredText {
   const checkpointVersion = history.at(-1)?.version ?? 0;
-  return { content, entries: log, fullTextVersion, checkpointVersion, keepsHistory: true };
+  return {
+    content,
+    entries: log,
+    revision: content.version,
+    fullTextVersion,
+    checkpointVersion,
+    keepsHistory: true,
+  };
 }

@@ -63,6 +63,7 @@ function readingTests(open: OpenStore): void {
       seq: 5,
       pinAttempts: 1,
       content: { content: oddText, version: 2, writtenAt: start + second },
+      revision: 2,
       entries,
       history: [kept.checkpoint],
       keepsHistory: true,
@@ -86,7 +87,7 @@ function readingTests(open: OpenStore): void {
     await store.rooms.appendText(code, textAppend(entries[1]));
     const record = await store.archive.readRoom(code, start);
     const content = { content: 'abc', version: 3, writtenAt: start };
-    assert.deepEqual(record, { ...roomRecord(), code, seq: 3, content, entries, keepsHistory: false });
+    assert.deepEqual(record, { ...roomRecord({ content }), code, seq: 3, entries, keepsHistory: false });
   });
 
   it('are not there when nobody made them, or when their time is up', async () => {
@@ -161,7 +162,7 @@ function restoringTests(open: OpenStore): void {
     const { code } = record;
     await store.archive.restoreRoom(record, start);
     const stale = await store.rooms.appendText(code, textAppend(insertion(3, 'late')));
-    assert.deepEqual(stale, { outcome: 'stale', version: 4, entries: record.entries });
+    assert.deepEqual(stale, { outcome: 'stale', version: 4, revision: 4, entries: record.entries });
     assert.deepEqual(await appendInsertion(store.rooms, code, 5, 'a'), { outcome: 'appended', seq: 10 });
     const { content, entries, checkpointVersion } = await storedText(store.rooms, code);
     assert.deepEqual([content.content, checkpointVersion], ['abc', 3]);
@@ -290,6 +291,7 @@ function roomRecord(over: Partial<RoomRecord> = {}): RoomRecord {
     seq: 0,
     pinAttempts: 0,
     content: { content: '', version: 0, writtenAt: start },
+    revision: over.content?.version ?? 0,
     entries: [],
     history: [],
     keepsHistory: true,

@@ -35,6 +35,7 @@ function compactingTests(open: OpenStore): void {
     assert.deepEqual(await storedText(store.rooms, code), {
       content: { content, version: 4, writtenAt: start },
       entries: [insertion(3, '3\u0000'), insertion(4, '4\u0000')],
+      revision: 4,
       fullTextVersion: 4,
       checkpointVersion: 0,
       keepsHistory: true,

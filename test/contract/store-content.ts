@@ -7,6 +7,7 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
 import {
   appendInsertion,
+  currentText,
   file,
   insertion,
   makeRoom,
@@ -128,7 +129,7 @@ function versionTests(open: OpenStore): void {
       Array.from({ length: 50 }, (_, n) => appendInsertion(store.rooms, code, 1, `writer ${n}`)),
     );
     const winner = appends.findIndex(({ outcome }) => outcome === 'appended');
-    const stale = { outcome: 'stale', version: 1, entries: [insertion(1, `writer ${winner}`)] };
+    const stale = { outcome: 'stale', version: 1, revision: 1, entries: [insertion(1, `writer ${winner}`)] };
     const others = appends.filter((_, n) => n !== winner);
     assert.deepEqual(
       others,
@@ -190,7 +191,7 @@ function sequenceTests(open: OpenStore): void {
     await store.rooms.appendText(code, textAppend(textEntry(5)));
     await store.rooms.removeFile(code, file().id, start);
     await store.rooms.addFile(code, file(), { files: 0, bytes: 0 });
-    await store.rooms.clearHistory(code, start);
+    await store.rooms.clearHistory(code, currentText('', 0), start);
     assert.equal(seqOf(await writeText(store.rooms, code, 'a')), 1);
   });
 }

@@ -1,11 +1,12 @@
 /** Checkpoints of the text: kept within limits, listed, read and cleared. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Checkpoint, CheckpointInfo } from '../../src/core/ports.ts';
+import type { Checkpoint, CheckpointInfo, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   appendInsertion,
   checkpoint,
+  currentText,
   draft,
   hour,
   keepCheckpoint,
@@ -82,7 +83,7 @@ function checkpointTests(open: OpenStore): void {
     const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
     await keepCheckpoint(store.rooms, one, checkpoint(0, 'one'));
     await keepCheckpoint(store.rooms, other, checkpoint(0, 'other'));
-    await store.rooms.clearHistory(other, start);
+    assert.equal(await clearAll(store.rooms, other), 'cleared');
     assert.deepEqual(await store.rooms.readCheckpoint(one, 0, start), checkpoint(0, 'one'));
     assert.equal(await store.rooms.readCheckpoint(other, 0, start), 'no-checkpoint');
   });
@@ -140,23 +141,38 @@ function limitTests(open: OpenStore): void {
 function endTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
 
-  it('[HIST-3] clears the history and leaves the text and its log', async () => {
+  it('[HIST-3] clears the history and the log, and leaves the text', async () => {
     const code = await makeRoom(store.rooms);
     await appendInsertion(store.rooms, code, 1, 'text');
     await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
-    const { content, entries } = await storedText(store.rooms, code);
-    assert.equal(await store.rooms.clearHistory(code, start), 'cleared');
+    const { content, revision } = await storedText(store.rooms, code);
+    const { version } = content;
+    assert.equal(await clearAll(store.rooms, code), 'cleared');
     assert.deepEqual(await store.rooms.listHistory(code, start), []);
     assert.equal(await store.rooms.readCheckpoint(code, 1, start), 'no-checkpoint');
     const after = await storedText(store.rooms, code);
-    assert.deepEqual(after, { content, entries, fullTextVersion: 0, checkpointVersion: 0, keepsHistory: true });
+    const cleared = { entries: [], fullTextVersion: version, checkpointVersion: 0, keepsHistory: true };
+    assert.deepEqual(after, { content, revision, ...cleared });
+    assert.equal((await appendInsertion(store.rooms, code, version + 1, 'more ')).outcome, 'appended');
+    assert.equal((await storedText(store.rooms, code)).content.content, `more ${content.content}`);
+  });
+
+  it('[HIST-3] clears nothing where the text is another by now', async () => {
+    const code = await makeRoom(store.rooms);
+    await appendInsertion(store.rooms, code, 1, 'text');
+    await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
+    const stored = await storedText(store.rooms, code);
+    const { content, version } = stored.content;
+    const others = [currentText(content, version - 1), { ...currentText(content, version), revision: 7 }];
+    for (const other of others) assert.equal(await store.rooms.clearHistory(code, other, start), 'stale');
+    assert.deepEqual(await storedText(store.rooms, code), stored);
   });
 
   it('[HIST-3] clears a history that is empty, and keeps checkpoints again afterwards', async () => {
     const code = await makeRoom(store.rooms);
-    assert.equal(await store.rooms.clearHistory(code, start), 'cleared');
+    assert.equal(await clearAll(store.rooms, code), 'cleared');
     await keepCheckpoint(store.rooms, code, checkpoint(0, ''));
-    assert.equal(await store.rooms.clearHistory(code, start), 'cleared');
+    assert.equal(await clearAll(store.rooms, code), 'cleared');
     await keepCheckpoint(store.rooms, code, checkpoint(1, 'again'));
     assert.deepEqual(await store.rooms.listHistory(code, start), [infoOf(checkpoint(1, 'again'))]);
   });
@@ -168,7 +184,7 @@ function endTests(open: OpenStore): void {
     await store.rooms.deleteRoom(code, start);
     assert.equal(await store.rooms.listHistory(code, start), 'gone');
     assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'gone');
-    assert.equal(await store.rooms.clearHistory(code, start), 'gone');
+    assert.equal(await store.rooms.clearHistory(code, currentText('', 0), start), 'gone');
     await makeRoom(store.rooms, { draw: made.draw });
     assert.deepEqual(await store.rooms.listHistory(code, start), []);
     assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'no-checkpoint');
@@ -182,15 +198,20 @@ function endTests(open: OpenStore): void {
     await rooms.expireRooms(start + hour, 100);
     assert.equal(await rooms.listHistory(code, start + hour), 'expired');
     assert.equal(await rooms.readCheckpoint(code, 0, start + hour), 'expired');
-    assert.equal(await rooms.clearHistory(code, start + hour), 'expired');
+    assert.equal(await rooms.clearHistory(code, currentText('', 0), start + hour), 'expired');
   });
 
   it('is not there for a room that never existed', async () => {
     const code = unknownCode();
     assert.equal(await store.rooms.listHistory(code, start), 'gone');
     assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'gone');
-    assert.equal(await store.rooms.clearHistory(code, start), 'gone');
+    assert.equal(await store.rooms.clearHistory(code, currentText('', 0), start), 'gone');
   });
+}
+
+async function clearAll(rooms: RoomStore, code: RoomCode): Promise<string> {
+  const { content } = await storedText(rooms, code);
+  return rooms.clearHistory(code, currentText(content.content, content.version), start);
 }
 
 const infoOf = ({ content, ...info }: Checkpoint): CheckpointInfo => info;

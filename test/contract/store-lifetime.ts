@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Absence, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
+  currentText,
   day,
   file,
   hour,
@@ -140,7 +141,7 @@ const operations: readonly Operation[] = [
   },
   { name: 'list the history', run: (rooms, code, now) => rooms.listHistory(code, now) },
   { name: 'read a checkpoint', run: (rooms, code, now) => rooms.readCheckpoint(code, 1, now) },
-  { name: 'clear the history', run: (rooms, code, now) => rooms.clearHistory(code, now) },
+  { name: 'clear the history', run: (rooms, code, now) => rooms.clearHistory(code, currentText('', 0), now) },
   { name: 'add a file', run: (rooms, code, now) => rooms.addFile(code, file({ uploadedAt: now }), quota) },
   { name: 'list the files', run: (rooms, code, now) => rooms.listFiles(code, now) },
   { name: 'remove a file', run: (rooms, code, now, fileId = file().id) => rooms.removeFile(code, fileId, now) },

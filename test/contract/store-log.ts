@@ -36,6 +36,7 @@ function appendTests(open: OpenStore): void {
     assert.deepEqual(await storedText(store.rooms, code), {
       content: { content: '', version: 0, writtenAt: start },
       entries: [],
+      revision: 0,
       fullTextVersion: 0,
       checkpointVersion: 0,
       keepsHistory: true,
@@ -61,7 +62,7 @@ function appendTests(open: OpenStore): void {
       assert.deepEqual(await store.rooms.appendText(code, textAppend(entry)), { outcome: 'appended', seq: n + 1 });
     }
     const content = { content: 'J\u0000ello,\r\n"\\👍 ', version: 3, writtenAt: start + second };
-    const stored = { content, entries, fullTextVersion: 0, checkpointVersion: 0, keepsHistory: false };
+    const stored = { content, entries, revision: 3, fullTextVersion: 0, checkpointVersion: 0, keepsHistory: false };
     assert.deepEqual(await storedText(store.rooms, code), stored);
     assert.deepEqual({ ...(await textOf(store.rooms, code)) }, content);
   });
@@ -155,26 +156,34 @@ function staleTests(open: OpenStore): void {
   it('[TEXT-7] answer with the entries since the expected version', async () => {
     const code = await roomAtVersion3();
     for (const version of [1, 2, 3]) {
-      const stale = { outcome: 'stale', version: 3, entries: entries.slice(version - 1) };
+      const stale = { outcome: 'stale', version: 3, revision: 3, entries: entries.slice(version - 1) };
       assert.deepEqual(await appendLate(code, version), stale);
     }
   });
 
   it('[TEXT-7] answer without entries when the log no longer has all of them', async () => {
     const code = await roomAtVersion3(2);
-    const withoutEntries = { outcome: 'stale', version: 3, entries: undefined };
+    const withoutEntries = { outcome: 'stale', version: 3, revision: 3, entries: undefined };
     assert.deepEqual(await appendLate(code, 1), withoutEntries);
     assert.deepEqual(await appendLate(code, 2), withoutEntries);
     assert.deepEqual(await appendLate(code, 3), { ...withoutEntries, entries: [entries[2]] });
     assert.deepEqual(await appendLate(await roomAtVersion3(3), 3), withoutEntries);
   });
 
+  it('[TEXT-7] are those of a text that has the version, but was never stored', async () => {
+    const code = await roomAtVersion3();
+    const entry = insertion(4, 'for another text');
+    const outcome = await store.rooms.appendText(code, textAppend(entry, { previousRevision: 1234 }));
+    assert.deepEqual(outcome, { outcome: 'stale', version: 3, revision: 3, entries: [] });
+    assert.equal((await storedText(store.rooms, code)).content.version, 3);
+  });
+
   it('[TEXT-7] answer without entries when the expected version does not exist yet', async () => {
     const code = await roomAtVersion3();
-    const stale = { outcome: 'stale', version: 3, entries: undefined };
+    const stale = { outcome: 'stale', version: 3, revision: 3, entries: undefined };
     assert.deepEqual(await appendLate(code, 5), stale);
     assert.deepEqual(await appendLate(code, 1000), stale);
-    assert.deepEqual(await appendLate(await makeRoom(store.rooms), 2), { ...stale, version: 0 });
+    assert.deepEqual(await appendLate(await makeRoom(store.rooms), 2), { ...stale, version: 0, revision: 0 });
   });
 
   it('[TEXT-7] [TEXT-8] [HIST-1] change nothing: neither text nor log, full text or history', async () => {

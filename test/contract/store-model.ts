@@ -16,6 +16,7 @@ import {
   storedTextOf,
 } from './model-text.ts';
 import {
+  currentText,
   day,
   draft,
   file,
@@ -141,14 +142,21 @@ function appending(drawn: DrawnAppend): Step {
       apply(room.text, append);
       return assert.deepEqual(outcome, { outcome: 'appended', seq: room.seq });
     }
-    assert.deepEqual(outcome, { outcome: 'stale', version, entries: entriesSince(room.text, since) });
+    assert.deepEqual(outcome, {
+      outcome: 'stale',
+      version,
+      revision: version,
+      entries: entriesSince(room.text, since),
+    });
   };
 }
 
 async function clearHistory(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
   const room = live(model, code);
-  assert.equal(await rooms.clearHistory(code, model.now), room ? 'cleared' : absence(model, code));
-  if (room) room.text.history = [];
+  const { content, version } = room?.text.content ?? { content: '', version: 0 };
+  const cleared = await rooms.clearHistory(code, currentText(content, version), model.now);
+  assert.equal(cleared, room ? 'cleared' : absence(model, code));
+  if (room) Object.assign(room.text, { history: [], log: [], fullTextVersion: version });
 }
 
 async function remove(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {

@@ -86,6 +86,7 @@ function roomTests(open: OpenStore): void {
     assert.deepEqual(before, {
       content: { content: 'onetwo\u0000three', version: 3, writtenAt: start },
       entries: [insertion(2, 'two\u0000'), insertion(3, 'one', { deviceId: 'phone', ref: 'r' })],
+      revision: 3,
       fullTextVersion: 2,
       checkpointVersion: 2,
       keepsHistory: false,

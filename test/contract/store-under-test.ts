@@ -9,6 +9,7 @@ import type {
   Checkpoint,
   CodeLength,
   Content,
+  CurrentText,
   GuardRules,
   HistoryLimits,
   RoomDraft,
@@ -152,8 +153,14 @@ export function insertion(version: number, insert: string, over: Partial<TextEnt
   return textEntry(version, { edits: [{ from: 0, to: 0, insert }], ...over });
 }
 
+/** What a caller knows who clears the history. */
+export const currentText = (content: string, version: number): CurrentText => ({ content, version, revision: version });
+
+/** In these tests the revision of a text is its version. */
 export function textAppend(entry: TextEntry, over: Partial<TextAppend> = {}): TextAppend {
-  return { entry, content: undefined, compaction: undefined, checkpoint: undefined, ...over };
+  const { version: revision } = entry;
+  const nothingElse = { content: undefined, compaction: undefined, checkpoint: undefined };
+  return { entry, revision, previousRevision: revision - 1, ...nothingElse, ...over };
 }
 
 /** Inserts a text before all others, without waiting for earlier appends. */

@@ -11,7 +11,14 @@ const MiB = 1024 * 1024;
 
 function textOf(length: number): WorkingText {
   const content = { content: 'x'.repeat(length), version: 1, writtenAt: 0 };
-  return new WorkingText({ content, entries: [], fullTextVersion: 1, checkpointVersion: 0, keepsHistory: true });
+  return new WorkingText({
+    content,
+    entries: [],
+    revision: 1,
+    fullTextVersion: 1,
+    checkpointVersion: 0,
+    keepsHistory: true,
+  });
 }
 
 const codeOf = (n: number) => `ROOM${n}` as RoomCode;
@@ -45,7 +52,7 @@ describe('the cache of texts', () => {
         ref: undefined,
         writtenAt: 0,
       },
-      MiB + 10,
+      { bytes: MiB + 10, revision: 2 },
     );
     cache.put(codeOf(1), text);
     assert.ok(cache.cost >= before + MiB);

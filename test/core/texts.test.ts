@@ -52,6 +52,77 @@ describe('the authority over texts', () => {
     assert.equal(await content(), 'c!');
   });
 
+  it('[TEXT-10] never stores an edit after a text that it was not made for', async (t) => {
+    const { code, node, content } = await open(t);
+    const [one, two] = [node(), node()];
+    await one.replace(code, { content: 'Hello.' });
+    await two.append(code, '', {});
+    // Each node sends several without waiting: those after one that came too late build on a text that was not stored.
+    const sentences = ['A long sentence.', 'B.', 'Another sentence, longer.', 'D.', 'E!', 'Finally.'];
+    await Promise.all(sentences.map((sentence, n) => (n % 2 ? one : two).append(code, ` [${sentence}]`, {})));
+    const text = await content();
+    for (const sentence of sentences) assert.ok(text.includes(` [${sentence}]`), `${sentence} in ${text}`);
+    assert.equal(text.length, 'Hello.'.length + sentences.reduce((sum, { length }) => sum + length + 3, 0));
+  });
+
+  it('[TEXT-10] [TEXT-11] stores edits whole while others are refused and the history is erased', async (t) => {
+    const { code, node, content } = await open(t);
+    const texts = node();
+    await texts.replace(code, { content: 'Hello.' });
+    const refused = () => texts.edit(code, { ...insert(0, 'x'), baseVersion: 1_000_000 });
+    const late = () => texts.replace(code, { content: 'late', ifVersions: [0] });
+    const words = Array.from({ length: 60 }, (_, n) => ` [word ${n}]`);
+    const others = words.flatMap((_, n) =>
+      n % 3 === 0 ? [refused(), late()] : n % 7 === 0 ? [texts.clearHistory(code)] : [],
+    );
+    const [stored] = await Promise.all([
+      Promise.all(words.map((word) => texts.append(code, word, {}))),
+      Promise.allSettled(others),
+    ]);
+    assert.equal(new Set(stored.map(({ version }) => version)).size, words.length);
+    const text = await content();
+    for (const word of words) assert.ok(text.includes(word), `${word} in ${text}`);
+  });
+
+  it('[TEXT-11] refuses an edit without reading the text again', async (t) => {
+    const counts = { readText: 0 };
+    const { code, node } = await open(t, ({ readText }) => ({
+      readText(...args) {
+        counts.readText += 1;
+        return readText(...args);
+      },
+    }));
+    const texts = node();
+    await texts.replace(code, { content: 'x' });
+    for (const baseVersion of [2, 9e9]) {
+      await assert.rejects(texts.edit(code, { ...insert(0, 'y'), baseVersion }), { code: 'VERSION_CONFLICT' });
+    }
+    await assert.rejects(texts.replace(code, { content: 'z', ifVersions: [7] }), { code: 'VERSION_CONFLICT' });
+    assert.equal(counts.readText, 1);
+  });
+
+  it('[TEXT-11] does not let one edit become more than a client may send', async (t) => {
+    const { code, node } = await open(t);
+    const texts = node();
+    await texts.replace(code, { content: 'x'.repeat(3000) });
+    const spread = Array.from({ length: 900 }, (_, n) => ({ from: 3 * n, to: 3 * n, insert: 'y' }));
+    await texts.edit(code, { edits: spread, baseVersion: undefined });
+    await texts.edit(code, { edits: spread, baseVersion: undefined });
+    const everything = [{ from: 0, to: 3000, insert: '' }];
+    await assert.rejects(texts.edit(code, { edits: everything, baseVersion: 1 }), { code: 'VERSION_CONFLICT' });
+  });
+
+  it('[HIST-1] writes a large text at most once in five seconds for removals of a part of it', async (t) => {
+    const { rooms, code, node } = await open(t);
+    const texts = node();
+    await texts.replace(code, { content: 'x'.repeat(90_000) });
+    for (let n = 0; n < 10; n++) {
+      await texts.edit(code, { edits: [{ from: 0, to: 1000, insert: 'y'.repeat(1000) }], baseVersion: undefined });
+    }
+    const history = await rooms.listHistory(code, Date.now());
+    assert.equal(Array.isArray(history) && history.length, 1);
+  });
+
   it('[TEXT-6] goes on after a write that failed, and those sent after it are stored', async (t) => {
     let failing = 2;
     const { code, node, content, changes } = await open(t, ({ appendText }) => ({

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
+import { joinRoom } from '../support/device.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 async function openRoom({ api }: TestServer, json = {}) {
@@ -101,6 +102,18 @@ describe('history', () => {
       (await history()).map(({ version }: { version: number }) => version),
       [3],
     );
+  });
+
+  it('[HIST-3] is erased from the log too: nobody who joins later receives earlier texts', async (t) => {
+    const server = await startTestServer(t);
+    const { path, write } = await openRoom(server);
+    await write('my secret text');
+    await write('something else');
+    await server.api.delete(`${path}/history`);
+    const room = path.split('/').at(-1) ?? '';
+    const device = await joinRoom(t, server.url, room, { edits: true, version: 0 });
+    assert.equal((await device.next('snapshot')).content.content, 'something else');
+    assert.ok(!JSON.stringify(device.told).includes('secret'));
   });
 
   it('[HIST-3] ends with the room', async (t) => {

@@ -68,6 +68,17 @@ describe('editing over the channel', () => {
     assert.deepEqual({ content, version, ref }, { content: 'from old and new', version: 2, ref: 'p' });
   });
 
+  it('[LIVE-16] tells a client that receives whole texts what its edit made of the text', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const old = await joinRoom(t, server.url, room);
+    await old.next('snapshot');
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'B' } });
+    old.say({ type: 'edit', edits: insert(0, 'A'), baseVersion: 0 });
+    assert.equal((await old.next('content', ({ version }) => version === 2)).content, 'AB');
+    assert.equal((await old.next('written')).version, 2);
+  });
+
   it('[TEXT-10] [LIVE-17] rebases edits of older versions, and orders ties by device', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
@@ -179,11 +190,15 @@ describe('a device that rejoins', () => {
     again.say({ ...edit, edits: insert(0, 'other') });
     const { error, ref } = await again.next('error');
     assert.deepEqual([error.code, error.details?.field, ref], ['VALIDATION_FAILED', 'ref', 'r1']);
+    again.say({ type: 'edit', edits: [{ from: 0, to: 1, insert: '' }], baseVersion: 2, ref: 'r2' });
+    await again.next('written', (told) => told.ref === 'r2');
+    again.say({ type: 'edit', edits: [{ from: 2, to: 4, insert: '' }], baseVersion: 2, ref: 'r2' });
+    assert.equal((await again.next('error')).error.code, 'VALIDATION_FAILED');
     // The ref is of the device: another may use the same.
     const other = await editor(t, server, room, { deviceId: 'laptop' });
-    other.say({ ...edit, edits: insert(0, '2'), baseVersion: 2 });
+    other.say({ ...edit, edits: insert(0, '2'), baseVersion: 3 });
     await other.next('written');
-    assert.equal(await contentOf(server, room), '2once!');
+    assert.equal(await contentOf(server, room), '2nce!');
   });
 
   it('[LIVE-19] [SYNC-3] repeats it after a restart of the server', async (t) => {

@@ -118,12 +118,17 @@ describe('the text in Redis', () => {
     await redis.send(room, ['HDEL', room, 'textVersion', 'logVersion', 'keepsHistory']);
 
     const content = { content: 'older', version: 7, writtenAt: start };
-    const stored = { content, entries: [], fullTextVersion: 7, checkpointVersion: 0, keepsHistory: true };
+    const stored = { content, entries: [], revision: 7, fullTextVersion: 7, checkpointVersion: 0, keepsHistory: true };
     assert.deepEqual(await storedText(rooms, code), stored);
     assert.deepEqual(await textOf(rooms, code), content);
     const record = await archive.readRoom(code, start);
     assert.deepEqual([record?.content, record?.entries, record?.keepsHistory], [content, [], true]);
-    assert.deepEqual(await appendInsertion(rooms, code, 7, ''), { outcome: 'stale', version: 7, entries: undefined });
+    assert.deepEqual(await appendInsertion(rooms, code, 7, ''), {
+      outcome: 'stale',
+      version: 7,
+      revision: 7,
+      entries: undefined,
+    });
 
     assert.equal((await appendInsertion(rooms, code, 8, 'much ')).outcome, 'appended');
     assert.equal((await textOf(rooms, code))?.content, 'much older');
@@ -140,9 +145,14 @@ describe('the text in Redis', () => {
     assert.equal((await textOf(rooms, code))?.content, 'theirs');
     const state = await rooms.readState(code, start, 3);
     assert.deepEqual(typeof state === 'object' && [state.text.content, state.text.entries], ['theirs', []]);
-    assert.deepEqual(await appendInsertion(rooms, code, 4, ''), { outcome: 'stale', version: 4, entries: undefined });
+    assert.deepEqual(await appendInsertion(rooms, code, 4, ''), {
+      outcome: 'stale',
+      version: 4,
+      revision: 3,
+      entries: undefined,
+    });
 
-    await appendInsertion(rooms, code, 5, 'not ');
+    await rooms.appendText(code, textAppend(insertion(5, 'not '), { previousRevision: 3 }));
     assert.equal((await textOf(rooms, code))?.content, 'not theirs');
     const { entries, fullTextVersion } = await storedText(rooms, code);
     assert.deepEqual([entries.map(({ version }) => version), fullTextVersion], [[5], 4]);
@@ -195,6 +205,7 @@ describe('the text in Redis', () => {
       content: { content: 'text', version: 20_000, writtenAt: start },
       entries: Array.from({ length: 10_000 }, (_, n) => textEntry(10_001 + n)),
       history: Array.from({ length: 10_000 }, (_, n) => checkpoint(n, `text ${n}`)),
+      revision: 20_000,
       keepsHistory: true,
       files: [],
       trusted: [],

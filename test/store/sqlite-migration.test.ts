@@ -61,7 +61,7 @@ describe('sqlite: a database of the first release', () => {
 
     const migrated = { entries: [], checkpointVersion: 0, keepsHistory: true };
     const content = { content: 'text', version: 7, writtenAt: start };
-    assert.deepEqual(await storedText(rooms, written), { ...migrated, content, fullTextVersion: 7 });
+    assert.deepEqual(await storedText(rooms, written), { ...migrated, content, revision: 7, fullTextVersion: 7 });
     for (const [code, version, text] of [
       [fresh, 1, 'a'],
       [written, 8, 'atext'],

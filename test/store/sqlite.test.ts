@@ -20,6 +20,7 @@ import { migrate } from '../../src/store/sqlite/schema.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
 import {
+  currentText,
   file,
   hour,
   insertion,
@@ -133,7 +134,7 @@ describe('sqlite: a clock that is set back', () => {
     'read the state': (rooms, code) => rooms.readState(code, late),
     'list the history': (rooms, code) => rooms.listHistory(code, late),
     'read a checkpoint': (rooms, code) => rooms.readCheckpoint(code, 1, late),
-    'clear the history': (rooms, code) => rooms.clearHistory(code, late),
+    'clear the history': (rooms, code) => rooms.clearHistory(code, currentText('', 0), late),
     'add a file': (rooms, code) => rooms.addFile(code, file({ uploadedAt: late }), quota),
     'list the files': (rooms, code) => rooms.listFiles(code, late),
     'remove a file': (rooms, code) => rooms.removeFile(code, file().id, late),
@@ -280,7 +281,7 @@ async function killWhileWriting(folder: string): Promise<{ code: RoomCode; answe
     const code = await rooms.createRoom({ ...draft, createdAt: ${start}, expiresAt: ${start + hour} });
     for (let version = 1; ; version++) {
       const entry = { version, edits: [{ from: 0, to: 0, insert: 'x' }], writtenAt: ${start} };
-      await rooms.appendText(code, { entry });
+      await rooms.appendText(code, { entry, revision: version, previousRevision: version - 1 });
       console.log(version);
     }
   `;

@@ -1,25 +1,28 @@
 /** How much is kept of the past of a text: its log, its full text, and its checkpoints. */
-import type { TextEdit } from '../../text/edits.ts';
 import type { HistoryLimits, TextAppend, TextEntry } from '../ports.ts';
 import { sizeOf, type WorkingText } from './working-text.ts';
 
 /** The full text is stored again when the log since then has this many entries, or takes more than the text itself. */
 const maxEntriesSinceFullText = 1000;
 const minLogBytes = 4096;
+/** Replaying more edits than this takes noticeable time. */
+const maxEditsSinceFullText = 5000;
 /** Entries that stay in the log, for clients that reconnect and edits of older versions. */
 const keptEntries = 500;
 const largeEntry = 64 * 1024;
 
 export const historyLimits: HistoryLimits = { checkpoints: 50, bytes: 4 * 1024 * 1024 };
 const checkpointAfterMs = 30_000;
-/** A removal counts as large from so many code units on, or from half of a text of at least the smaller number. */
-const largeRemoval = 1000;
+/** A removal is large from half of the text on, or from so many code units. The latter is kept only now and then. */
 const smallestText = 20;
+const largeRemoval = 1000;
+const removalCheckpointEveryMs = 5000;
 
 /** To be asked after the entry was added to the text. */
 export function planCompaction(text: WorkingText, largestContent: number): TextAppend['compaction'] {
-  const { entries, bytes } = text.distance;
-  const isDue = entries >= maxEntriesSinceFullText || bytes >= Math.max(minLogBytes, text.document.length);
+  const { entries, bytes, edits } = text.distance;
+  const isLong = entries >= maxEntriesSinceFullText || edits >= maxEditsSinceFullText;
+  const isDue = isLong || bytes >= Math.max(minLogBytes, text.document.length);
   if (!isDue) return undefined;
   return { content: text.document.toString(), dropThrough: text.version - entriesToKeep(text, largestContent) };
 }
@@ -42,7 +45,7 @@ function entriesToKeep({ entries }: WorkingText, maxBytes: number): number {
 export function planCheckpoint(text: WorkingText, entry: TextEntry): TextAppend['checkpoint'] {
   const { changedSince, keepsHistory, document, version, point } = text;
   if (!keepsHistory || changedSince === undefined || document.length === 0) return undefined;
-  const isDue = entry.writtenAt - changedSince >= checkpointAfterMs || isLargeRemoval(entry.edits, document.length);
+  const isDue = entry.writtenAt - changedSince >= checkpointAfterMs || isLargeRemoval(text, entry);
   if (!isDue) return undefined;
   const deviceId = text.entries.at(-1)?.deviceId;
   const { writtenAt, bytes: size } = point;
@@ -50,7 +53,9 @@ export function planCheckpoint(text: WorkingText, entry: TextEntry): TextAppend[
   return { checkpoint, limits: historyLimits };
 }
 
-function isLargeRemoval(edits: readonly TextEdit[], length: number): boolean {
+/** Otherwise small edits of a large text could have it written to the disk again and again. */
+function isLargeRemoval({ document, checkpointedAt }: WorkingText, { edits, writtenAt }: TextEntry): boolean {
   const removed = edits.reduce((sum, { from, to }) => sum + to - from, 0);
-  return removed >= largeRemoval || (length >= smallestText && removed >= length / 2);
+  if (document.length >= smallestText && removed >= document.length / 2) return true;
+  return removed >= largeRemoval && writtenAt - checkpointedAt >= removalCheckpointEveryMs;
 }

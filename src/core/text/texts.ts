@@ -4,6 +4,8 @@
  * again. So every edit is stored, in one order, and none is refused because someone else was quicker.
  */
 
+import { randomInt } from 'node:crypto';
+import { maxEdits } from '../../protocol/fields.ts';
 import { diffTexts } from '../../text/diff.ts';
 import type { TextEdit } from '../../text/edits.ts';
 import { roomOver } from '../admission.ts';
@@ -22,7 +24,7 @@ import {
 } from './edit-rules.ts';
 import { planCheckpoint, planCompaction } from './retention.ts';
 import { TextCache } from './text-cache.ts';
-import { bytesGained, WorkingText } from './working-text.ts';
+import { bytesGained, type TextPoint, WorkingText } from './working-text.ts';
 
 export interface TextRules {
   /** Bytes of UTF-8. */
@@ -57,15 +59,15 @@ export interface WrittenText {
 
 export type Texts = ReturnType<typeof createTexts>;
 
-/** What to do with a text, decided without waiting: the edits to append, a finished answer, or a conflict. */
-type Decision = { edits: readonly TextEdit[]; content?: string } | { written: WrittenText } | { error: Refusal };
+/** What to do with a text, decided without waiting: the edits to append, a finished answer, or a refusal. */
+type Decision = { edits: readonly TextEdit[]; content?: string } | { written: WrittenText } | { refusal: Refusal };
 
-/** Checked again with a text read from the store before it is believed: another node may have written. */
+/** For a text that is the current one: another node may have written since it was read. */
 type Refusal = (text: WorkingText) => PoproomError;
 
 /** Others would have to be faster this many times in a row. */
 const maxAttempts = 100;
-/** Rebasing takes time for each edit and each newer entry; past this product the client reads the text again. */
+/** Rebasing takes time for each edit with each newer entry, and for each edit in these; past it, the client reads again. */
 const maxRebaseSteps = 50_000;
 /** From so many on, looking up their positions in a text that is in pieces takes longer than joining it. */
 const manyEdits = 16;
@@ -96,15 +98,12 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
   }
 
   async function write(code: RoomCode, author: Author, decide: (text: WorkingText) => Decision): Promise<WrittenText> {
-    let isFresh = false;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const text = await load(code);
       const decision = decide(text);
       if ('written' in decision) return decision.written;
-      if ('error' in decision) {
-        if (isFresh && text.pending === 0) throw decision.error(text);
-        isFresh = true;
-        await refresh(code, text);
+      if ('refusal' in decision) {
+        if (await isCurrent(code, text)) throw decision.refusal(text);
         continue;
       }
       const written = await append(code, text, author, decision);
@@ -113,10 +112,20 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     throw new PoproomError('UNAVAILABLE', 'The text is changing too fast; try again.', { retryAfter: 1 });
   }
 
-  /** Forgets what was not stored yet, or was stored elsewhere since. */
-  async function refresh(code: RoomCode, text: WorkingText): Promise<void> {
-    await text.settled;
-    if (cache.get(code) === text) cache.delete(code);
+  /** Whether the store has this text, and nothing newer. If not, it will be read again. */
+  async function isCurrent(code: RoomCode, text: WorkingText): Promise<boolean> {
+    const { version } = await settle(text);
+    const state = await rooms.readState(code, clock(), version);
+    if (typeof state === 'string') throw roomOver(state);
+    if (state.text.version === version && text.version === version) return true;
+    if (text.pending === 0) drop(code, text);
+    return false;
+  }
+
+  /** When the store has answered everything that was sent to it. */
+  async function settle(text: WorkingText): Promise<TextPoint> {
+    while (text.pending > 0) await text.settled;
+    return text.point;
   }
 
   /** Undefined when the text was another one, and the edit has to be decided on again. */
@@ -145,7 +154,7 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     if (text.generation !== generation) return undefined;
     // What was planned for the store, by this edit or by those after it, cannot be taken back in memory.
     const canRewind = text.pending === 0 && !change.compaction && !change.checkpoint;
-    if (outcome.entries && canRewind) text.rewind(point, outcome.entries);
+    if (outcome.entries && canRewind) text.rewind(point, outcome.entries, outcome.revision);
     else drop(code, text);
     return undefined;
   }
@@ -160,24 +169,24 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     const bytes = text.point.bytes + bytesGained(text.document, entry.edits);
     // A text that is too long since the limit was lowered can still be shortened.
     if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
+    const { revision: previousRevision } = text.point;
+    const revision = randomInt(1, 2 ** 47);
     const checkpoint = planCheckpoint(text, entry);
-    if (checkpoint) text.noteCheckpoint(checkpoint.checkpoint.version);
-    text.add(entry, bytes);
+    if (checkpoint) text.noteCheckpoint(checkpoint.checkpoint.version, entry.writtenAt);
+    text.add(entry, { bytes, revision });
     const compaction = planCompaction(text, rules.largestContent);
     if (compaction) text.noteFullText(compaction.dropThrough);
-    return { entry, content: content ?? compaction?.content, compaction, checkpoint };
+    return { entry, revision, previousRevision, content: content ?? compaction?.content, compaction, checkpoint };
   }
 
   function decideEdit(text: WorkingText, request: EditRequest): Decision {
     const { edits, deviceId, ref, ifVersions, baseVersion = text.version } = request;
     const earlier = deviceId !== undefined && ref !== undefined ? text.findByRef(deviceId, ref) : undefined;
-    if (earlier) return repeated(earlier, edits);
-    if (ifVersions && !ifVersions.includes(text.version)) return { error: conflict };
-    const newer = text.since(baseVersion);
-    const isRebasable = newer && newer.length * edits.length <= maxRebaseSteps;
-    if (!isRebasable) return { error: ({ version }) => unknownBase(baseVersion, version) };
-    checkEdits(edits, text.lengthAt(newer));
-    const rebased = text.rebase(edits, deviceId, newer);
+    if (earlier) return { written: repeated(earlier, request) };
+    if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
+    if (baseVersion > text.version) return { refusal: ({ version }) => unknownBase(baseVersion, version) };
+    const rebased = rebase(text, edits, deviceId, baseVersion);
+    if (!rebased) throw unknownBase(baseVersion, text.version);
     if (rebased.length > manyEdits) text.document.toString();
     checkPairs(rebased, text.document);
     return { edits: rebased };
@@ -205,12 +214,25 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     async replace(code: RoomCode, { content, ifVersions, ...author }: Replacement): Promise<WrittenText> {
       checkContent(content, rules.largestContent);
       return write(code, author, (text) => {
-        if (ifVersions && !ifVersions.includes(text.version)) return { error: conflict };
+        if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
         return { edits: diffTexts(text.document.toString(), content), content };
       });
     },
 
-    /** For a room whose text or history was changed in another way than by an edit. */
+    /** Erases the checkpoints, and the log with the texts that are in it. */
+    async clearHistory(code: RoomCode): Promise<void> {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        const text = await load(code);
+        const { version, revision, document } = await settle(text);
+        const outcome = await rooms.clearHistory(code, { version, revision, content: document.toString() }, clock());
+        drop(code, text);
+        if (outcome === 'cleared') return;
+        if (outcome !== 'stale') throw roomOver(outcome);
+      }
+      throw new PoproomError('UNAVAILABLE', 'The text is changing too fast; try again.', { retryAfter: 1 });
+    },
+
+    /** For a room that has ended. */
     forget(code: RoomCode): void {
       const text = cache.get(code);
       if (text) drop(code, text);
@@ -219,19 +241,46 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     /** The entries after a version, up to the current one; undefined when the log does not reach back that far. */
     async since(code: RoomCode, version: number): Promise<readonly TextEntry[] | undefined> {
       const text = await load(code);
-      await text.settled;
+      await settle(text);
       return text.since(version);
     },
   };
 }
 
-/** The same edit sent again, after its answer was lost. Rebasing moves edits, but changes nothing that they insert. */
-function repeated({ version, writtenAt, edits }: TextEntry, again: readonly TextEdit[]): Decision {
-  if (insertedBy(edits) !== insertedBy(again)) return { error: () => reusedRef(version) };
-  return { written: { version, writtenAt } };
+/** Undefined where the log does not reach back that far, or it would take too long. */
+function rebase(
+  text: WorkingText,
+  edits: readonly TextEdit[],
+  deviceId: string | undefined,
+  baseVersion: number,
+): readonly TextEdit[] | undefined {
+  const newer = text.since(baseVersion);
+  if (!newer) return undefined;
+  checkEdits(edits, text.lengthAt(newer));
+  const steps = newer.reduce((sum, entry) => sum + entry.edits.length, newer.length * edits.length);
+  if (steps > maxRebaseSteps) return undefined;
+  const rebased = text.rebase(edits, deviceId, newer);
+  return rebased.length > maxEdits ? undefined : rebased;
+}
+
+/**
+ * The same edit sent again, after its answer was lost. Rebasing moves edits, but changes nothing that they insert. Where
+ * they only remove, the ranges are compared, if they are for the same version.
+ */
+function repeated(earlier: TextEntry, again: EditRequest): WrittenText {
+  const { version, writtenAt, edits } = earlier;
+  const inserted = insertedBy(edits);
+  const isSame = inserted === insertedBy(again.edits) && (inserted !== '' || removesSame(earlier, again));
+  if (!isSame) throw reusedRef(version);
+  return { version, writtenAt };
 }
 
 const insertedBy = (edits: readonly TextEdit[]) => edits.map(({ insert }) => insert).join('');
+
+function removesSame({ version, edits }: TextEntry, again: EditRequest): boolean {
+  const isFirstForm = again.baseVersion === version - 1;
+  return !isFirstForm || JSON.stringify(edits) === JSON.stringify(again.edits);
+}
 
 const conflict: Refusal = (text) => versionConflict(contentOf(text));
 

@@ -8,9 +8,15 @@ import type { StoredText, TextEntry } from '../ports.ts';
 const entryBytes = 64;
 const editBytes = 32;
 
+interface LogSize {
+  bytes: number;
+  edits: number;
+}
+
 /** What is needed to return to a version. The document is immutable, so keeping one is cheap. */
 export interface TextPoint {
   version: number;
+  revision: number;
   writtenAt: number;
   document: TextDocument;
   bytes: number;
@@ -30,14 +36,18 @@ export class WorkingText {
   #entries: TextEntry[];
   #byRef = new Map<string, TextEntry>();
   #fullTextVersion: number;
-  /** Sizes of the entries since the full text. */
-  #logBytes = 0;
+  /** Of all entries, and of those since the full text. */
+  #size: LogSize = { bytes: 0, edits: 0 };
+  #sizeSinceFullText: LogSize = { bytes: 0, edits: 0 };
   #checkpointVersion: number;
+  /** As far as it is known. */
+  checkpointedAt = 0;
   readonly keepsHistory: boolean;
 
-  constructor({ content, entries, fullTextVersion, checkpointVersion, keepsHistory }: StoredText) {
+  constructor({ content, entries, revision, fullTextVersion, checkpointVersion, keepsHistory }: StoredText) {
     this.#point = {
       version: content.version,
+      revision,
       writtenAt: content.writtenAt,
       document: TextDocument.of(content.content),
       bytes: Buffer.byteLength(content.content),
@@ -65,9 +75,9 @@ export class WorkingText {
     return this.#entries;
   }
 
-  /** How many versions, and how many bytes of the log, the stored full text is behind. */
-  get distance(): { entries: number; bytes: number } {
-    return { entries: this.version - this.#fullTextVersion, bytes: this.#logBytes };
+  /** What the stored full text is behind. */
+  get distance(): LogSize & { entries: number } {
+    return { entries: this.version - this.#fullTextVersion, ...this.#sizeSinceFullText };
   }
 
   /** When the text began to differ from its newest checkpoint; undefined when it does not. */
@@ -106,9 +116,10 @@ export class WorkingText {
     return toEdits(mine);
   }
 
-  add(entry: TextEntry, bytes: number): void {
+  add(entry: TextEntry, { bytes, revision }: Pick<TextPoint, 'bytes' | 'revision'>): void {
     this.#point = {
       version: entry.version,
+      revision,
       writtenAt: entry.writtenAt,
       document: this.document.apply(entry.edits),
       bytes,
@@ -119,24 +130,27 @@ export class WorkingText {
 
   noteFullText(dropThrough: number): void {
     this.#fullTextVersion = this.version;
-    this.#logBytes = 0;
+    this.#sizeSinceFullText = { bytes: 0, edits: 0 };
     const dropped = this.#entries.length - (this.version - dropThrough);
     for (const entry of this.#entries.splice(0, Math.max(0, dropped))) this.#forget(entry);
   }
 
-  noteCheckpoint(version: number): void {
+  noteCheckpoint(version: number, now: number): void {
     this.#checkpointVersion = version;
+    this.checkpointedAt = now;
   }
 
-  /** Returns to an earlier point, and follows the log from there. */
-  rewind(point: TextPoint, entries: readonly TextEntry[]): void {
+  /** Returns to an earlier point, and follows the log from there to a revision. */
+  rewind(point: TextPoint, entries: readonly TextEntry[], revision: number): void {
     this.generation += 1;
     for (let last = this.#entries.at(-1); last && last.version > point.version; last = this.#entries.at(-1)) {
       this.#entries.pop();
       this.#forget(last);
     }
     this.#point = point;
-    for (const entry of entries) this.add(entry, this.point.bytes + bytesGained(this.document, entry.edits));
+    for (const entry of entries) {
+      this.add(entry, { bytes: this.point.bytes + bytesGained(this.document, entry.edits), revision });
+    }
   }
 
   /** Counts an append until the store has answered it. */
@@ -151,17 +165,24 @@ export class WorkingText {
 
   /** About how much memory it takes. */
   get cost(): number {
-    return 2 * this.document.length + 256 * this.#entries.length + this.#logBytes;
+    return 2 * this.document.length + 256 * this.#entries.length + 2 * this.#size.bytes;
   }
 
   #index(entry: TextEntry): void {
-    if (entry.version > this.#fullTextVersion) this.#logBytes += sizeOf(entry);
+    const sizes = entry.version > this.#fullTextVersion ? [this.#size, this.#sizeSinceFullText] : [this.#size];
+    for (const size of sizes) {
+      size.bytes += sizeOf(entry);
+      size.edits += entry.edits.length;
+    }
     if (entry.deviceId !== undefined && entry.ref !== undefined) {
       this.#byRef.set(refKey(entry.deviceId, entry.ref), entry);
     }
   }
 
-  #forget({ deviceId, ref }: TextEntry): void {
+  #forget(entry: TextEntry): void {
+    const { deviceId, ref } = entry;
+    this.#size.bytes -= sizeOf(entry);
+    this.#size.edits -= entry.edits.length;
     if (deviceId !== undefined && ref !== undefined) this.#byRef.delete(refKey(deviceId, ref));
   }
 }

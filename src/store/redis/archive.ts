@@ -84,7 +84,7 @@ type RecordReply = [
 ];
 
 function recordOf(code: RoomCode, [fields, files, trusted, text, history, historyTexts]: RecordReply): RoomRecord {
-  const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null] = fields;
+  const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision] = fields;
   const { content, entries } = textAndLogOf(text);
   return {
     code,
@@ -97,6 +97,7 @@ function recordOf(code: RoomCode, [fields, files, trusted, text, history, histor
     entries,
     history: historyOf(history, historyTexts),
     keepsHistory: keepsHistoryOf(keepsHistory),
+    revision: Number(revision ?? content.version),
     files: filesOf(files),
     trusted,
   };
@@ -130,6 +131,7 @@ function fieldsOf({ content, pinMac, files, ...record }: RoomRecord): Record<str
     textVersion: content.version,
     logVersion: content.version,
     keepsHistory: record.keepsHistory ? 1 : 0,
+    revision: record.revision,
     fileCount: files.length,
     fileBytes: files.reduce((sum, { size }) => sum + size, 0),
     pinAttempts: record.pinAttempts,

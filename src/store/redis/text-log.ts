@@ -22,9 +22,15 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       const { room, edits, history } = keys.ofRoom(code);
       const reply = await redis.run(scripts.readText, [room, edits, history], [now, rememberExpiredMs]);
       if (typeof reply === 'string') return reply as Absence;
-      const [text, checkpointVersion, keepsHistory] = reply as [TextAndLogReply, string, string | null];
+      const [text, checkpointVersion, keepsHistory, revision] = reply as [
+        TextAndLogReply,
+        string,
+        string | null,
+        string,
+      ];
       return {
         ...textAndLogOf(text),
+        revision: Number(revision),
         checkpointVersion: Number(checkpointVersion),
         keepsHistory: keepsHistoryOf(keepsHistory),
       };
@@ -35,9 +41,9 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       const args = [append.entry.writtenAt, rememberExpiredMs, ...argumentsOf(append)];
       const reply = await redis.run(scripts.appendText, [room, edits, history, historyTexts], args);
       if (typeof reply === 'string') return { outcome: reply as Absence };
-      const [outcome, number, entries] = reply as ['appended' | 'stale', number, string[] | null];
-      if (outcome === 'appended') return { outcome, seq: number };
-      return { outcome, version: number, entries: entries?.map(entryOf) };
+      if ((reply as unknown[])[0] === 'appended') return { outcome: 'appended', seq: (reply as [string, number])[1] };
+      const [, version, revision, entries] = reply as ['stale', number, string, string[] | null];
+      return { outcome: 'stale', version, revision: Number(revision), entries: entries?.map(entryOf) };
     },
 
     async listHistory(code, now) {
@@ -55,10 +61,11 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       return { ...checkpointInfoOf(info), content };
     },
 
-    async clearHistory(code, now) {
-      const { room, history, historyTexts } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.clearHistory, [room, history, historyTexts], [now, rememberExpiredMs]);
-      return reply as 'cleared' | Absence;
+    async clearHistory(code, { version, revision, content }, now) {
+      const { room, edits, history, historyTexts } = keys.ofRoom(code);
+      const args = [now, rememberExpiredMs, version, revision, content];
+      const reply = await redis.run(scripts.clearHistory, [room, edits, history, historyTexts], args);
+      return reply as 'cleared' | 'stale' | Absence;
     },
   };
 }
@@ -110,9 +117,16 @@ export function checkpointInfoOf(json: string): CheckpointInfo {
 }
 
 /** What the script takes after the time. */
-function argumentsOf({ entry, compaction, checkpoint }: TextAppend): (string | number)[] {
+function argumentsOf({ entry, revision, previousRevision, compaction, checkpoint }: TextAppend): (string | number)[] {
   const compacted = compaction ? [compaction.dropThrough, compaction.content] : ['', ''];
-  return [entry.version, entryJson(entry), ...compacted, ...checkpointArguments(checkpoint)];
+  return [
+    entry.version,
+    entryJson(entry),
+    previousRevision,
+    revision,
+    ...compacted,
+    ...checkpointArguments(checkpoint),
+  ];
 }
 
 function checkpointArguments(kept: TextAppend['checkpoint']): (string | number)[] {

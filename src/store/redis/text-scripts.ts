@@ -7,7 +7,8 @@ export const readText = script(`${absenceOf}${textAndLog}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local newest = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')
-return {textAndLog(KEYS[1], KEYS[2]), newest[2] or '0', redis.call('HGET', KEYS[1], 'keepsHistory')}
+local room = redis.call('HMGET', KEYS[1], 'keepsHistory', 'revision', 'version')
+return {textAndLog(KEYS[1], KEYS[2]), newest[2] or '0', room[1], room[2] or room[3]}
 `);
 
 /** The newest checkpoint stays, whatever the limits are. */
@@ -29,16 +30,18 @@ end
 `;
 
 /**
- * KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version of the entry, the entry; up to which
- * version compaction drops entries ('' for no compaction), the full text; version of the checkpoint ('' for none), its
- * json, its content, max checkpoints, max bytes. Returns the seq, or the current version and the entries up to it.
+ * KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version of the entry, the entry, previous
+ * revision, revision; up to which version compaction drops entries ('' for no compaction), the full text; version of the
+ * checkpoint ('' for none), its json, its content, max checkpoints, max bytes. Returns the seq, or the current version,
+ * its revision and the entries up to it.
  */
 export const appendText = script(`${absenceOf}${textVersions}${entriesSince}${dropOldest}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local versions, version = textVersions(KEYS[1]), tonumber(ARGV[3])
-if versions.current ~= version - 1 then
-  return {'stale', versions.current, entriesSince(KEYS[2], versions, version - 1)}
+local revision = redis.call('HGET', KEYS[1], 'revision') or tostring(versions.current)
+if versions.current ~= version - 1 or revision ~= ARGV[5] then
+  return {'stale', versions.current, revision, entriesSince(KEYS[2], versions, version - 1)}
 end
 
 if not versions.isLogged then
@@ -46,19 +49,19 @@ if not versions.isLogged then
   redis.call('HSET', KEYS[1], 'textVersion', versions.current)
 end
 redis.call('RPUSH', KEYS[2], ARGV[4])
-redis.call('HSET', KEYS[1], 'version', ARGV[3], 'logVersion', ARGV[3], 'writtenAt', ARGV[1])
+redis.call('HSET', KEYS[1], 'version', ARGV[3], 'logVersion', ARGV[3], 'writtenAt', ARGV[1], 'revision', ARGV[6])
 
-if ARGV[5] ~= '' then
-  redis.call('HSET', KEYS[1], 'content', ARGV[6], 'textVersion', ARGV[3])
-  local kept = version - tonumber(ARGV[5])
+if ARGV[7] ~= '' then
+  redis.call('HSET', KEYS[1], 'content', ARGV[8], 'textVersion', ARGV[3])
+  local kept = version - tonumber(ARGV[7])
   if kept > 0 then redis.call('LTRIM', KEYS[2], -kept, -1) else redis.call('DEL', KEYS[2]) end
 end
 
-if ARGV[7] ~= '' then
-  redis.call('ZREMRANGEBYSCORE', KEYS[3], ARGV[7], ARGV[7])
-  redis.call('ZADD', KEYS[3], ARGV[7], ARGV[8])
-  redis.call('HSET', KEYS[4], ARGV[7], ARGV[9])
-  dropOldest(KEYS[3], KEYS[4], tonumber(ARGV[10]), tonumber(ARGV[11]))
+if ARGV[9] ~= '' then
+  redis.call('ZREMRANGEBYSCORE', KEYS[3], ARGV[9], ARGV[9])
+  redis.call('ZADD', KEYS[3], ARGV[9], ARGV[10])
+  redis.call('HSET', KEYS[4], ARGV[9], ARGV[11])
+  dropOldest(KEYS[3], KEYS[4], tonumber(ARGV[12]), tonumber(ARGV[13]))
 end
 
 local keepMs = redis.call('PTTL', KEYS[1])
@@ -84,10 +87,13 @@ if not info then return 'no-checkpoint' end
 return {info, redis.call('HGET', KEYS[3], ARGV[3])}
 `);
 
-/** KEYS: room, history, history texts. ARGV: now, rememberExpiredMs. */
+/** KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version, revision, the full text. */
 export const clearHistory = script(`${absenceOf}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
-redis.call('DEL', KEYS[2], KEYS[3])
+local room = redis.call('HMGET', KEYS[1], 'version', 'revision')
+if room[1] ~= ARGV[3] or (room[2] or room[1]) ~= ARGV[4] then return 'stale' end
+redis.call('HSET', KEYS[1], 'content', ARGV[5], 'textVersion', ARGV[3], 'logVersion', ARGV[3])
+redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
 return 'cleared'
 `);

@@ -1,12 +1,21 @@
 /** Everything that changes the database, as plain functions that run inside the writer's transaction. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { ApiKey, FileQuota, KeyRecord, RoomDraft, RoomRecord, StoredFile, Tier } from '../../core/ports.ts';
+import type {
+  ApiKey,
+  CurrentText,
+  FileQuota,
+  KeyRecord,
+  RoomDraft,
+  RoomRecord,
+  StoredFile,
+  Tier,
+} from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import { keyOf } from './rows.ts';
 import { prepareOnce, type Sql } from './statements.ts';
-import { type AppendReply, type AppendWrite, appendText } from './text-operations.ts';
+import { type AppendReply, type AppendWrite, appendText, clearHistory } from './text-operations.ts';
 
 export interface CounterRow {
   kind: string;
@@ -66,11 +75,8 @@ export function createOperations(db: DatabaseSync) {
     appendText: (code: RoomCode, append: AppendWrite): AppendReply | 'gone' =>
       appendText(sql, code, append) ?? gone(code, append.entry.writtenAt),
 
-    clearHistory(code: RoomCode, now: number): 'cleared' | 'gone' {
-      if (!isLive(code, now)) return gone(code, now);
-      sql('DELETE FROM history WHERE room = ?').get(roomIdOf(code));
-      return 'cleared';
-    },
+    clearHistory: (code: RoomCode, current: CurrentText, now: number): 'cleared' | 'stale' | 'gone' =>
+      clearHistory(sql, code, current, now) ?? gone(code, now),
 
     addFile(code: RoomCode, file: StoredFile, quota: FileQuota): { seq: number } | 'full' | 'gone' {
       if (!isLive(code, file.uploadedAt)) return gone(code, file.uploadedAt);

@@ -18,7 +18,7 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
 function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, keeps_history) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      written_at, keeps_history, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     room.code,
@@ -32,6 +32,7 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
     version,
     writtenAt,
     room.keepsHistory ? 1 : 0,
+    room.revision,
   );
 }
 

@@ -15,7 +15,7 @@ export function cachedRoomOf(row: Row): CachedRoom {
 
 // By name, never *: the ids of rooms may be larger than a JavaScript number can tell.
 export const roomColumns = 'code, created_at, expires_at, pin_mac, file_count, file_bytes';
-export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history`;
+export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
 export const fileColumns = 'files.id, blob, name, type, size, uploaded_at';
 
 export function roomOf(row: Row): Room {
@@ -36,6 +36,7 @@ export interface RecordRow extends Row {
   version: number;
   written_at: number;
   keeps_history: number;
+  revision: number;
 }
 
 export function recordOf(row: RecordRow): Omit<RoomRecord, 'content' | 'entries' | 'history' | 'files' | 'trusted'> {
@@ -47,6 +48,7 @@ export function recordOf(row: RecordRow): Omit<RoomRecord, 'content' | 'entries'
     seq: row.seq,
     pinAttempts: row.pin_attempts,
     keepsHistory: row.keeps_history === 1,
+    revision: row.revision,
   };
 }
 

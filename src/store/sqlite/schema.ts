@@ -75,6 +75,8 @@ export const steps: readonly string[] = [
   -- Rows of rooms stay small, so that an edit writes two pages: that of its room and its own.
   ALTER TABLE rooms DROP COLUMN content;
   ALTER TABLE rooms ADD COLUMN keeps_history INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE rooms ADD COLUMN revision INTEGER NOT NULL DEFAULT 0; -- which text the version is
+  UPDATE rooms SET revision = version;
 
   -- The log: it has no gaps, and ends with the version of the room.
   CREATE TABLE edits (

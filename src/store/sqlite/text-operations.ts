@@ -1,5 +1,5 @@
 /** Changes of texts and their history. Part of the writer's operations. */
-import type { Checkpoint, HistoryLimits, TextEntry } from '../../core/ports.ts';
+import type { Checkpoint, CurrentText, HistoryLimits, TextEntry } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { type EntryRow, entryRowsBetween } from './edit-log.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
@@ -10,22 +10,24 @@ export interface AppendWrite {
   entry: Omit<TextEntry, 'edits'>;
   /** JSON; undefined where the log does not keep the entry. */
   edits: string | undefined;
+  revision: number;
+  previousRevision: number;
   compaction: { content: string; dropThrough: number } | undefined;
   checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;
 }
 
 export type AppendReply =
   | { outcome: 'appended'; seq: number }
-  | { outcome: 'stale'; version: number; entries: EntryRow[] | undefined };
+  | { outcome: 'stale'; version: number; revision: number; entries: EntryRow[] | undefined };
 
 /** Undefined where there is no such room. The cost does not depend on the length of the text: no text is read. */
 export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | undefined {
-  const { entry, edits, compaction, checkpoint } = append;
+  const { entry, edits, revision, previousRevision, compaction, checkpoint } = append;
   const id = roomIdOf(code);
   const appended = sql(`
-    UPDATE rooms SET version = ?1, seq = seq + 1, written_at = ?2
-    WHERE id = ?3 AND version = ?1 - 1 AND expires_at > ?2 RETURNING seq
-  `).get(entry.version, entry.writtenAt, id);
+    UPDATE rooms SET version = ?1, revision = ?4, seq = seq + 1, written_at = ?2
+    WHERE id = ?3 AND version = ?1 - 1 AND revision = ?5 AND expires_at > ?2 RETURNING seq
+  `).get(entry.version, entry.writtenAt, id, revision, previousRevision);
   if (!appended) return staleReply(sql, id, entry);
   if (edits !== undefined) insertEntry(sql, id, entry, edits);
   if (compaction) {
@@ -40,11 +42,27 @@ export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): Appen
 }
 
 function staleReply(sql: Sql, id: RoomId, { version, writtenAt }: AppendWrite['entry']): AppendReply | undefined {
-  const room = sql('SELECT version FROM rooms WHERE id = ? AND expires_at > ?').get(id, writtenAt);
+  const room = sql('SELECT version, revision FROM rooms WHERE id = ? AND expires_at > ?').get(id, writtenAt);
   if (!room) return undefined;
   const current = Number(room.version);
   const entries = entryRowsBetween(sql, id, { since: version - 1, version: current });
-  return { outcome: 'stale', version: current, entries };
+  return { outcome: 'stale', version: current, revision: Number(room.revision), entries };
+}
+
+/** Undefined where there is no such room. */
+export function clearHistory(
+  sql: Sql,
+  code: RoomCode,
+  current: CurrentText,
+  now: number,
+): 'cleared' | 'stale' | undefined {
+  const id = roomIdOf(code);
+  const room = sql('SELECT version, revision FROM rooms WHERE id = ? AND expires_at > ?').get(id, now);
+  if (!room) return undefined;
+  if (room.version !== current.version || room.revision !== current.revision) return 'stale';
+  putFullText(sql, id, current);
+  for (const table of ['edits', 'history']) sql(`DELETE FROM ${table} WHERE room = ?`).get(id);
+  return 'cleared';
 }
 
 export function insertEntry(sql: Sql, room: RoomId, entry: AppendWrite['entry'], edits: string): void {

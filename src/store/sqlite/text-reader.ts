@@ -41,6 +41,7 @@ export function createTextReader(sql: Sql) {
           writtenAt: record.written_at,
         },
         entries,
+        revision: record.revision,
         fullTextVersion: full.version,
         checkpointVersion: Number(newest ?? 0),
         keepsHistory: record.keeps_history === 1,

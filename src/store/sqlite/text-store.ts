@@ -54,16 +54,16 @@ export function createTextStore({ texts, writer, cache, readLive, absenceOf }: T
     readCheckpoint: (code, version, now) =>
       readLive(code, now, (id) => texts.readCheckpoint(id, version) ?? 'no-checkpoint'),
 
-    async clearHistory(code, now) {
-      const outcome = await writer.run('clearHistory', code, now);
-      if (outcome === 'cleared') return outcome;
+    async clearHistory(code, current, now) {
+      const outcome = await writer.run('clearHistory', code, current, now);
+      if (outcome !== 'gone') return outcome;
       cache.drop(code);
       return absenceOf(code, now);
     },
   };
 }
 
-function toWrite({ entry: { edits, ...entry }, compaction, checkpoint }: TextAppend): AppendWrite {
-  const isKept = !compaction || compaction.dropThrough < entry.version;
-  return { entry, edits: isKept ? JSON.stringify(edits) : undefined, compaction, checkpoint };
+function toWrite({ entry: { edits, ...entry }, content: _, ...append }: TextAppend): AppendWrite {
+  const isKept = !append.compaction || append.compaction.dropThrough < entry.version;
+  return { ...append, entry, edits: isKept ? JSON.stringify(edits) : undefined };
 }
