@@ -1,6 +1,6 @@
 /** One WebSocket to a room: opened, joined, and closed when nothing is heard any more. */
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
-import { unreachable } from './error.ts';
+import { isObject, unreachable } from './error.ts';
 import { createInbox } from './inbox.ts';
 
 /** The server speaks every 25 seconds; twice that long without a word, and the line is dead. */
@@ -61,6 +61,16 @@ export function connect(url: string, join: Join, { headers, signal, takes, ended
     close,
   };
 
+  /** Passes a message on; false where it cannot be understood. */
+  function isTaken(message: ServerMessage): boolean {
+    try {
+      if (!takes(message)) inbox.put(message);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       clearTimeout(tooLate);
@@ -78,14 +88,25 @@ export function connect(url: string, join: Join, { headers, signal, takes, ended
       // One that was given up may still have something to say, when another speaks already.
       if (isEnded) return;
       heardAt = Date.now();
-      const message = JSON.parse(data) as ServerMessage;
-      if (!takes(message)) inbox.put(message);
+      const message = parseMessage(data);
+      // A server that does not keep to the protocol must not end this program: the connection ends, and is tried again.
+      if (!message || !isTaken(message)) giveUp();
     };
     socket.onclose = ({ code }) => {
       wasClosed = !isEnded && code !== brokenOff;
       giveUp();
     };
   });
+}
+
+/** Undefined for anything but a message. */
+function parseMessage(data: unknown): ServerMessage | undefined {
+  try {
+    const message: unknown = JSON.parse(String(data));
+    return isObject(message) && 'type' in message ? (message as ServerMessage) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function openSocket(url: string, headers: Readonly<Record<string, string>>): WebSocket {

@@ -72,7 +72,7 @@ describe('the authority over texts', () => {
     const refused = () => texts.edit(code, { ...insert(0, 'x'), baseVersion: 1_000_000 });
     const late = () => texts.replace(code, { content: 'late', ifVersions: [0] });
     const words = Array.from({ length: 60 }, (_, n) => ` [word ${n}]`);
-    const others = words.flatMap((_, n) =>
+    const others = words.flatMap((_, n): Promise<unknown>[] =>
       n % 3 === 0 ? [refused(), late()] : n % 7 === 0 ? [texts.clearHistory(code)] : [],
     );
     const [stored] = await Promise.all([
