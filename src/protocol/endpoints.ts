@@ -208,7 +208,7 @@ export const endpoints = {
     path: '/api/rooms/:roomId/history',
     tag: 'Text',
     summary: 'Delete the history',
-    description: 'Removes all checkpoints of the room. The current text stays.',
+    description: 'Erases all checkpoints of the room, and the log of its edits. The current text stays.',
     parameters: roomAccess,
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [
