@@ -1,4 +1,5 @@
 /** The server's side of a shared text: the real core over a store in memory, and sessions as the live channel has them. */
+import assert from 'node:assert/strict';
 import type { PoproomError } from '../../src/core/errors.ts';
 import type { EventBus, RoomStore, StoredText, TextAppend, TextEntry } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
@@ -36,6 +37,7 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
   let origin: Session | undefined;
   const textAt = (length: number) => log.slice(0, length).reduce((text, { edits }) => applyEdits(text, edits), '');
   let current = '';
+  let revision = 0;
 
   const rooms = {
     async readText(): Promise<StoredText> {
@@ -43,12 +45,18 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
       return {
         content: { content: current, version: log.length, writtenAt },
         entries: log.slice(kept),
+        revision,
         fullTextVersion: 0,
         checkpointVersion: 0,
         keepsHistory: false,
       };
     },
-    async appendText(_code: RoomCode, { entry }: TextAppend) {
+    async readState() {
+      return { text: { version: log.length } };
+    },
+    async appendText(_code: RoomCode, { entry, revision: next, previousRevision }: TextAppend) {
+      assert.equal(previousRevision, revision);
+      revision = next;
       log.push(entry);
       current = applyEdits(current, entry.edits);
       return { outcome: 'appended' as const, seq: log.length };
