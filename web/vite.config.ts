@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 import { slimCodeMirror } from '../scripts/build-slim-codemirror.ts';
 import { oneLanguage } from './one-language.ts';
-import { withoutLiveText } from './without-live-text.ts';
 
 const api = 'http://localhost:8080';
 
@@ -22,7 +21,7 @@ const hashedName = 'assets/[name].[hash:12]';
 
 /** The view inside a room and the text engine, without the dialogs and whatever else few people open. */
 const partOfRoom =
-  /@codemirror|\/node_modules\/diff\/|\/src\/(client\/)?text\/|\/web\/src\/(room\/te|views\/room\/(?!\w+-dialog|pin-pad|find-links))/;
+  /@codemirror|\/node_modules\/diff\/|\/src\/(client\/)?text[./]|\/web\/src\/(room\/te|views\/room\/(?!\w+-dialog|pin-pad|find-links))/;
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -50,7 +49,7 @@ export default defineConfig({
       },
     },
   },
-  plugins: [slimCodeMirror(), withoutLiveText(), oneLanguage, blockingScript],
+  plugins: [slimCodeMirror(), oneLanguage, blockingScript],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',
 });

@@ -1,58 +1,20 @@
-/** The way in: a server, and its rooms. */
-import type { CreateRoomRequest, HealthReport, RoomCreated } from '../protocol/types.ts';
-import type { RateLimit } from './rate-limit.ts';
-import type { RetryOptions } from './retry.ts';
-import { createRoomHandle, type Room } from './room.ts';
-import { type CallOptions, createWire } from './wire.ts';
+/** The way in: a server, and its rooms with their shared texts. */
+import { type BaseClient, type ClientOptions, type Creation, createBaseClient } from './base-client.ts';
+import type { RoomBase } from './room.ts';
+import { createRoomText, type LiveText, type LiveTextOptions } from './text/live-text.ts';
 
-export interface ClientOptions {
-  /** Of the server, such as `https://pop.example.org`. */
-  url: string;
-  /** Counts requests by the key and not by the address; some servers ask for one. */
-  apiKey?: string | undefined;
-  /** Two clients with the same id count as one device. */
-  deviceId?: string | undefined;
-  /** How the others in a room see this device. */
-  deviceName?: string | undefined;
-  /** Sends a request again that is refused for a while (429, 503), where that cannot do it twice. */
-  retry?: boolean | RetryOptions | undefined;
+export interface Room extends RoomBase {
+  /** Joins the room for its text, which can be edited here and elsewhere at the same time. */
+  text(options?: LiveTextOptions): LiveText;
 }
 
-export interface Client {
-  readonly url: string;
-  /** As of the last answer; undefined before the first, and where there is no limit. */
-  readonly rateLimit: RateLimit | undefined;
-  createRoom(request?: CreateRoomRequest, options?: CallOptions): Promise<CreatedRoom>;
-  /** Asks nothing of the server yet. The code may be written in any way that people do. */
-  room(code: string, access?: { pin?: string | undefined }): Room;
-  health(options?: CallOptions): Promise<HealthReport>;
-}
+export interface CreatedRoom extends Room, Creation {}
 
-export interface CreatedRoom extends Room {
-  /** An ISO 8601 timestamp. */
-  readonly expiresAt: string;
-  readonly hasPin: boolean;
-}
+export interface Client extends BaseClient<Room> {}
 
-export function createClient({ url, apiKey, deviceId, deviceName, retry = false }: ClientOptions): Client {
-  const wire = createWire({ url, apiKey, retry: retry === true ? {} : retry || undefined });
-  const room: Client['room'] = (code, { pin } = {}) => createRoomHandle(wire, { code, pin, deviceId, deviceName });
-
-  return {
-    url: wire.url,
-    get rateLimit() {
-      return wire.rateLimit;
-    },
-    room,
-    async createRoom(request = {}, options) {
-      const { roomId, expiresAt, hasPin } = await wire.call<RoomCreated>('/api/rooms', {
-        method: 'POST',
-        json: request,
-        ...options,
-      });
-      return { ...room(roomId, request), expiresAt, hasPin };
-    },
-    // Of a server that is not well, 503 is the report.
-    health: (options) => wire.call<HealthReport>('/api/health', { ...options, answeredBy: 503 }),
-  };
+export function createClient(options: ClientOptions): Client {
+  return createBaseClient(options, (room) => ({
+    ...room,
+    text: (textOptions = {}) => createRoomText(room.live, options.deviceId, textOptions),
+  }));
 }

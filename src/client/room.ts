@@ -17,7 +17,6 @@ import type {
   TextEdit,
 } from '../protocol/types.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
-import { createRoomText, type LiveText, type LiveTextOptions } from './text/live-text.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import type { UploadSource } from './upload-source.ts';
 import type { Call, CallOptions, Wire } from './wire.ts';
@@ -39,7 +38,8 @@ export interface EditOptions extends CallOptions {
   baseVersion?: number | undefined;
 }
 
-export interface Room {
+/** A room without its shared text, which `Room` adds. */
+export interface RoomBase {
   readonly code: string;
   /** Of its page, for people. */
   readonly link: string;
@@ -68,11 +68,9 @@ export interface Room {
   delete(options?: CallOptions): Promise<Confirmation>;
   /** Enters the room; see {@link LiveRoom}. */
   live(options?: LiveOptions): LiveRoom;
-  /** Joins the room for its text, which can be edited here and elsewhere at the same time. */
-  text(options?: LiveTextOptions): LiveText;
 }
 
-export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
+export function createRoomHandle(wire: Wire, access: RoomAccess): RoomBase {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = `/api/rooms/${encodeURIComponent(code)}`;
   const withPin = (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': access.pin, ...call.headers } });
@@ -86,7 +84,7 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
   const patch = (json: EditContentRequest, { signal }: CallOptions = {}) =>
     call<ContentEdited>('/content', { method: 'PATCH', json, signal });
 
-  const room: Room = {
+  const room: RoomBase = {
     code,
     link: `${wire.url}/r/${encodeURIComponent(code)}`,
     info: (options) => call('', options),
@@ -108,7 +106,6 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): Room {
     removeFile: (fileId, options) => call(`/files/${encodeURIComponent(fileId)}`, { method: 'DELETE', ...options }),
     delete: (options) => call('', { method: 'DELETE', ...options }),
     live: (options) => openLive(wire, path, access, options),
-    text: (options = {}) => createRoomText((live) => openLive(wire, path, access, live), access.deviceId, options),
   };
   return room;
 }

@@ -1,7 +1,9 @@
 /** The server that this page came from. */
-
+import { type ClientOptions, createBaseClient } from '../../src/client/light.ts';
 import { deviceId, deviceName } from './device/identity.ts';
-import { createClient } from './sdk.ts';
 
 /** Under the name that the device has now. */
-export const connectToServer = () => createClient({ url: location.origin, deviceId, deviceName: deviceName.value });
+export function connectToServer() {
+  const options: ClientOptions = { url: location.origin, deviceId, deviceName: deviceName.value };
+  return createBaseClient(options, (room) => room);
+}

@@ -1,7 +1,7 @@
 /** The earlier versions of a room's text, loaded as they are looked at. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { HistoryEntry } from '../../../src/client/index.ts';
-import { PoproomError } from '../sdk.ts';
+import { PoproomError } from '../../../src/client/light.ts';
 import type { RoomState } from './room.ts';
 
 type Loading<T> = { is: 'loading' } | { is: 'failed'; error: PoproomError } | ({ is: 'loaded' } & T);

@@ -5,14 +5,14 @@ import type {
   HistoryText,
   LiveEvent,
   LiveRoom,
-  Room,
+  RoomBase,
   RoomCode,
   Snapshot,
 } from '../../../src/client/index.ts';
+import { PoproomError } from '../../../src/client/light.ts';
 import { deviceName } from '../device/identity.ts';
 import { forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
 import { limits } from '../limits.ts';
-import { PoproomError } from '../sdk.ts';
 import { connectToServer } from '../server.ts';
 import { type Draft, takeDrafts } from './drafts.ts';
 import type { TextModel } from './text-model.ts';
@@ -75,7 +75,7 @@ export function openRoom(code: RoomCode): RoomState {
   const pinAttempts = signal(0);
   const problem = signal<PoproomError | undefined>(undefined);
   let attemptsSeen: number | undefined;
-  let room: Room = connectToServer().room(code, { pin: pinOf(code) });
+  let room: RoomBase = connectToServer().room(code, { pin: pinOf(code) });
   let leaving = new AbortController();
   let text: TextModel | undefined;
   let undelivered: Draft[] = [];
@@ -260,7 +260,7 @@ export function openRoom(code: RoomCode): RoomState {
 }
 
 /** Sends what a closed tab left, as a text of its own: its edits were made for another version than this tab's. */
-async function deliver(room: Room, draft: Draft, leaving: AbortSignal): Promise<void> {
+async function deliver(room: RoomBase, draft: Draft, leaving: AbortSignal): Promise<void> {
   const { createSharedText } = await import('./text-model.ts');
   const delivered = new AbortController();
   try {

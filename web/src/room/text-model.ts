@@ -1,8 +1,7 @@
 /** The shared text of a room as the views need it: as signals, and kept over a reload. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { PoproomError, SharedText } from '../../../src/client/index.ts';
-// biome-ignore lint/style/noRestrictedImports: from client/index.ts the engine would be part of the first view
-import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
+import { createSharedText } from '../../../src/client/text.ts';
 import { deviceId } from '../device/identity.ts';
 import type { Draft } from './drafts.ts';
 import { createTypingDevices } from './typing-devices.ts';

@@ -1,7 +1,7 @@
 /** Files on their way into the room. */
 import { type Signal, signal } from '@preact/signals';
-import type { Room } from '../../../src/client/index.ts';
-import { PoproomError } from '../sdk.ts';
+import type { RoomBase } from '../../../src/client/index.ts';
+import { PoproomError } from '../../../src/client/light.ts';
 
 export type Upload = {
   readonly id: number;
@@ -33,7 +33,7 @@ export interface Uploads {
 
 const atOnce = 2;
 
-export function createUploads(room: () => Room, largestFile: number): Uploads {
+export function createUploads(room: () => RoomBase, largestFile: number): Uploads {
   const list = signal<readonly Upload[]>([]);
   const aborters = new Map<Upload, AbortController>();
   /** The addresses of files that the room has, or had. */

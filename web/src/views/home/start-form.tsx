@@ -1,12 +1,12 @@
 /** A new room, with one click; a PIN and a lifetime for those who want them. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { PoproomError } from '../../../../src/client/light.ts';
 import { goToRoom } from '../../address.ts';
 import { keepPin, remember } from '../../device/recent-rooms.ts';
 import { limits } from '../../limits.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { PoproomError } from '../../sdk.ts';
 import { connectToServer } from '../../server.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';

@@ -1,0 +1,3 @@
+/** The SDK for a page that loads the text engine (`text.ts`) only when it needs it. */
+export { type ClientOptions, createBaseClient } from './base-client.ts';
+export { PoproomError } from './error.ts';
