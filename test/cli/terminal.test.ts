@@ -75,7 +75,13 @@ async function hostileServer(t: TestContext): Promise<string> {
   new WebSocketServer({ server }).on('connection', (socket) => {
     socket.on('message', (data) => {
       const { type, ref } = JSON.parse(String(data));
-      const snapshot = { type: 'snapshot', seq: 0, content: { content: '', version: 0 }, files: [], devices: [] };
+      const snapshot = {
+        type: 'snapshot',
+        seq: 0,
+        content: { content: '', version: 0, timestamp: expiresAt },
+        files: [],
+        devices: [],
+      };
       socket.send(JSON.stringify(type === 'join' ? snapshot : { type: 'error', error: refusal, ref }));
     });
   });
