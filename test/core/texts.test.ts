@@ -151,7 +151,7 @@ describe('the authority over texts', () => {
     const { rooms, code, node, content } = await open(t);
     const texts = node();
     let expected = '';
-    for (let n = 0; n < 2600; n++) {
+    for (let n = 0; n < 3100; n++) {
       const letter = String.fromCharCode(97 + (n % 26));
       // A text of some size, so that only the number of entries makes it store the full text.
       if (n === 0) expected = 'x'.repeat(90_000);
@@ -164,11 +164,11 @@ describe('the authority over texts', () => {
       });
       if (n % 500 !== 499) continue;
       const { entries, fullTextVersion, content: current } = await storedText(rooms, code, Date.now());
-      assert.ok(entries.length <= 1500 && entries.length >= 500, `${entries.length} entries`);
-      assert.ok(current.version - fullTextVersion <= 1000);
+      assert.ok(entries.length <= 2500 && entries.length >= 500, `${entries.length} entries`);
+      assert.ok(current.version - fullTextVersion <= 2000);
     }
     assert.equal(await content(), expected);
-    assert.ok(await texts.since(code, 2100));
+    assert.ok(await texts.since(code, 2600));
     await assert.rejects(texts.edit(code, { ...insert(0, 'y'), baseVersion: 5 }), { code: 'VERSION_CONFLICT' });
   });
 

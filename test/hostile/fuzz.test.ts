@@ -24,7 +24,7 @@ const batches = isLongForm ? 200 : 20;
 /** After so many batches, all code is loaded. */
 const warmUp = 2;
 /** MiB, for what is compiled later and for the thousands of rooms that the requests make. */
-const mostGrowth = isLongForm ? { heap: 4, whole: 32 } : { heap: 1, whole: 16 };
+const mostGrowth = isLongForm ? { heap: 4, whole: 32 } : { heap: 2, whole: 16 };
 const patience = { timeout: isLongForm ? 3_600_000 : 300_000 };
 
 /** The limits are on, so that their headers are there, and too high to be met. */

@@ -255,7 +255,10 @@ describe('a refused edit', () => {
     const room = await server.api.room();
     const device = await editor(t, server, room);
     const text = (n: number) => `${n} `.repeat(1000);
-    for (let n = 0; n < 10; n++) await server.api.post(`/api/rooms/${room}/content`, { json: { content: text(n) } });
+    const headers = { 'x-device-id': 'phone' };
+    for (let n = 0; n < 10; n++) {
+      await server.api.post(`/api/rooms/${room}/content`, { json: { content: text(n) }, headers });
+    }
     device.say({ type: 'edit', edits: insert(0, 'x'), baseVersion: 0 });
     const { error } = await device.next('error');
     assert.deepEqual([error.code, error.details?.version], ['VERSION_CONFLICT', 10]);

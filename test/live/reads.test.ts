@@ -47,7 +47,7 @@ describe('the reads of a room', () => {
     const { join, counts, service, bus, code, caller } = await open(t);
     const { sent } = await join('reader', true);
     bus.isDeaf = true;
-    await service.writeContent(caller, 'unheard');
+    await service.editContent(caller, { append: 'unheard' });
     bus.isDeaf = false;
     counts.clear();
     await service.editContent(caller, { append: ' of' });

@@ -3,13 +3,15 @@ import type { HistoryLimits, TextAppend, TextEntry } from '../ports.ts';
 import { sizeOf, type WorkingText } from './working-text.ts';
 
 /** The full text is stored again when the log since then has this many entries, or takes more than the text itself. */
-const maxEntriesSinceFullText = 1000;
+const maxEntriesSinceFullText = 2000;
 const minLogBytes = 4096;
 /** Replaying more edits than this takes noticeable time. */
 const maxEditsSinceFullText = 5000;
 /** Entries that stay in the log, for clients that reconnect and edits of older versions. */
 const keptEntries = 500;
 const largeEntry = 64 * 1024;
+/** Of a text that has no log. */
+export const maxEntriesInMemory = 100;
 
 export const historyLimits: HistoryLimits = { checkpoints: 50, bytes: 4 * 1024 * 1024 };
 const checkpointAfterMs = 30_000;
@@ -25,6 +27,20 @@ export function planCompaction(text: WorkingText, largestContent: number): TextA
   const isDue = isLong || bytes >= Math.max(minLogBytes, text.document.length);
   if (!isDue) return undefined;
   return { content: text.document.toString(), dropThrough: text.version - entriesToKeep(text, largestContent) };
+}
+
+/**
+ * For a text that replaces another in a room without a log: a short text is cheaper to store than an entry of the log.
+ * As long as texts are only replaced, edits of older versions are rebased over the entries in memory.
+ */
+export function planFullText(
+  { hasStoredLog, version }: WorkingText,
+  { deviceId }: TextEntry,
+  content: string,
+): TextAppend['compaction'] {
+  // The log also says who wrote a text, for the history.
+  if (hasStoredLog || deviceId !== undefined || content.length > minLogBytes) return undefined;
+  return { content, dropThrough: version };
 }
 
 /** The newest stays in any case, unless it is large and nobody has to recognise it: it would be stored twice. */

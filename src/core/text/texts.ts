@@ -22,7 +22,7 @@ import {
   unknownBase,
   versionConflict,
 } from './edit-rules.ts';
-import { planCheckpoint, planCompaction } from './retention.ts';
+import { maxEntriesInMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
 import { TextCache } from './text-cache.ts';
 import { bytesGained, type TextPoint, WorkingText } from './working-text.ts';
 
@@ -60,7 +60,13 @@ export interface WrittenText {
 export type Texts = ReturnType<typeof createTexts>;
 
 /** What to do with a text, decided without waiting: the edits to append, a finished answer, or a refusal. */
-type Decision = { edits: readonly TextEdit[]; content?: string } | { written: WrittenText } | { refusal: Refusal };
+type Decision = Edition | { written: WrittenText } | { refusal: Refusal };
+
+interface Edition {
+  edits: readonly TextEdit[];
+  /** The whole text after the edits, where they replace it. */
+  replacement?: string;
+}
 
 /** For a text that is the current one: another node may have written since it was read. */
 type Refusal = (text: WorkingText) => PoproomError;
@@ -133,11 +139,11 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     code: RoomCode,
     text: WorkingText,
     { deviceId, ref, origin }: Author,
-    { edits, content }: { edits: readonly TextEdit[]; content?: string },
+    { edits, replacement }: Edition,
   ): Promise<WrittenText | undefined> {
     const { generation, point } = text;
     const entry = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
-    const change = advance(text, entry, content);
+    const change = advance(text, entry, replacement);
     cache.put(code, text);
     const outcome = await text.track(rooms.appendText(code, change)).catch((error) => {
       drop(code, text);
@@ -165,7 +171,7 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
   }
 
   /** Adds the entry to the text in memory, and says what the store has to do. */
-  function advance(text: WorkingText, entry: TextEntry, content: string | undefined): TextAppend {
+  function advance(text: WorkingText, entry: TextEntry, replacement: string | undefined): TextAppend {
     const bytes = text.point.bytes + bytesGained(text.document, entry.edits);
     // A text that is too long since the limit was lowered can still be shortened.
     if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
@@ -174,9 +180,12 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     const checkpoint = planCheckpoint(text, entry);
     if (checkpoint) text.noteCheckpoint(checkpoint.checkpoint.version, entry.writtenAt);
     text.add(entry, { bytes, revision });
-    const compaction = planCompaction(text, rules.largestContent);
-    if (compaction) text.noteFullText(compaction.dropThrough);
-    return { entry, revision, previousRevision, content: content ?? compaction?.content, compaction, checkpoint };
+    const fullText = replacement === undefined ? undefined : planFullText(text, entry, replacement);
+    const compaction = fullText ?? planCompaction(text, rules.largestContent);
+    if (fullText) text.noteFullText(entry.version - maxEntriesInMemory);
+    else if (compaction) text.noteFullText(compaction.dropThrough);
+    text.hasStoredLog ||= !fullText;
+    return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
   }
 
   function decideEdit(text: WorkingText, request: EditRequest): Decision {
@@ -215,7 +224,7 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
       checkContent(content, rules.largestContent);
       return write(code, author, (text) => {
         if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
-        return { edits: diffTexts(text.document.toString(), content), content };
+        return { edits: diffTexts(text.document.toString(), content), replacement: content };
       });
     },
 

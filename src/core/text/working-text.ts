@@ -42,6 +42,8 @@ export class WorkingText {
   #checkpointVersion: number;
   /** As far as it is known. */
   checkpointedAt = 0;
+  /** Whether the store has a log of this text; in memory there may be entries all the same. */
+  hasStoredLog: boolean;
   readonly keepsHistory: boolean;
 
   constructor({ content, entries, revision, fullTextVersion, checkpointVersion, keepsHistory }: StoredText) {
@@ -56,6 +58,7 @@ export class WorkingText {
     this.#fullTextVersion = fullTextVersion;
     this.#checkpointVersion = checkpointVersion;
     this.keepsHistory = keepsHistory;
+    this.hasStoredLog = entries.length > 0;
     for (const entry of entries) this.#index(entry);
   }
 
