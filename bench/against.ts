@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareRounds, type Target } from './load.ts';
 import { median } from './processes.ts';
+import { broadcast, type Group, roomGroup } from './rows/broadcast.ts';
 import { transfer, type Uploader, uploaderTo } from './rows/files.ts';
-import { broadcast, type Crowd, crowdOf } from './rows/live.ts';
 import { contentPaths, targetOf, textBody } from './rows/requests.ts';
 import { memoryAtRest, startUsed, timeToStart } from './rows/start.ts';
 import { ownRoot, type Server, startPoproom } from './servers.ts';
@@ -77,12 +77,15 @@ function compareTransfers(other: string): Promise<void> {
   });
 }
 
+/** To devices that receive whole texts, which older revisions have too. */
 function compareBroadcasts(other: string): Promise<void> {
   return withBoth(other, async (servers) => {
-    const crowds: Crowd[] = [];
-    for (const server of servers) crowds.push(await crowdOf(server));
-    const [theirs, own] = await broadcast(crowds, rounds);
-    tell('from a write to the last of 100 devices, p99', theirs, own, 'ms');
+    const groups: Group[] = [];
+    for (const server of servers) groups.push(await roomGroup(server, { edits: false }));
+    const [theirs, own] = await broadcast(groups, rounds);
+    tell('from a write to the last of 100 devices, p50', theirs?.p50, own?.p50, 'ms');
+    tell('from a write to the last of 100 devices, p99', theirs?.p99, own?.p99, 'ms');
+    tell('a write that 100 devices receive, CPU', theirs?.cpu, own?.cpu, 'µs');
   });
 }
 

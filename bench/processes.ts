@@ -9,6 +9,21 @@ const pinned = availableParallelism() > 1;
 export const serverCore = 0;
 export const clientCore = 1;
 
+/** Keeps this process, and the programs that it starts, on the core that the servers do not have. */
+export function pinToClientCore(): void {
+  if (pinned) execFileSync('taskset', ['-apc', String(clientCore), String(process.pid)]);
+}
+
+/** For a program that needs more than one core, as a browser does. */
+export async function withAllCores<T>(start: () => Promise<T>): Promise<T> {
+  if (pinned) execFileSync('taskset', ['-apc', `${serverCore},${clientCore}`, String(process.pid)]);
+  try {
+    return await start();
+  } finally {
+    pinToClientCore();
+  }
+}
+
 export function startOn(core: number, command: string[], env: Record<string, string> = {}): ChildProcess {
   const [program = '', ...args] = pinned ? ['taskset', '-c', String(core), ...command] : command;
   return spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } });
@@ -30,6 +45,11 @@ export async function stop(child: ChildProcess): Promise<void> {
 export function cpuOf(child: ChildProcess): number {
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+/** Bytes that a process has had written to disks, over all its threads. */
+export function diskBytesOf({ pid }: ChildProcess): number {
+  return Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
 }
 
 /** Asks until there is an answer; resolves with its status line. */

@@ -3,16 +3,19 @@
  * `--only NAME,…` runs some of the rows; `--against REV` compares this checkout with another revision instead.
  */
 import { execFileSync } from 'node:child_process';
-import { availableParallelism, cpus } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compareWith, comparisons } from './against.ts';
-import { clientCore } from './processes.ts';
+import { pinToClientCore } from './processes.ts';
+import { compareBroadcast } from './rows/broadcast.ts';
 import { compareFiles } from './rows/files.ts';
-import { compareBroadcast, measureIdle } from './rows/live.ts';
+import { measureIdle } from './rows/idle.ts';
+import { measurePage } from './rows/page.ts';
 import { compareReading, compareReadingWithPin, compareWriting } from './rows/requests.ts';
 import { compareManyOnRedis, compareManyOnSqlite } from './rows/rooms.ts';
 import { compareRest, compareStart } from './rows/start.ts';
+import { measureEdits, measureWatchers, measureWire } from './rows/text.ts';
 import { ownRoot } from './servers.ts';
 import { heading, line, type Row } from './table.ts';
 
@@ -20,6 +23,10 @@ const rows: Record<string, () => Promise<Row[]>> = {
   read: compareReading,
   'pin-read': compareReadingWithPin,
   write: compareWriting,
+  wire: measureWire,
+  edits: measureEdits,
+  watchers: measureWatchers,
+  page: measurePage,
   files: compareFiles,
   broadcast: compareBroadcast,
   idle: measureIdle,
@@ -36,7 +43,7 @@ const unknown = names.find((name) => !known.includes(name));
 if (unknown) fail(`There is no row "${unknown}" here; there are ${known.join(', ')}.`);
 for (const program of ['wrk', 'taskset']) needs(program);
 // What asks from within this process must not take the servers' core.
-if (availableParallelism() > 1) execFileSync('taskset', ['-pc', String(clientCore), String(process.pid)]);
+pinToClientCore();
 
 execFileSync(process.execPath, [join(ownRoot, 'scripts/build.ts')], { cwd: ownRoot });
 console.log(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString()}`);

@@ -62,16 +62,21 @@ async function start(process: ChildProcess, port: number): Promise<Server> {
   return { process, port, url: `http://127.0.0.1:${port}`, settings: {}, stop: () => stop(process) };
 }
 
-export async function makeRoom({ url }: Pick<Server, 'url'>, pin?: string): Promise<string> {
+export interface RoomCreation {
+  pin?: string | undefined;
+  history?: boolean;
+}
+
+export async function makeRoom({ url }: Pick<Server, 'url'>, creation: RoomCreation = {}): Promise<string> {
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${url}/api/rooms`, { method: 'POST', headers, body: JSON.stringify({ pin }) });
+  const response = await fetch(`${url}/api/rooms`, { method: 'POST', headers, body: JSON.stringify(creation) });
   if (response.status !== 201) throw new Error(`A room was answered ${response.status}.`);
   return ((await response.json()) as { roomId: string }).roomId;
 }
 
 export async function makeRooms(server: Pick<Server, 'url'>, count: number, pin?: string): Promise<string[]> {
   const codes: string[] = [];
-  for (let i = 0; i < count; i++) codes.push(await makeRoom(server, pin));
+  for (let i = 0; i < count; i++) codes.push(await makeRoom(server, { pin }));
   return codes;
 }
 

@@ -14,11 +14,16 @@ export const drawCodes = (count: number): RoomCode[] =>
 export function fillSqlite(file: string, codes: readonly RoomCode[], expiresAt = Date.now() + dayMs): void {
   const db = new DatabaseSync(file);
   const now = Date.now();
-  const insert = db.prepare(
-    'INSERT INTO rooms (id, code, created_at, expires_at, written_at, content) VALUES (?, ?, ?, ?, ?, ?)',
+  const insertRoom = db.prepare(
+    'INSERT INTO rooms (id, code, created_at, expires_at, written_at, version, seq) VALUES (?, ?, ?, ?, ?, 1, 1)',
   );
+  const insertText = db.prepare('INSERT INTO texts (room, version, content) VALUES (?, 1, ?)');
   db.exec('BEGIN');
-  for (const code of codes) insert.run(roomIdOf(code), code, now, expiresAt, now, text);
+  for (const code of codes) {
+    const id = roomIdOf(code);
+    insertRoom.run(id, code, now, expiresAt, now);
+    insertText.run(id, text);
+  }
   db.exec('COMMIT');
   db.close();
 }

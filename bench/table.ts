@@ -25,3 +25,8 @@ export function atLeast(ratio: number, wanted: number): Pick<Row, 'ratio' | 'wan
 export function atMost(ratio: number, wanted: number): Pick<Row, 'ratio' | 'wanted' | 'reached'> {
   return { ratio: `${ratio.toFixed(2)} ×`, wanted: `≤ ${wanted} ×`, reached: ratio <= wanted };
 }
+
+/** Where nothing is compared, and less is better. */
+export function bounded(work: string, value: number, most: number, show: (value: number) => string): Row {
+  return { work, against: '—', poproom: show(value), ratio: '—', wanted: `≤ ${show(most)}`, reached: value <= most };
+}

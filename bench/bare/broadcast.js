@@ -1,21 +1,38 @@
-/** What `ws` itself can do: a POST is told to every socket, and nothing else. `broadcast.js PORT` */
+/**
+ * What `ws` and a disk can do: a POST is written to a file and synced, then sent to every socket, and nothing else.
+ * `broadcast.js PORT FILE`
+ */
+import { fdatasync, openSync, write } from 'node:fs';
 import { WebSocketServer } from 'ws';
 
 const { createServer } = process.getBuiltinModule('node:http');
+const [, , port, path] = process.argv;
+const file = openSync(path, 'w');
+let version = 0;
 
 const server = createServer((request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
-    if (request.method === 'POST') tell(JSON.parse(Buffer.concat(chunks).toString()));
-    response.end('{}');
+    if (request.method !== 'POST') return response.end('{}');
+    const { content } = JSON.parse(Buffer.concat(chunks).toString());
+    store(content, () => {
+      broadcast(content);
+      response.end('{}');
+    });
   });
 });
 
-function tell(change) {
-  const message = JSON.stringify({ type: 'content', ...change });
+/** At the same place each time: a file that grows would make the sync dearer. */
+function store(content, then) {
+  write(file, content, 0, () => fdatasync(file, then));
+}
+
+function broadcast(content) {
+  version += 1;
+  const message = JSON.stringify({ type: 'content', version, content });
   for (const socket of sockets.clients) socket.send(message);
 }
 
 const sockets = new WebSocketServer({ server, perMessageDeflate: false });
-server.listen(Number(process.argv[2]), '127.0.0.1');
+server.listen(Number(port), '127.0.0.1');

@@ -65,7 +65,7 @@ export async function compareRest(): Promise<Row[]> {
 /** A Poproom that has done what people do with it, and has loaded all that it loads for that. */
 export async function startUsed(root = ownRoot): Promise<Server> {
   const server = await startPoproom({ root, port });
-  const room = `${server.url}/api/rooms/${await makeRoom(server, '0427')}`;
+  const room = `${server.url}/api/rooms/${await makeRoom(server, { pin: '0427' })}`;
   const headers = { 'x-room-pin': '0427' };
   await writeText(`${room}/content`, 'some text', '0427');
   const upload = await fetch(`${room}/upload?fileName=a.txt`, { method: 'POST', headers, body: 'some bytes' });

@@ -1,0 +1,148 @@
+/** What typing costs: bytes on the wire, CPU and disk of the server, and the time to other devices. */
+import type { WebSocket } from 'ws';
+import { joinAll, joinRoom } from '../devices.ts';
+import { cpuOf, diskBytesOf, median, quantile } from '../processes.ts';
+import { makeRoom, type Server, startPoproom, writeText } from '../servers.ts';
+import { atMost, bounded, type Row } from '../table.ts';
+import { connectionOf, naturalText, Typist } from '../typist.ts';
+
+const kib = 1024;
+/** The most that a text may have, but for what is typed. */
+const largest = 1020 * kib;
+
+export async function measureWire(): Promise<Row[]> {
+  const keys = 200;
+  return withServer(18_080, async (poproom) => {
+    const room = await roomWith(poproom, naturalText(500_000));
+    const { socket: reader } = await joinRoom(room);
+    const typist = await Typist.join(room, 'typist');
+    const [up, down] = [typist.connection, connectionOf(reader)];
+    const before = { up: up.bytesWritten, down: down.bytesRead };
+    const received = receives(reader, `"ref":"${keys}"`);
+    await typist.type(keys, 20);
+    await received;
+    return [
+      wireRow('bytes from the typist', (up.bytesWritten - before.up) / keys),
+      wireRow('bytes to each other device', (down.bytesRead - before.down) / keys),
+    ];
+  });
+}
+
+const wireRow = (what: string, bytes: number): Row =>
+  bounded(`a key in a text of 500 KB, ${what}`, bytes, 2 * kib, (value) => `${value.toFixed(0)} bytes`);
+
+function receives(socket: WebSocket, part: string): Promise<void> {
+  return new Promise((resolve) => {
+    socket.on('message', (data) => String(data).includes(part) && resolve());
+  });
+}
+
+/** More than the log has between two full texts, so that storing those is a part of it. */
+const edits = 1100;
+const roomsPerServer = 10;
+
+/**
+ * Servers with texts of different lengths, typed in at the same time at the pace of the page. For the disk there is one
+ * room on a server: where many type, they share commits.
+ */
+export async function measureEdits(): Promise<Row[]> {
+  const [text, oneLine] = [naturalText(largest), 'x'.repeat(largest)];
+  const servers = await Promise.all([0, 1, 2, 3, 4].map((n) => startPoproom({ port: 18_080 + n })));
+  const [small, large, line, alone, withoutHistory] = servers as [Server, Server, Server, Server, Server];
+  try {
+    const typists = [
+      await seat(small, naturalText(kib), roomsPerServer),
+      await seat(large, text, roomsPerServer),
+      await seat(line, oneLine, roomsPerServer),
+      await seat(alone, text, 1),
+      await seat(withoutHistory, text, 1, { history: false }),
+    ].flat();
+    const used = servers.map(({ process }) => [cpuOf(process), diskBytesOf(process)] as const);
+    await Promise.all(typists.map((typist) => typist.type(edits)));
+    const [cpu, disk] = [0, 1].map((of) =>
+      servers.map(({ process }, n) => ((of ? diskBytesOf : cpuOf)(process) - (used[n]?.[of] ?? 0)) / edits),
+    ) as [number[], number[]];
+    for (const typist of typists) typist.leave();
+    return [
+      cpuRow('1 MiB', cpu[0], cpu[1]),
+      cpuRow('1 MiB in one line', cpu[0], cpu[2]),
+      diskRow('', disk[3]),
+      { ...diskRow(', in a room without history', disk[4]), wanted: '—', reached: true },
+    ];
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+/** One typist in each room, and someone who reads along. */
+async function seat(server: Server, text: string, rooms: number, creation = {}): Promise<Typist[]> {
+  const typists: Typist[] = [];
+  for (let n = 0; n < rooms; n++) {
+    const room = await roomWith(server, text, creation);
+    await joinAll(1, room);
+    typists.push(await Typist.join(room, 'typist'));
+  }
+  return typists;
+}
+
+function cpuRow(text: string, small = Number.NaN, large = Number.NaN): Row {
+  const show = (micros: number) => `${(micros / roomsPerServer).toFixed(0)} µs`;
+  const work = `an edit in a text of ${text}, CPU of the server`;
+  return { work, against: `in 1 KB: ${show(small)}`, poproom: show(large), ...atMost(large / small, 2) };
+}
+
+const diskRow = (where: string, bytes = Number.NaN): Row =>
+  bounded(
+    `an edit in a text of 1 MiB${where}, written to the disk`,
+    bytes / kib,
+    16,
+    (value) => `${value.toFixed(1)} KiB`,
+  );
+
+/** Ten people type in one room, fifty read along. */
+export async function measureWatchers(): Promise<Row[]> {
+  const [typing, watching, seconds, perSecond] = [10, 50, 20, 5];
+  return withServer(18_080, async (poproom) => {
+    const room = await roomWith(poproom, naturalText(10 * kib));
+    const watchers = await joinAll(watching, room);
+    const names = Array.from({ length: typing }, (_, n) => `typist-${n}`);
+    const typists = await Promise.all(names.map((name) => Typist.join(room, name)));
+    const times: number[] = [];
+    const sentAt = new Map<string, number>();
+    const keys = seconds * perSecond;
+    const complete = new Promise<void>((resolve) => {
+      for (const watcher of watchers) {
+        watcher.on('message', (data) => {
+          const { type, deviceId, ref } = JSON.parse(String(data));
+          if (type !== 'edit') return;
+          times.push(performance.now() - (sentAt.get(`${deviceId} ${ref}`) ?? Number.NaN));
+          if (times.length === keys * typing * watching) resolve();
+        });
+      }
+    });
+    for (const [n, typist] of typists.entries()) {
+      typist.onSend = (ref) => void sentAt.set(`${names[n]} ${ref}`, performance.now());
+    }
+    await Promise.all(typists.map((typist) => typist.type(keys, perSecond)));
+    await complete;
+    const show = (value: number) => `${value.toFixed(1)} ms, p50 ${median(times).toFixed(1)} ms`;
+    const work = '10 type 5 keys a second, 50 watch: from a key to each of them, p99';
+    return [{ ...bounded(work, quantile(times, 0.99), 250, show), wanted: '≤ 250 ms' }];
+  });
+}
+
+async function withServer<T>(port: number, work: (server: Server) => Promise<T>): Promise<T> {
+  const server = await startPoproom({ port });
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The address of the live channel of a new room with this text. */
+async function roomWith(server: Server, text: string, creation = {}): Promise<string> {
+  const path = `/api/rooms/${await makeRoom(server, creation)}`;
+  await writeText(`${server.url}${path}/content`, text);
+  return `ws://127.0.0.1:${server.port}${path}/live`;
+}
