@@ -1,10 +1,10 @@
-/** A request before it is sent: the codes of rooms and the ids of files are filled in at the last moment. */
+/** A request before it is sent: the codes of rooms, the ids of files and the versions of texts are filled in at the last moment. */
 
 export interface Draft {
   /** What is tried, for whoever reads of a failure. */
   about: string;
   method: string;
-  /** With `{roomId}` and `{fileId}`. */
+  /** With `{roomId}`, `{fileId}` and `{version}`. */
   path: string;
   query: [string, string][];
   headers: [string, string][];
@@ -27,11 +27,13 @@ export function bodyBytes({ body }: Draft): Buffer | undefined {
 export interface Place {
   room: string;
   file: string;
+  /** Of a checkpoint. */
+  version: string;
 }
 
 /** The path alone, as it is on the wire. */
-export function pathOf({ path }: Draft, { room, file }: Place): string {
-  return path.replace('{roomId}', room).replace('{fileId}', file);
+export function pathOf({ path }: Draft, { room, file, version }: Place): string {
+  return path.replace('{roomId}', room).replace('{fileId}', file).replace('{version}', version);
 }
 
 export function toBytes(draft: Draft, place: Place): Buffer {

@@ -113,7 +113,12 @@ const likelyValues = fc.constantFrom(
 const pathChanges = fc.constantFrom<(path: string) => string>(
   (path) => `${path}/`,
   (path) => path.replace('/', '//'),
-  (path) => path.toUpperCase().replace('{ROOMID}', '{roomId}').replace('{FILEID}', '{fileId}'),
+  (path) =>
+    path
+      .toUpperCase()
+      .replace('{ROOMID}', '{roomId}')
+      .replace('{FILEID}', '{fileId}')
+      .replace('{VERSION}', '{version}'),
   (path) => path.replaceAll('/', '%2f').replace('%2f', '/'),
   (path) => `/x/..${path}`,
   (path) => `${path};x=y`,

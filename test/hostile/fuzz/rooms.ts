@@ -1,4 +1,4 @@
-/** The rooms that the requests are about: some with a PIN and some without, each with a file. */
+/** The rooms that the requests are about: some with a PIN and some without, each with a file and an earlier text. */
 import assert from 'node:assert/strict';
 import type { ServerProcess } from '../../support/process.ts';
 import { type Draft, type Place, pin } from './draft.ts';
@@ -6,7 +6,7 @@ import { roomsOfEachKind } from './valid-requests.ts';
 
 export interface Rooms {
   placeOf(draft: Draft): Place;
-  /** Puts new rooms in the place of those that were deleted, and a file where there is none. */
+  /** Puts new rooms in the place of those that were deleted, and a file or a checkpoint where there is none. */
   refill(): Promise<void>;
   removeAll(): Promise<void>;
 }
@@ -16,7 +16,7 @@ const maker = { from: '192.0.2.1' };
 
 export async function openRooms({ api }: ServerProcess): Promise<Rooms> {
   const slotsOf = (locked: boolean) =>
-    Array.from({ length: roomsOfEachKind }, () => ({ locked, place: { room: '', file: '' } }));
+    Array.from({ length: roomsOfEachKind }, () => ({ locked, place: { room: '', file: '', version: '' } }));
   const [open, closed] = [slotsOf(false), slotsOf(true)];
   const slots = [...open, ...closed];
   const accessTo = (locked: boolean) => ({ ...maker, ...(locked && { pin }) });
@@ -29,6 +29,17 @@ export async function openRooms({ api }: ServerProcess): Promise<Rooms> {
     if (files.length === 0) await api.upload(slot.place.room, 'a.txt', 'hello', access);
     const { json } = await api.get(`/api/rooms/${slot.place.room}/files`, access);
     slot.place.file = json.files[0].fileId;
+    slot.place.version = String((await newestCheckpoint(slot.place.room, access)).version);
+  }
+
+  async function newestCheckpoint(room: string, access: object): Promise<{ version: number }> {
+    const readHistory = async () => (await api.get(`/api/rooms/${room}/history`, access)).json.history;
+    const [newest] = await readHistory();
+    if (newest) return newest;
+    const write = (content: string) => api.post(`/api/rooms/${room}/content`, { json: { content }, ...access });
+    await write('a text that is long enough for the history');
+    await write('');
+    return (await readHistory())[0];
   }
 
   const refill = async () => void (await Promise.all(slots.map(furnish)));

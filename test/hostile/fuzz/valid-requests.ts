@@ -42,9 +42,11 @@ function upgrade({ path }: Operation): [string, string][] {
   return Object.entries({ ...handshake, 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' });
 }
 
-/** Rooms and files are filled in later; all other names are as their examples say. */
+const filledInLater = ['roomId', 'fileId', 'version'];
+
+/** All other names are as their examples say. */
 function pathOf({ path, parameters }: Operation): string {
-  const names = parameters.filter((it) => it.in === 'path' && it.name !== 'roomId' && it.name !== 'fileId');
+  const names = parameters.filter((it) => it.in === 'path' && !filledInLater.includes(it.name));
   return names.reduce((filled, { name, example }) => filled.replace(`{${name}}`, example), path);
 }
 
