@@ -15,13 +15,13 @@ export type {
   Snapshot,
   TextEdit,
 } from '../protocol/types.ts';
-export type { BaseClient, ClientOptions, Creation } from './base-client.ts';
+export type { ClientOptions } from './base-client.ts';
 export { type Client, type CreatedRoom, createClient, type Room } from './client.ts';
 export { PoproomError, type PoproomErrorCode } from './error.ts';
 export type { Ended, LiveEvent, LiveOptions, LiveRoom } from './live.ts';
 export type { RateLimit } from './rate-limit.ts';
 export type { RetryOptions } from './retry.ts';
-export type { EditOptions, RoomBase, WriteOptions } from './room.ts';
+export type { EditOptions, WriteOptions } from './room.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { LiveText, LiveTextOptions } from './text/live-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';

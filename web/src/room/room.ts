@@ -1,15 +1,7 @@
 /** A room as this device sees it: entered, followed, and left. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type {
-  HistoryEntry,
-  HistoryText,
-  LiveEvent,
-  LiveRoom,
-  RoomBase,
-  RoomCode,
-  Snapshot,
-} from '../../../src/client/index.ts';
-import { PoproomError } from '../../../src/client/light.ts';
+import type { HistoryEntry, HistoryText, LiveEvent, LiveRoom, RoomCode, Snapshot } from '../../../src/client/index.ts';
+import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
 import { deviceName } from '../device/identity.ts';
 import { forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
 import { limits } from '../limits.ts';

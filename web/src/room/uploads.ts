@@ -1,7 +1,6 @@
 /** Files on their way into the room. */
 import { type Signal, signal } from '@preact/signals';
-import type { RoomBase } from '../../../src/client/index.ts';
-import { PoproomError } from '../../../src/client/light.ts';
+import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
 
 export type Upload = {
   readonly id: number;
