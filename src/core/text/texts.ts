@@ -72,7 +72,7 @@ interface Edition {
 type Refusal = (text: WorkingText) => PoproomError;
 
 /** Others would have to be faster this many times in a row. */
-const maxAttempts = 100;
+const maxAttempts = 1000;
 /** Rebasing takes time for each edit with each newer entry, and for each edit in these; past it, the client reads again. */
 const maxRebaseSteps = 20_000;
 /** From so many on, looking up their positions in a text that is in pieces takes longer than joining it. */
