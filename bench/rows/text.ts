@@ -37,8 +37,8 @@ function receives(socket: WebSocket, part: string): Promise<void> {
   });
 }
 
-/** More than the log has between two full texts, so that storing those is a part of it. */
-const edits = 1100;
+/** More than `maxEntriesSinceFullText` of `src/core/text/retention.ts`, so that storing a full text is a part of it. */
+const edits = 2200;
 const roomsPerServer = 10;
 
 /**

@@ -127,8 +127,11 @@ export interface TextAppend {
   previousRevision: number;
   /** The whole text after it, where the caller has it at hand: a driver may cache it. */
   content: string | undefined;
-  /** Stores the full text of the new version, and drops the entries up to a version, maybe this one, from the log. */
-  compaction: { content: string; dropThrough: number } | undefined;
+  /**
+   * Stores the full text of the new version, and drops the entries up to a version, maybe this one, from the log. A
+   * driver need not look for older entries where the log is known to have none.
+   */
+  compaction: { content: string; dropThrough: number; isLogEmpty?: boolean } | undefined;
   /** Keeps the text before the edit, and drops the oldest checkpoints over the limits. */
   checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;
 }

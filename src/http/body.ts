@@ -17,7 +17,8 @@ export const largestContentBody = (largestContent: number): number => 6 * larges
 export async function readJson<T>(request: Request, schema: object, maxBytes: number): Promise<T> {
   const text = hasBody(request.raw) ? await readText(request, maxBytes) : '';
   const value = text === '' ? {} : parse(text);
-  const validate = await validatorOf(schema);
+  const validator = validatorOf(schema);
+  const validate = validator instanceof Promise ? await validator : validator;
   const problem = validate(value);
   if (problem) throw problem;
   return value as T;
@@ -48,7 +49,7 @@ function collect(raw: IncomingMessage, maxBytes: number): Promise<Buffer> {
       raw.removeAllListeners('data');
       reject(bodyTooLarge(maxBytes));
     });
-    raw.once('end', () => resolve(bytes.whole()));
+    raw.on('end', () => resolve(bytes.whole()));
     onCutOff(raw, reject);
   });
 }

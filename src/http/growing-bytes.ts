@@ -1,7 +1,9 @@
+const nothing: Buffer = Buffer.alloc(0);
+
 /** Bytes in one piece, as they come: kept as the chunks they came in, a chunk of one byte would take two hundred. */
 export class GrowingBytes {
   readonly #most: number;
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes = nothing;
   #size = 0;
 
   /** Who adds sees to it that they are never more than `most`. */

@@ -1,6 +1,7 @@
 /** Checks values against the schemas of the protocol, and says what is wrong in one sentence. */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { PoproomError } from '../core/errors.ts';
+import type { Soon } from '../core/ports.ts';
 
 type Validator = (value: unknown) => PoproomError | undefined;
 
@@ -8,9 +9,11 @@ const compiled = new Map<object, Validator>();
 let loading: Promise<Ajv> | undefined;
 
 /** Ajv is loaded when it is first needed, because loading it takes as long as the rest of the start. */
-export async function validatorOf(schema: object): Promise<Validator> {
-  const known = compiled.get(schema);
-  if (known) return known;
+export function validatorOf(schema: object): Soon<Validator> {
+  return compiled.get(schema) ?? compile(schema);
+}
+
+async function compile(schema: object): Promise<Validator> {
   loading ??= load().catch((error) => {
     loading = undefined;
     throw error;

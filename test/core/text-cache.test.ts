@@ -76,7 +76,7 @@ describe('the cache of texts', () => {
   it('keeps a text that edits on their way to the store build on', () => {
     const cache = new TextCache();
     const text = textOf(MiB);
-    void text.track(new Promise(() => undefined));
+    text.onAppend(new Promise(() => undefined));
     cache.put(codeOf(0), text);
     for (let n = 1; n < 100; n++) cache.put(codeOf(n), textOf(MiB));
     assert.equal(cache.get(codeOf(0)), text);

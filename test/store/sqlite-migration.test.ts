@@ -73,6 +73,24 @@ describe('sqlite: a database of the first release', () => {
       assert.deepEqual([fullTextVersion, entries.length], [version - 1, 1]);
     }
   });
+
+  it('[HIST-1] reads checkpoints that were stored before they were compressed', async (t) => {
+    const folder = await temporaryFolder(t);
+    makeFirstRelease(folder, (insert, db) => {
+      insert(written, 7, 'text');
+      db.exec(`${steps[1]}; PRAGMA user_version = ${firstRelease + 1}`);
+      const columns = 'room, version, written_at, device, size, content';
+      db.prepare(`INSERT INTO history (${columns}) VALUES (?, 3, ?, NULL, 5, ?)`).run(
+        roomIdOf(written),
+        start,
+        oddText,
+      );
+    });
+    const { rooms } = await openStore(t, folder);
+
+    const checkpoint = { version: 3, writtenAt: start, deviceId: undefined, size: 5, content: oddText };
+    assert.deepEqual(await rooms.readCheckpoint(written, 3, start), checkpoint);
+  });
 });
 
 type InsertRoom = (code: RoomCode, version: number, content: string, pinMac?: Uint8Array) => void;

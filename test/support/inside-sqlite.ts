@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { RoomCode } from '../../src/core/room-code.ts';
+import { decompress } from '../../src/store/sqlite/compression.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import { recordColumns } from '../../src/store/sqlite/rows.ts';
 import type { Inside } from './inside.ts';
@@ -36,7 +37,7 @@ export function sqliteInside(folder: string): Inside {
           'SELECT version, written_at, device, size, content FROM history',
           'SELECT * FROM counters',
         ];
-        const rows = queries.flatMap((query) => db.prepare(query).all());
+        const rows = queries.flatMap((query) => db.prepare(query).all()).map(readable);
         return JSON.stringify(rows.flatMap((row) => Object.values(row)).filter((it) => !(it instanceof Uint8Array)));
       }),
 
@@ -67,6 +68,10 @@ export function sqliteInside(folder: string): Inside {
       return 'no such table';
     },
   };
+}
+
+function readable(row: Record<string, unknown>): Record<string, unknown> {
+  return row.content instanceof Uint8Array ? { ...row, content: decompress(row.content) } : row;
 }
 
 /** Takes tables away from under a running server, which may look at what was there for another tenth of a second. */

@@ -10,8 +10,8 @@ const maxEditsSinceFullText = 5000;
 /** Entries that stay in the log, for clients that reconnect and edits of older versions. */
 const keptEntries = 500;
 const largeEntry = 64 * 1024;
-/** Of a text that has no log. */
-export const maxEntriesInMemory = 100;
+/** Of a text that has no log; twice as many for a while, since dropping them one by one takes longer. */
+export const entriesInMemory = 32;
 
 export const historyLimits: HistoryLimits = { checkpoints: 50, bytes: 4 * 1024 * 1024 };
 const checkpointAfterMs = 30_000;
@@ -40,7 +40,7 @@ export function planFullText(
 ): TextAppend['compaction'] {
   // The log also says who wrote a text, for the history.
   if (hasStoredLog || deviceId !== undefined || content.length > minLogBytes) return undefined;
-  return { content, dropThrough: version };
+  return { content, dropThrough: version, isLogEmpty: true };
 }
 
 /** The newest stays in any case, unless it is large and nobody has to recognise it: it would be stored twice. */

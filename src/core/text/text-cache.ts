@@ -28,12 +28,18 @@ export class TextCache {
     return this.#texts.get(code)?.text;
   }
 
-  /** Puts it in front, with what it costs by now. */
+  /** Notes that it was used, and what it costs by now. */
   put(code: RoomCode, text: WorkingText): void {
-    this.delete(code);
     const { cost } = text;
-    this.#texts.set(code, { text, cost, wasUsed: true });
-    this.#cost += cost;
+    const cached = this.#texts.get(code);
+    if (cached?.text === text) {
+      this.#cost += cost - cached.cost;
+      cached.cost = cost;
+      cached.wasUsed = true;
+    } else {
+      this.delete(code);
+      this.#keep(code, { text, cost, wasUsed: true });
+    }
     if (this.#cost > maxCost) this.#makeRoom(code);
     this.#watchIdle();
   }
@@ -47,11 +53,21 @@ export class TextCache {
     return this.#cost;
   }
 
+  /** The oldest first; one that was used gets a second chance at the end of the line. */
   #makeRoom(newest: RoomCode): void {
-    for (const code of this.#texts.keys()) {
-      if (this.#cost <= maxCost) return;
-      if (code !== newest) this.#deleteUnlessPending(code);
+    let chances = 2 * this.#texts.size;
+    for (const [code, cached] of this.#texts) {
+      if (this.#cost <= maxCost || chances === 0) return;
+      chances -= 1;
+      const mayGo = code !== newest && !cached.wasUsed && cached.text.pending === 0;
+      this.delete(code);
+      if (!mayGo) this.#keep(code, { ...cached, wasUsed: false });
     }
+  }
+
+  #keep(code: RoomCode, cached: CachedText): void {
+    this.#texts.set(code, cached);
+    this.#cost += cached.cost;
   }
 
   /** Edits on their way to the store build on it. */

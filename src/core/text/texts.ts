@@ -11,7 +11,7 @@ import type { TextEdit } from '../../text/edits.ts';
 import { roomOver } from '../admission.ts';
 import { PoproomError } from '../errors.ts';
 import type { Parts } from '../parts.ts';
-import type { Content, TextAppend, TextEntry } from '../ports.ts';
+import type { AppendOutcome, Content, TextAppend, TextEntry } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import {
   checkContent,
@@ -22,7 +22,7 @@ import {
   unknownBase,
   versionConflict,
 } from './edit-rules.ts';
-import { maxEntriesInMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
+import { entriesInMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
 import { TextCache } from './text-cache.ts';
 import { bytesGained, type TextPoint, WorkingText } from './working-text.ts';
 
@@ -80,6 +80,7 @@ const manyEdits = 16;
 
 export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' | 'clock'>, rules: TextRules) {
   const cache = new TextCache();
+  const nextRevision = createRevisions();
   const loading = new Map<RoomCode, Promise<WorkingText>>();
 
   function load(code: RoomCode): WorkingText | Promise<WorkingText> {
@@ -105,7 +106,7 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
 
   async function write(code: RoomCode, author: Author, decide: (text: WorkingText) => Decision): Promise<WrittenText> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const text = await load(code);
+      const text = cache.get(code) ?? (await reload(code));
       const decision = decide(text);
       if ('written' in decision) return decision.written;
       if ('refusal' in decision) {
@@ -130,7 +131,7 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
 
   /** When the store has answered everything that was sent to it. */
   async function settle(text: WorkingText): Promise<TextPoint> {
-    while (text.pending > 0) await text.settled;
+    await text.settle();
     return text.point;
   }
 
@@ -145,10 +146,17 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     const entry = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
     const change = advance(text, entry, replacement);
     cache.put(code, text);
-    const outcome = await text.track(rooms.appendText(code, change)).catch((error) => {
+    const answered = rooms.appendText(code, change);
+    text.onAppend(answered);
+    let outcome: AppendOutcome;
+    try {
+      outcome = await answered;
+    } catch (error) {
       drop(code, text);
       throw error;
-    });
+    } finally {
+      text.onAnswer();
+    }
     if (outcome.outcome === 'appended') {
       bus.publish(code, { seq: outcome.seq, entry, origin });
       return { version: entry.version, writtenAt: entry.writtenAt };
@@ -176,13 +184,13 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     // A text that is too long since the limit was lowered can still be shortened.
     if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
     const { revision: previousRevision } = text.point;
-    const revision = randomInt(1, 2 ** 47);
+    const revision = nextRevision();
     const checkpoint = planCheckpoint(text, entry);
-    if (checkpoint) text.noteCheckpoint(checkpoint.checkpoint.version, entry.writtenAt);
+    if (checkpoint) text.noteCheckpoint(entry.writtenAt);
     text.add(entry, { bytes, revision });
     const fullText = replacement === undefined ? undefined : planFullText(text, entry, replacement);
     const compaction = fullText ?? planCompaction(text, rules.largestContent);
-    if (fullText) text.noteFullText(entry.version - maxEntriesInMemory);
+    if (fullText) text.noteFullText(text.entries.length > 2 * entriesInMemory ? entry.version - entriesInMemory : 0);
     else if (compaction) text.noteFullText(compaction.dropThrough);
     text.hasStoredLog ||= !fullText;
     return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
@@ -220,9 +228,10 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     },
 
     /** Makes this the whole text, by the smallest edits, so that the carets of others stay where they are. */
-    async replace(code: RoomCode, { content, ifVersions, ...author }: Replacement): Promise<WrittenText> {
+    async replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
+      const { content, ifVersions } = replacement;
       checkContent(content, rules.largestContent);
-      return write(code, author, (text) => {
+      return write(code, replacement, (text) => {
         if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
         return { edits: diffTexts(text.document.toString(), content), replacement: content };
       });
@@ -253,6 +262,15 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
       await settle(text);
       return text.since(version);
     },
+  };
+}
+
+/** Unlike any other, of this node or of another: each node counts from a number that it drew. */
+function createRevisions(): () => number {
+  let last = randomInt(1, 2 ** 47);
+  return () => {
+    last += 1;
+    return last;
   };
 }
 

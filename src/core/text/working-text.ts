@@ -28,10 +28,8 @@ export interface TextPoint {
  */
 export class WorkingText {
   generation = 0;
-  /** Appends that the store has not answered. */
-  pending = 0;
-  /** Resolves when the store has answered what was sent to it. */
-  settled: Promise<unknown> = Promise.resolve();
+  #pending = 0;
+  #lastAppend: Promise<unknown> = Promise.resolve();
   #point: TextPoint;
   #entries: TextEntry[];
   #byRef = new Map<string, TextEntry>();
@@ -40,6 +38,7 @@ export class WorkingText {
   #size: LogSize = { bytes: 0, edits: 0 };
   #sizeSinceFullText: LogSize = { bytes: 0, edits: 0 };
   #checkpointVersion: number;
+  #changedSince: number | undefined;
   /** As far as it is known. */
   checkpointedAt = 0;
   /** Whether the store has a log of this text; in memory there may be entries all the same. */
@@ -60,6 +59,7 @@ export class WorkingText {
     this.keepsHistory = keepsHistory;
     this.hasStoredLog = entries.length > 0;
     for (const entry of entries) this.#index(entry);
+    this.#changedSince = this.#findChangedSince();
   }
 
   get point(): Readonly<TextPoint> {
@@ -78,6 +78,11 @@ export class WorkingText {
     return this.#entries;
   }
 
+  /** How many appends the store has not answered. */
+  get pending(): number {
+    return this.#pending;
+  }
+
   /** What the stored full text is behind. */
   get distance(): LogSize & { entries: number } {
     return { entries: this.version - this.#fullTextVersion, ...this.#sizeSinceFullText };
@@ -85,10 +90,7 @@ export class WorkingText {
 
   /** When the text began to differ from its newest checkpoint; undefined when it does not. */
   get changedSince(): number | undefined {
-    if (this.version <= this.#checkpointVersion) return undefined;
-    // Or as far as the log reaches back.
-    const first = this.#entries.at(this.#checkpointVersion - this.version) ?? this.#entries[0];
-    return first?.writtenAt ?? this.#point.writtenAt;
+    return this.#changedSince;
   }
 
   /** The entries after a version; undefined when the log does not have all of them. */
@@ -129,17 +131,20 @@ export class WorkingText {
     };
     this.#entries.push(entry);
     this.#index(entry);
+    this.#changedSince ??= entry.writtenAt;
   }
 
   noteFullText(dropThrough: number): void {
     this.#fullTextVersion = this.version;
     this.#sizeSinceFullText = { bytes: 0, edits: 0 };
     const dropped = this.#entries.length - (this.version - dropThrough);
-    for (const entry of this.#entries.splice(0, Math.max(0, dropped))) this.#forget(entry);
+    if (dropped > 0) for (const entry of this.#entries.splice(0, dropped)) this.#forget(entry);
   }
 
-  noteCheckpoint(version: number, now: number): void {
-    this.#checkpointVersion = version;
+  /** Of the current version. */
+  noteCheckpoint(now: number): void {
+    this.#checkpointVersion = this.version;
+    this.#changedSince = undefined;
     this.checkpointedAt = now;
   }
 
@@ -151,19 +156,26 @@ export class WorkingText {
       this.#forget(last);
     }
     this.#point = point;
+    this.#changedSince = this.#findChangedSince();
     for (const entry of entries) {
       this.add(entry, { bytes: this.point.bytes + bytesGained(this.document, entry.edits), revision });
     }
   }
 
-  /** Counts an append until the store has answered it. */
-  track<T>(append: Promise<T>): Promise<T> {
-    this.pending += 1;
-    const done = () => {
-      this.pending -= 1;
-    };
-    this.settled = append.then(done, done);
-    return append;
+  /** An append was sent to the store. */
+  onAppend(answered: Promise<unknown>): void {
+    this.#pending += 1;
+    this.#lastAppend = answered;
+  }
+
+  /** The store has answered an append. */
+  onAnswer(): void {
+    this.#pending -= 1;
+  }
+
+  /** Resolves when the store has answered everything that was sent to it. */
+  async settle(): Promise<void> {
+    while (this.#pending > 0) await this.#lastAppend.catch(() => undefined);
   }
 
   /** About how much memory it takes. */
@@ -180,6 +192,13 @@ export class WorkingText {
     if (entry.deviceId !== undefined && entry.ref !== undefined) {
       this.#byRef.set(refKey(entry.deviceId, entry.ref), entry);
     }
+  }
+
+  #findChangedSince(): number | undefined {
+    if (this.version <= this.#checkpointVersion) return undefined;
+    // Or as far as the log reaches back.
+    const first = this.#entries.at(this.#checkpointVersion - this.version) ?? this.#entries[0];
+    return first?.writtenAt ?? this.#point.writtenAt;
   }
 
   #forget(entry: TextEntry): void {

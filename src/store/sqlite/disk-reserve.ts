@@ -5,14 +5,14 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Batch, textsIn } from './writer.ts';
+import { type Batch, type Operation, textsIn } from './writer.ts';
 
 const reserve = 64 * 1024 * 1024;
 /** In the log, in the file that it is carried over to, and for what both have beside the text. */
 const copies = 3;
 const growing: readonly string[] = ['createRoom', 'appendText', 'addFile', 'restoreRoom'];
 
-export const grows = ({ name }: Batch[number]): boolean => growing.includes(name);
+export const grows = ([name]: Operation): boolean => growing.includes(name);
 
 /** Whether so many more bytes of texts leave the reserve alone. */
 export function watchDisk(db: DatabaseSync, path: string): (bytes: number) => boolean {

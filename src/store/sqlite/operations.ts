@@ -73,7 +73,7 @@ export function createOperations(db: DatabaseSync) {
     },
 
     appendText: (code: RoomCode, append: AppendWrite): AppendReply | 'gone' =>
-      appendText(sql, code, append) ?? gone(code, append.entry.writtenAt),
+      appendText(sql, code, append) ?? gone(code, append.writtenAt),
 
     clearHistory: (code: RoomCode, current: CurrentText, now: number): 'cleared' | 'stale' | 'gone' =>
       clearHistory(sql, code, current, now) ?? gone(code, now),

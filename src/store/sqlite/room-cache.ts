@@ -67,13 +67,21 @@ export class RoomCache {
   putContent(code: RoomCode, content: Content): void {
     const cached = this.get(code);
     if (!cached || (cached.content && cached.content.version >= content.version)) return;
-    this.put(code, { ...cached, content });
+    this.#changeContent(cached, content.content.length > longestText ? undefined : content);
   }
 
   /** For a write whose text is not at hand: the room stays, and its text is read again. */
   dropContent(code: RoomCode): void {
     const cached = this.get(code);
-    if (cached?.content) this.put(code, { ...cached, content: undefined });
+    if (cached?.content) this.#changeContent(cached, undefined);
+  }
+
+  /** Of a room that was just got, and is with the young. */
+  #changeContent(cached: CachedRoom, content: Content | undefined): void {
+    this.#young.textUnits -= unitsOf(cached);
+    cached.content = content;
+    this.#young.textUnits += unitsOf(cached);
+    if (this.#young.textUnits > mostTextUnits) this.#ageAll();
   }
 
   drop(code: RoomCode): void {
@@ -90,12 +98,14 @@ export class RoomCache {
     return cached && this.put(code, cached);
   }
 
+  #ageAll(): void {
+    this.#old = this.#young;
+    this.#young = emptyGeneration();
+  }
+
   #add(code: RoomCode, cached: CachedRoom): void {
     const isFull = this.#young.rooms.size >= mostRooms || this.#young.textUnits + unitsOf(cached) > mostTextUnits;
-    if (isFull) {
-      this.#old = this.#young;
-      this.#young = emptyGeneration();
-    }
+    if (isFull) this.#ageAll();
     this.#young.rooms.set(code, cached);
     this.#young.textUnits += unitsOf(cached);
   }

@@ -1,6 +1,7 @@
 /** From database rows to the records of the ports. */
 import type { ApiKey, Checkpoint, CheckpointInfo, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { type Compressed, decompress } from './compression.ts';
 import type { CachedRoom } from './room-cache.ts';
 
 type Row = Record<string, unknown>;
@@ -61,7 +62,10 @@ export function checkpointInfoOf(row: Row): CheckpointInfo {
   };
 }
 
-export const checkpointOf = (row: Row): Checkpoint => ({ ...checkpointInfoOf(row), content: row.content as string });
+export const checkpointOf = (row: Row): Checkpoint => ({
+  ...checkpointInfoOf(row),
+  content: decompress(row.content as Compressed),
+});
 
 export function fileOf(row: Row): StoredFile {
   return {

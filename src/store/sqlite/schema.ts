@@ -99,6 +99,20 @@ export const steps: readonly string[] = [
     PRIMARY KEY (room, version)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE compressed_history (
+    room       INTEGER NOT NULL REFERENCES rooms (id) ON DELETE CASCADE,
+    version    INTEGER NOT NULL,
+    written_at INTEGER NOT NULL,
+    device     TEXT,
+    size       INTEGER NOT NULL,
+    content    ANY NOT NULL, -- Zstandard; a string where it was written before this step
+    PRIMARY KEY (room, version)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO compressed_history SELECT * FROM history;
+  DROP TABLE history;
+  ALTER TABLE compressed_history RENAME TO history;
+  `,
 ];
 
 /** Numbers that were used up before the first release. */

@@ -1,5 +1,5 @@
 /** The text of a room and its history: reads here, writes through the writer. */
-import type { Absence, RoomStore, TextAppend } from '../../core/ports.ts';
+import type { Absence, AppendOutcome, RoomStore, TextAppend } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { entryOf } from './edit-log.ts';
 import type { RoomCache } from './room-cache.ts';
@@ -21,18 +21,14 @@ export interface TextStoreParts {
 type TextStore = Pick<RoomStore, 'readText' | 'appendText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'>;
 
 export function createTextStore({ texts, writer, cache, readLive, absenceOf }: TextStoreParts): TextStore {
-  /** Several may be in progress for one room: they are answered, and cached, in their order. */
-  async function writeAppend(code: RoomCode, append: TextAppend): Promise<AppendReply | 'gone'> {
-    try {
-      const reply = await writer.run('appendText', code, toWrite(append));
-      if (reply === 'gone') cache.drop(code);
-      else if (reply.outcome === 'appended') cacheContent(code, append);
-      return reply;
-    } catch (error) {
-      // It may have been written.
+  function outcomeOf(code: RoomCode, append: TextAppend, reply: AppendReply | 'gone'): AppendOutcome {
+    if (reply === 'gone') {
       cache.drop(code);
-      throw error;
+      return { outcome: absenceOf(code, append.entry.writtenAt) };
     }
+    if (typeof reply !== 'number') return { outcome: 'stale', ...reply, entries: reply.entries?.map(entryOf) };
+    cacheContent(code, append);
+    return { outcome: 'appended', seq: reply };
   }
 
   function cacheContent(code: RoomCode, { content, entry: { version, writtenAt } }: TextAppend): void {
@@ -43,10 +39,15 @@ export function createTextStore({ texts, writer, cache, readLive, absenceOf }: T
   return {
     readText: (code, now) => readLive(code, now, texts.readText),
 
+    /** Several may be in progress for one room: they are answered, and cached, in their order. */
     async appendText(code, append) {
-      const reply = await writeAppend(code, append);
-      if (reply === 'gone') return { outcome: absenceOf(code, append.entry.writtenAt) };
-      return reply.outcome === 'stale' ? { ...reply, entries: reply.entries?.map(entryOf) } : reply;
+      try {
+        return outcomeOf(code, append, await writer.run('appendText', code, toWrite(append)));
+      } catch (error) {
+        // It may have been written.
+        cache.drop(code);
+        throw error;
+      }
     },
 
     listHistory: (code, now) => readLive(code, now, texts.listHistory),
@@ -63,7 +64,17 @@ export function createTextStore({ texts, writer, cache, readLive, absenceOf }: T
   };
 }
 
-function toWrite({ entry: { edits, ...entry }, content: _, ...append }: TextAppend): AppendWrite {
-  const isKept = !append.compaction || append.compaction.dropThrough < entry.version;
-  return { ...append, entry, edits: isKept ? JSON.stringify(edits) : undefined };
+function toWrite({ entry, revision, previousRevision, compaction, checkpoint }: TextAppend): AppendWrite {
+  const { version, writtenAt, deviceId, ref, edits } = entry;
+  const write: AppendWrite = { version, writtenAt, revision, previousRevision };
+  if (deviceId !== undefined) write.deviceId = deviceId;
+  if (ref !== undefined) write.ref = ref;
+  if (compaction) {
+    write.fullText = compaction.content;
+    if (!compaction.isLogEmpty) write.dropThrough = compaction.dropThrough;
+  }
+  const isKept = !compaction || compaction.dropThrough < version;
+  if (isKept) write.edits = JSON.stringify(edits);
+  if (checkpoint) write.checkpoint = checkpoint;
+  return write;
 }

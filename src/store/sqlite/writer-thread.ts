@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { connect } from './connection.ts';
 import { bytesAddedBy, grows, watchDisk } from './disk-reserve.ts';
 import { createOperations } from './operations.ts';
-import { type Batch, type Outcome, sqliteFull } from './writer.ts';
+import { type Batch, type BatchReply, type Operation, sqliteFull, type WriteError } from './writer.ts';
 
 const db = connect(workerData as string);
 const operations = createOperations(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
@@ -13,41 +13,50 @@ const port = parentPort;
 
 port.on('message', (batch: Batch | 'close') => {
   if (batch === 'close') close();
-  else port.postMessage(fits(batch) ? commit(batch) : batch.map(aloneIfSmall));
+  else port.postMessage(fits(batch) ? commit(batch) : oneByOne(batch, aloneIfSmall));
 });
 
 const fits = (batch: Batch) => !batch.some(grows) || hasRoomFor(bytesAddedBy(batch));
 
-function aloneIfSmall(operation: Batch[number]): Outcome {
-  if (!grows(operation)) return alone(operation);
-  return { error: { message: 'the rest of the disk is kept for making room', errcode: sqliteFull } };
-}
-
-function commit(batch: Batch): Outcome[] {
+function commit(batch: Batch): BatchReply {
   let begun = false;
   try {
     return inTransaction(() => {
       begun = true;
-      return batch.map(({ name, args }) => ({ value: operations[name]?.(...args) }));
+      return { values: batch.map(perform) };
     });
   } catch (error) {
-    // One of them failed and took the transaction along: each by itself, so that only the faulty one is refused.
-    // Where not even a transaction was to be had, trying each would only make all of them wait once more.
-    return batch.map((operation) => (begun ? alone(operation) : refusal(error)));
+    // One of them failed and rolled back the transaction: run each alone, so that only the faulty one is refused.
+    // Where no transaction could be started, trying each would only make all of them wait once more.
+    return oneByOne(batch, (operation) => {
+      if (!begun) throw error;
+      return alone(operation);
+    });
   }
 }
 
-function alone({ name, args }: Batch[number]): Outcome {
-  try {
-    return inTransaction(() => ({ value: operations[name]?.(...args) }));
-  } catch (error) {
-    return refusal(error);
-  }
+function oneByOne(batch: Batch, run: (operation: Operation) => unknown): BatchReply {
+  const errors = new Map<number, WriteError>();
+  const values = batch.map((operation, index) => {
+    try {
+      return run(operation);
+    } catch (error) {
+      const { message, errcode } = error as WriteError;
+      return void errors.set(index, { message, errcode });
+    }
+  });
+  return { values, errors };
 }
 
-function refusal(error: unknown): Outcome {
-  const { message, errcode } = error as Error & { errcode?: number };
-  return { error: { message, errcode } };
+function aloneIfSmall(operation: Operation): unknown {
+  if (!grows(operation)) return alone(operation);
+  throw Object.assign(new Error('the rest of the disk is kept for making room'), { errcode: sqliteFull });
+}
+
+const alone = (operation: Operation): unknown => inTransaction(() => perform(operation));
+
+function perform(operation: Operation): unknown {
+  return operations[operation[0]]?.(...operation.slice(1));
 }
 
 function inTransaction<T>(work: () => T): T {

@@ -10,12 +10,22 @@ import type { Snapshot } from './snapshot.ts';
 import type { AppendWrite } from './text-operations.ts';
 
 type Name = keyof Operations;
-export type Batch = { name: Name; args: unknown[] }[];
-export type Outcome = { value: unknown } | { error: { message: string; errcode: number | undefined } };
+/** The name of an operation, and its arguments. */
+export type Operation = [name: Name, ...args: unknown[]];
+export type Batch = Operation[];
+/** What an operation returned, or why it was refused. Values travel without a wrapper, which would double their cost. */
+export interface BatchReply {
+  values: unknown[];
+  /** By the index of their operation, where there are any. */
+  errors?: Map<number, WriteError>;
+}
+export interface WriteError {
+  message: string;
+  errcode: number | undefined;
+}
 
 interface Waiting {
-  name: Name;
-  args: unknown[];
+  operation: Operation;
   /** How many characters of texts it has. */
   textLength: number;
   resolve: (value: never) => void;
@@ -60,18 +70,18 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
     queuedText -= committing.reduce((sum, { textLength }) => sum + textLength, 0);
     snapshot.suspend();
     thread ??= start();
-    thread.postMessage(committing.map(({ name, args }) => ({ name, args })));
+    thread.postMessage(committing.map(({ operation }) => operation));
   }
 
-  function settle(outcomes: Outcome[]): void {
+  function settle({ values, errors }: BatchReply): void {
     const done = committing;
     committing = [];
     snapshot.resume();
     commitNext();
     done.forEach(({ resolve, reject }, i) => {
-      const outcome = outcomes[i] as Outcome;
-      if ('value' in outcome) resolve(outcome.value as never);
-      else reject(refused(outcome.error));
+      const error = errors?.get(i);
+      if (error) reject(refused(error));
+      else resolve(values[i] as never);
     });
     if (committing.length === 0) idle();
   }
@@ -97,11 +107,12 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   return {
     run(name, ...args) {
       return new Promise((resolve, reject) => {
-        const textLength = lengthOf(textsIn({ name, args }));
+        const operation: Operation = [name, ...args];
+        const textLength = lengthOf(textsIn(operation));
         const isFull = queue.length >= longestQueue || queuedText + textLength > mostText;
         if (closed || isFull) return reject(unavailable());
         queuedText += textLength;
-        queue.push({ name, args, textLength, resolve: resolve as Waiting['resolve'], reject });
+        queue.push({ operation, textLength, resolve: resolve as Waiting['resolve'], reject });
         // Writes of the same turn of the event loop travel together.
         if (queue.length === 1) setImmediate(commitNext);
       });
@@ -122,13 +133,13 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
 }
 
 /** The texts of a write; all else is short. */
-export function textsIn({ name, args }: Batch[number]): string[] {
-  if (name === 'appendText') return textsOfAppend(args[1] as AppendWrite);
-  return name === 'restoreRoom' ? textsOfRecord(args[0] as RoomRecord) : [];
+export function textsIn(operation: Operation): string[] {
+  if (operation[0] === 'appendText') return textsOfAppend(operation[2] as AppendWrite);
+  return operation[0] === 'restoreRoom' ? textsOfRecord(operation[1] as RoomRecord) : [];
 }
 
-function textsOfAppend({ edits, compaction, checkpoint }: AppendWrite): string[] {
-  return [edits ?? '', compaction?.content ?? '', checkpoint?.checkpoint.content ?? ''];
+function textsOfAppend({ edits, fullText, checkpoint }: AppendWrite): string[] {
+  return [edits ?? '', fullText ?? '', checkpoint?.checkpoint.content ?? ''];
 }
 
 function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
