@@ -40,7 +40,7 @@ export const settings = {
   filesUrl: optional('POPROOM_FILES_URL', 'address of the files; when unset, /files under the public one', webAddress),
   roomTtl: setting('POPROOM_ROOM_TTL', '24h', 'lifetime of a room', duration),
   roomMaxTtl: setting('POPROOM_ROOM_MAX_TTL', '7d', 'longest lifetime that may be asked for, up to 3650d', duration),
-  contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'largest text of a room, up to 64MiB', size(1, 64 * 1024 ** 2)),
+  contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'largest text of a room, up to 8MiB', size(1, 8 * 1024 ** 2)),
   minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'room that uploads leave on the disk', size(0)),
   freeLimit: setting('POPROOM_FREE_LIMIT', '100', 'requests an hour without a key; 0 for no limit', wholeNumber(0)),
   proLimit: setting('POPROOM_PRO_LIMIT', '1000', 'requests an hour of a pro key; 0 for no limit', wholeNumber(0)),

@@ -5,11 +5,14 @@ import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { createFiles } from './core/files.ts';
+import { collectWhenQuiet } from './core/garbage.ts';
 import { quotas } from './core/limits.ts';
+import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
 import type { Parts } from './core/parts.ts';
 import type { Clock, Log, Store } from './core/ports.ts';
 import { createRooms, type Rooms } from './core/rooms.ts';
 import { createSweeper, type Sweeper } from './core/sweep.ts';
+import { Turns } from './core/turns.ts';
 import { openEngine } from './engine.ts';
 import { createApp } from './http/app.ts';
 import { largestContentBody } from './http/body.ts';
@@ -71,13 +74,18 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     longestLifetime: config.roomMaxTtl,
     largestContent: config.contentMax,
   });
+  const largestMessage = largestContentBody(config.contentMax);
+  const memory = new MemoryBudget(memoryLimits(largestMessage));
+  const turns = new Turns();
   const live = createLive({
     parts,
     rooms,
     log,
+    memory,
+    turns,
     heartbeatMs,
     channelsPerClient: config.maxChannels,
-    maxMessageBytes: largestContentBody(config.contentMax),
+    maxMessageBytes: largestMessage,
     validate: async (schema, value) => (await validatorOf(schema))(value),
   });
   const sweeper = createSweeper(parts, {
@@ -90,7 +98,21 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   });
   let stopping = false;
   const isStopping = () => stopping;
-  const http = { config, log, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping };
+  const http = {
+    config,
+    log,
+    store,
+    parts,
+    rooms,
+    live,
+    sweeper,
+    silenceMs,
+    page,
+    monotonic,
+    isStopping,
+    memory,
+    turns,
+  };
   const server = await openHttp(http).catch(async (error) => {
     live.stop();
     await closeEngine();
@@ -106,8 +128,10 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   }
 
   let afterwards: NodeJS.Timeout | undefined;
+  let stopCollecting = () => {};
   function settleIn(): void {
     sweeper.start();
+    stopCollecting = collectWhenQuiet();
     Promise.all([prepareBodies(), live.prepare()]).catch((err) => log.warn({ err }, 'could not load ahead'));
   }
 
@@ -127,6 +151,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   async function end(): Promise<void> {
     stopping = true;
     clearTimeout(afterwards);
+    stopCollecting();
     live.stop();
     await close(server, sockets, finishWithinMs - config.drain * 1000);
     await sweeper.stop();
@@ -155,10 +180,13 @@ interface HttpParts {
   page: PageSource;
   monotonic: Clock;
   isStopping: () => boolean;
+  memory: MemoryBudget;
+  turns: Turns;
 }
 
 async function openHttp(given: HttpParts): Promise<Server> {
   const { config, log, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping } = given;
+  const { memory, turns } = given;
   const { blobs, clock } = parts;
   const metrics = config.metrics
     ? await createMetrics({ rooms: () => store.rooms.countRooms(clock()), channels: live.size })
@@ -197,7 +225,7 @@ async function openHttp(given: HttpParts): Promise<Server> {
   });
   const recordRequest = createRequestRecord(log, metrics?.observe ?? (() => undefined));
   const server = createHttpServer({
-    app: createApp({ gate, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest }),
+    app: createApp({ gate, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest, memory, turns }),
     onUpgrade: createUpgrade({
       gate,
       live,

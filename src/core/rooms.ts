@@ -72,6 +72,15 @@ export function createRooms(parts: Parts, rules: RoomRules) {
       return code;
     },
 
+    /** Refuses a caller that has no business here. One who did not send a PIN yet may still do so. */
+    async checkCaller(caller: Caller): Promise<void> {
+      try {
+        await admit(parts, caller);
+      } catch (error) {
+        if (!(error instanceof PoproomError && error.code === 'PIN_REQUIRED')) throw error;
+      }
+    },
+
     readContent: (caller: Caller): Soon<Content> => admitToRead(parts, caller),
 
     async writeContent(caller: Caller, content: string, ifVersions?: readonly number[]): Promise<WrittenText> {

@@ -1,8 +1,11 @@
 /** The way of a request: through the gate, to its endpoint, and back as a response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
+import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { Log, Soon } from '../core/ports.ts';
+import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
+import { overloaded } from './body-collector.ts';
 import { preflight } from './cors.ts';
 import { causeOf, errorReply } from './error-reply.ts';
 import { fixedHeaders } from './fixed-headers.ts';
@@ -14,6 +17,7 @@ import { pathOf, queryOf, type Request } from './request.ts';
 import type { RecordRequest } from './request-record.ts';
 import { createRouter, type Match } from './router.ts';
 import { send } from './send.ts';
+import { holdUnsent } from './unsent.ts';
 
 export interface AppParts {
   gate: Gate;
@@ -24,6 +28,8 @@ export interface AppParts {
   /** For so long a connection may be silent. */
   silenceMs: number;
   recordRequest: RecordRequest;
+  memory: MemoryBudget;
+  turns: Turns;
 }
 
 /** `awaitsContinue`: the client holds its body back until it is told to send it. */
@@ -32,7 +38,7 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
-  const { gate, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest } = parts;
+  const { gate, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest, memory, turns } = parts;
   const keptOpenHeaders = headersWhileOpen(silenceMs);
   const match = createRouter(
     Object.entries(endpoints).map(([name, endpoint]) => ({
@@ -72,9 +78,10 @@ export function createApp(parts: AppParts): App {
       Object.assign(common, pass.headers);
       if (flaw) throw flaw;
       const params = found.kind === 'found' ? found.params : {};
-      const request = { id, raw, params, query: queryOf(url), client: pass.client, letBodyCome };
+      const request = { id, raw, params, query: queryOf(url), client: pass.client, memory, turns, letBodyCome };
       // Waited for even where it is there: answered within the call of Node's parser, a request costs more.
       reply = await answer(found, request, pass.refusal);
+      if (!holdUnsent(memory, pass.client, reply, response)) reply = errorReply(overloaded(), id);
     } catch (error) {
       reply = errorReply(error, id);
       if (reply.status >= 500) log.error({ requestId: id, err: causeOf(error) }, 'request failed');

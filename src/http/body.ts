@@ -2,10 +2,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
-import { onCutOff } from './cut-off.ts';
-import { GrowingBytes } from './growing-bytes.ts';
+import { isBoundedJson } from '../core/json-bounds.ts';
+import { BodyCollector, bodyTooLarge, type ReceivedBody, unknownRoomBytes } from './body-collector.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
-import { validatorOf } from './validator.ts';
+import { type Validator, validatorOf } from './validator.ts';
 
 /** Bodies that hold no text need no more. */
 export const smallBody = 16 * 1024;
@@ -13,45 +13,56 @@ export const smallBody = 16 * 1024;
 /** A text may be sent all in `\u0000` escapes, six bytes for one. */
 export const largestContentBody = (largestContent: number): number => 6 * largestContent + smallBody;
 
+export interface BodyRules {
+  maxBytes: number;
+  /** Called before more than 64 KiB of a body are read; rejects where the rest is not wanted. */
+  beforeLarge?: () => Promise<unknown>;
+}
+
 /** No body at all reads as an empty object: what is required is then named as missing. */
-export async function readJson<T>(request: Request, schema: object, maxBytes: number): Promise<T> {
-  const text = hasBody(request.raw) ? await readText(request, maxBytes) : '';
-  const value = text === '' ? {} : parse(text);
-  const validator = validatorOf(schema);
-  const validate = validator instanceof Promise ? await validator : validator;
+export function readJson<T>(request: Request, schema: object, maxBytes: number): Promise<T> {
+  return withJson(request, schema, { maxBytes }, async (value: T) => value);
+}
+
+/** Handles a body when it is its turn, which is immediately for small ones. */
+export async function withJson<T, R>(
+  request: Request,
+  schema: object,
+  rules: BodyRules,
+  handle: (value: T) => Promise<R>,
+): Promise<R> {
+  const body = await readBody(request, rules);
+  const work = async () => handle(parsed<T>(body.bytes, await validatorOf(schema)));
+  try {
+    return await request.turns.run(request.client, body.bytes.length, work);
+  } finally {
+    body.release();
+  }
+}
+
+function parsed<T>(bytes: Buffer, validate: Validator): T {
+  const value = bytes.length === 0 ? {} : parse(bytes);
   const problem = validate(value);
   if (problem) throw problem;
   return value as T;
 }
 
-async function readText(request: Request, maxBytes: number): Promise<string> {
+const noBody: ReceivedBody = { bytes: Buffer.alloc(0), release: () => undefined };
+
+async function readBody(request: Request, { maxBytes, beforeLarge }: BodyRules): Promise<ReceivedBody> {
   const { raw } = request;
+  if (!hasBody(raw)) return noBody;
   refuseCompressed(raw);
   const announced = announcedLength(raw);
   if (announced !== undefined) refuseUnlessJson(raw);
   if ((announced ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
+  const isLarge = (announced ?? 0) > unknownRoomBytes;
+  if (isLarge) await beforeLarge?.();
   request.letBodyCome();
-  const bytes = await collect(raw, maxBytes);
+  const body = await new BodyCollector(request, maxBytes, isLarge ? undefined : beforeLarge).collect();
   // Some proxies pass on a request without a body as one with chunks of nothing, and no type.
-  if (bytes.length === 0) return '';
-  refuseUnlessJson(raw);
-  if (!isUtf8(bytes)) throw new PoproomError('INVALID_JSON', 'The body is not valid UTF-8.');
-  return bytes.toString('utf8');
-}
-
-function collect(raw: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const bytes = new GrowingBytes(maxBytes);
-    let size = 0;
-    raw.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= maxBytes) return bytes.add(chunk);
-      raw.removeAllListeners('data');
-      reject(bodyTooLarge(maxBytes));
-    });
-    raw.on('end', () => resolve(bytes.whole()));
-    onCutOff(raw, reject);
-  });
+  if (body.bytes.length > 0) refuseUnlessJson(raw);
+  return body;
 }
 
 function refuseUnlessJson(raw: IncomingMessage): void {
@@ -65,14 +76,13 @@ function refuseUnlessJson(raw: IncomingMessage): void {
   throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, with Content-Type: application/json.');
 }
 
-function parse(text: string): unknown {
+function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new PoproomError('INVALID_JSON', 'The body is not valid UTF-8.');
+  if (!isBoundedJson(bytes))
+    throw new PoproomError('INVALID_JSON', 'The body is nested too deeply or has too many values.');
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString('utf8'));
   } catch {
     throw new PoproomError('INVALID_JSON', 'The body is not well-formed JSON.');
   }
-}
-
-function bodyTooLarge(maxBytes: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The body is over the ${maxBytes} bytes that this request may have.`);
 }

@@ -6,6 +6,7 @@ import type { App } from './app.ts';
 import { tookTooLong } from './cut-off.ts';
 import { errorReply } from './error-reply.ts';
 import { fixedHeaders } from './fixed-headers.ts';
+import { afterWaiting, createPipeline, currentResponse } from './pipeline.ts';
 import { closeSoon, endWith } from './raw-response.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
 
@@ -41,15 +42,12 @@ export function createHttpServer(parts: ListenParts): Server {
   });
   // Who reads a body then hears of it, as in `tellReader`; other connections Node closes without a word.
   server.timeout = silenceMs;
-  const serve = (awaitsContinue: boolean) => (raw: IncomingMessage, response: ServerResponse) => {
-    // It came in one piece with a request that ends the connection, and may be a part of that.
-    if (newestOf(raw.socket)?.shouldKeepAlive === false) return;
-    (raw.socket as Answering)[newest] = response;
-    void app(raw, response, awaitsContinue);
-  };
-  server.on('request', serve(false));
-  server.on('checkContinue', serve(true));
-  server.on('checkExpectation', serve(false));
+  const { serve, guard } = createPipeline((raw, response, awaitsContinue) => void app(raw, response, awaitsContinue));
+  server.on('connection', guard);
+  const serveWhole = (raw: IncomingMessage, response: ServerResponse) => serve(raw, response, false);
+  server.on('request', serveWhole);
+  server.on('checkContinue', (raw, response) => serve(raw, response, true));
+  server.on('checkExpectation', serveWhole);
 
   async function refuse(socket: Duplex, reason: string): Promise<void> {
     const rateHeaders = await headersFor((socket as { remoteAddress?: string }).remoteAddress);
@@ -58,7 +56,7 @@ export function createHttpServer(parts: ListenParts): Server {
     if (!socket.writable) return void socket.destroy();
     // Within another response, this one would be taken for a part of its body.
     const id = nextRequestId();
-    const within = newestOf(socket);
+    const within = currentResponse(socket);
     if (within?.headersSent && !within.writableFinished) closeSoon(socket.end());
     else endWith(socket, refusal(reason, id), { ...fixedHeaders, ...rateHeaders, 'X-Request-Id': id });
   }
@@ -69,22 +67,21 @@ export function createHttpServer(parts: ListenParts): Server {
     void refuse(socket, 'This server is no proxy and does not take CONNECT.');
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET') socket.destroy();
-    else if (error.code !== requestTimeout || !tellReader(socket)) void refuse(socket, reasonOf(error.code));
+    if (error.code === 'ECONNRESET' || error.code === tooManyWaiting) socket.destroy();
+    else if (error.code !== requestTimeout || !tellReader(socket)) {
+      afterWaiting(socket, () => void refuse(socket, reasonOf(error.code)));
+    }
   });
   return server;
 }
 
-/** The newest response of a connection, kept on it: a WeakMap beside it costs more than all else here. */
-const newest = Symbol('newest response');
-type Answering = Duplex & { [newest]?: ServerResponse };
-const newestOf = (socket: Answering) => socket[newest];
-
+/** The pipeline has stopped the parser. */
+const tooManyWaiting = 'HPE_CB_HEADERS_COMPLETE';
 const requestTimeout = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** Whoever reads a body answers for it, so that nothing is done with what may still come; false where nobody does. */
 function tellReader(socket: Duplex): boolean {
-  const request = newestOf(socket)?.req;
+  const request = currentResponse(socket)?.req;
   return request !== undefined && !request.complete && request.emit('timeout');
 }
 

@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Caller } from '../core/admission.ts';
 import { PoproomError } from '../core/errors.ts';
+import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { ClientId } from '../core/ports.ts';
+import type { Turns } from '../core/turns.ts';
 
 export interface Request {
   readonly id: string;
@@ -11,6 +13,9 @@ export interface Request {
   readonly params: Record<string, string>;
   readonly query: Query;
   readonly client: ClientId;
+  readonly memory: MemoryBudget;
+  /** For large bodies. */
+  readonly turns: Turns;
   /** Tells a client that waits for it (`Expect: 100-continue`) to send the body; to be called after the checks. */
   readonly letBodyCome: () => void;
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { drain } from './drain.ts';
 import type { Reply } from './reply.ts';
 import { hasBody } from './request.ts';
 
@@ -72,27 +73,12 @@ function isLeaving(error: unknown): boolean {
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ERR_STREAM_UNABLE_TO_PIPE';
 }
 
-const lingerMs = 2000;
-const lingerBytes = 64 * 1024 * 1024;
-
 /**
  * Answers a client that is still sending. Closing at once would reset the connection, and the client would lose the
  * answer that it has not read; so the rest of the body is taken and dropped, but not for long.
  */
 async function endAfterBody(raw: IncomingMessage, response: ServerResponse, body: string | Uint8Array): Promise<void> {
   response.write(body);
-  let dropped = 0;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, lingerMs);
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    raw.on('data', (chunk: Buffer) => {
-      dropped += chunk.length;
-      if (dropped > lingerBytes) done();
-    });
-    raw.once('end', done).once('close', done).once('error', done).resume();
-  });
+  await drain(raw);
   response.end();
 }

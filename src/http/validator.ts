@@ -3,7 +3,7 @@ import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { PoproomError } from '../core/errors.ts';
 import type { Soon } from '../core/ports.ts';
 
-type Validator = (value: unknown) => PoproomError | undefined;
+export type Validator = (value: unknown) => PoproomError | undefined;
 
 const compiled = new Map<object, Validator>();
 let loading: Promise<Ajv> | undefined;

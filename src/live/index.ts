@@ -1,5 +1,7 @@
 /** The live channel: one session logic, two transports. */
 import type { LiveDoor } from '../core/live-door.ts';
+import type { MemoryBudget } from '../core/memory-budget.ts';
+import type { Turns } from '../core/turns.ts';
 import { createEventStreams } from './events.ts';
 import { createHub, type HubParts } from './hub.ts';
 import { createParseMessage, type Validate } from './parse-message.ts';
@@ -8,6 +10,8 @@ import type { WebSockets } from './websocket.ts';
 export interface LiveParts extends HubParts {
   validate: Validate;
   maxMessageBytes: number;
+  memory: MemoryBudget;
+  turns: Turns;
 }
 
 export interface LiveChannel extends LiveDoor {
@@ -17,14 +21,14 @@ export interface LiveChannel extends LiveDoor {
   stop(): void;
 }
 
-export function createLive({ validate, maxMessageBytes, ...parts }: LiveParts): LiveChannel {
+export function createLive({ validate, maxMessageBytes, memory, turns, ...parts }: LiveParts): LiveChannel {
   const hub = createHub(parts);
   const events = createEventStreams(hub);
   let loading: Promise<WebSockets> | undefined;
 
   const sockets = () => {
     loading ??= import('./websocket.ts').then(({ createWebSockets }) =>
-      createWebSockets(hub, createParseMessage(validate), maxMessageBytes),
+      createWebSockets({ hub, parse: createParseMessage(validate), maxMessageBytes, memory, turns }),
     );
     // What could not be loaded once is tried again, not remembered.
     loading.catch(() => {

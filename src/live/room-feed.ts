@@ -12,6 +12,8 @@ import { nothingPrepared, type RoomView } from './room-view.ts';
 import type { Session } from './session.ts';
 import { type Outgoing, outgoing } from './wire.ts';
 
+const devicesWithinMs = 50;
+
 export class RoomFeed {
   readonly code: RoomCode;
   readonly sessions = new Set<Session>();
@@ -27,6 +29,7 @@ export class RoomFeed {
   /** What the next read is for: the whole room, or the devices alone. */
   #due: { room: boolean; devices: boolean } = { room: false, devices: false };
   #heartbeat: Outgoing | undefined;
+  #devicesTimer: NodeJS.Timeout | undefined;
 
   constructor(code: RoomCode, parts: Parts, renewAt: number) {
     this.code = code;
@@ -65,6 +68,7 @@ export class RoomFeed {
   }
 
   close(): void {
+    clearTimeout(this.#devicesTimer);
     this.#subscription.leave();
   }
 
@@ -75,8 +79,11 @@ export class RoomFeed {
 
   #onChange({ seq, entry, origin, devicesOnly }: RoomChange): void {
     const view = this.#view;
-    if (devicesOnly) this.#due.devices = true;
-    else if (!view || this.#isReadingRoom) this.#due.room = true;
+    if (devicesOnly) {
+      this.#readDevicesSoon();
+      return;
+    }
+    if (!view || this.#isReadingRoom) this.#due.room = true;
     else if (seq > 0 && seq <= view.seq) return;
     else if (entry && seq === view.seq + 1 && entry.version === view.text.version + 1) {
       this.#advance({ ...view, seq, text: view.text.next(entry) }, origin);
@@ -87,6 +94,15 @@ export class RoomFeed {
     } else this.#due = { room: true, devices: true };
     // Where reading fails, the next renewal reads again.
     this.#read().catch(() => undefined);
+  }
+
+  /** Many devices may join in the same moment, and each would make a list for all the others. */
+  #readDevicesSoon(): void {
+    this.#devicesTimer ??= setTimeout(() => {
+      this.#devicesTimer = undefined;
+      this.#due.devices = true;
+      this.#read().catch(() => undefined);
+    }, devicesWithinMs);
   }
 
   #isReadingRoom = false;

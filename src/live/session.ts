@@ -5,6 +5,7 @@ import type { Channel, TextEntry } from '../core/ports.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/texts.ts';
 import type { ClientMessage, Closed, EditText, ServerMessage, WriteText } from '../protocol/types.ts';
+import { ByteBudget } from './byte-budget.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { RoomFeed } from './room-feed.ts';
 import {
@@ -25,6 +26,8 @@ import { type Outgoing, outgoing, type Wire } from './wire.ts';
 /** A reader with this much unread data gets no more until it has read it: then the newest state, not a queue. */
 const busyAbove = 64 * 1024;
 const slowAbove = 1024 * 1024;
+/** In UTF-16 code units. */
+const longestRepeated = 4096;
 
 export interface SessionParts extends FileAddresses {
   wire: Wire;
@@ -71,6 +74,8 @@ export class Session {
   #isPingUnanswered = false;
   #busySince: number | undefined;
   #largestSent = 0;
+  /** Made with the first large message: most sessions are idle. */
+  #budget: ByteBudget | undefined;
   #isOpen = true;
 
   constructor(parts: SessionParts, deps: SessionDeps) {
@@ -105,6 +110,10 @@ export class Session {
     const own = origin === this.channel.id ? this.#writes.at(-1) : undefined;
     if (own) own.written = next.text;
     if (!this.#isOpen || this.#isBusy()) return;
+    if (this.#isHeldBack()) {
+      this.#deps.onFallBehind(this);
+      return;
+    }
     const isShared = this.#sent === before && !this.#writes.some(({ written }) => written);
     this.#sendAll(isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next).map(outgoing));
     this.#sent = next;
@@ -139,7 +148,7 @@ export class Session {
     const { view } = this.#parts.feed;
     if (this.#isTooSlow(now)) this.#fail(tooFast, 'You read too slowly; reconnect for the newest state.');
     else if (this.#sent !== view) this.follow(this.#sent, view, nothingPrepared());
-    return !this.#isOpen || !this.#isBusy();
+    return !this.#isOpen || !(this.#isBusy() || this.#isHeldBack());
   }
 
   end(closed: Closed): void {
@@ -214,9 +223,11 @@ export class Session {
     });
   }
 
+  /** A long text that the other side has already is not sent again: a short message would fetch megabytes. */
   #sendConflict({ details }: PoproomError, echo: Echo): void {
-    const current = details as { content: string; version: number; timestamp: string };
-    if (this.#isOpen) this.#send({ type: 'conflict', ...current, ...echo });
+    const { content, version, timestamp } = details as { content: string; version: number; timestamp: string };
+    const isKnown = this.#sent.text.version === version && content.length > longestRepeated;
+    if (this.#isOpen) this.#send({ type: 'conflict', ...(!isKnown && { content }), version, timestamp, ...echo });
   }
 
   #fail(code: number, reason: string): void {
@@ -252,6 +263,10 @@ export class Session {
 
   #sendAll(messages: readonly Outgoing[]): void {
     for (const message of messages) {
+      if (message.bytes > busyAbove) {
+        this.#budget ??= new ByteBudget();
+        this.#budget.spend(message.bytes, performance.now());
+      }
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
       this.#parts.wire.send(message);
     }
@@ -263,6 +278,11 @@ export class Session {
     const isBusy = this.#parts.wire.backlog() > busyAbove;
     if (!isBusy) this.#busySince = undefined;
     return isBusy;
+  }
+
+  /** Whether it was sent as much as it may be for now, however fast it reads. */
+  #isHeldBack(): boolean {
+    return this.#budget?.isSpent(performance.now()) ?? false;
   }
 
   #isTooSlow(now: number): boolean {

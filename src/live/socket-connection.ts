@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { PoproomError } from '../core/errors.ts';
 import type { Upgrade } from '../core/live-door.ts';
+import type { MemoryBudget } from '../core/memory-budget.ts';
+import type { Turns } from '../core/turns.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import { frameOf } from './frame.ts';
@@ -15,17 +17,36 @@ import { type Outgoing, outgoing, type Wire } from './wire.ts';
 const joinWithinMs = 5_000;
 /** Bytes of messages that are read while another is being handled; the rest waits at the sender. */
 const maxWaitingBytes = 256 * 1024;
+/** Of the first message. */
+const maxJoinBytes = 4 * 1024;
+/** A message whose bytes stop for so long, or that takes so long in all, is not waited for. */
+const maxPauseMs = 10_000;
+const maxReceiveMs = 5 * 60_000;
+/** A connection may hold this much without being counted: it is about what the system reads in one go. */
+const uncountedBytes = 64 * 1024;
+const maxInvalid = 5;
 
 /** The same for all connections. */
 export interface SocketDeps {
   hub: Hub;
   parse: ParseMessage;
+  memory: MemoryBudget;
+  turns: Turns;
+  /** Connections in the middle of a message. */
+  receiving: Set<SocketConnection>;
   /** Connections that have not joined yet. */
   guests: Set<SocketConnection>;
 }
 
 /** Who is at the other end, and which room it came for. */
 export type Guest = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo'>;
+
+/** A message of which only some bytes have come. */
+interface PartialMessage {
+  bytes: number;
+  since: number;
+  lastByteAt: number;
+}
 
 /** A class, with no function of its own for each socket: ten closures were a sixth of the memory of an idle channel. */
 export class SocketConnection implements Wire {
@@ -41,6 +62,11 @@ export class SocketConnection implements Wire {
   /** Messages are handled in the order they came. The budget bounds how many can wait, and this class how large they are. */
   #lastHandled = Promise.resolve();
   #waitingBytes = 0;
+  #partial: PartialMessage | undefined;
+  /** Counted in the memory budget. */
+  #heldBytes = 0;
+  /** Messages in a row. */
+  #invalid = 0;
 
   constructor(socket: WebSocket, stream: Duplex, guest: Guest, deps: SocketDeps) {
     this.client = guest.client;
@@ -52,23 +78,51 @@ export class SocketConnection implements Wire {
     deps.guests.add(this);
   }
 
+  /** Bytes came in; what they are a part of may follow. */
+  onBytes(count: number): void {
+    const now = performance.now();
+    if (!this.#partial) this.#deps.receiving.add(this);
+    this.#partial ??= { bytes: 0, since: now, lastByteAt: now };
+    this.#partial.bytes += count;
+    this.#partial.lastByteAt = now;
+    if (!this.#hold()) this.#closeUnread(closeCodeOf('UNAVAILABLE'), 'Too much data is being sent; try again.');
+  }
+
   onMessage(data: Buffer, isBinary: boolean): void {
     this.#session?.onAlive();
-    if (this.#budget.spend(performance.now())) this.#enqueue(data, isBinary);
-    else this.#socket.close(tooFast, 'Too many messages: at most 20 a second.');
+    this.#endPartial();
+    if (!this.#budget.spend(performance.now())) {
+      this.#socket.close(tooFast, 'Too many messages: at most 20 a second.');
+    } else if (data.length > maxJoinBytes && this.#isFirst) {
+      this.#socket.close(closeCodeOf('CONTENT_TOO_LARGE'), 'The first message has at most 4 KiB.');
+    } else this.#enqueue(data, isBinary);
   }
 
   onPing(): void {
+    this.#endPartial();
     if (!this.#budget.spend(performance.now())) this.#socket.close(tooFast, 'Too many pings.');
   }
 
   onPong(): void {
     this.#session?.onAlive();
+    this.#endPartial();
+    if (!this.#budget.spend(performance.now())) this.#socket.close(tooFast, 'Too many pongs.');
   }
 
   onClose(): void {
     this.#endJoining();
     this.#session?.leave();
+    this.#endPartial();
+    this.#release();
+  }
+
+  /** A message that never ends would be held forever. */
+  checkDeadline(now: number): void {
+    if (!this.#partial) return;
+    const { since, lastByteAt } = this.#partial;
+    const isStalled = now - lastByteAt > maxPauseMs || now - since > maxReceiveMs;
+    // Not closed in the usual way: the peer's answer would be a part of its message.
+    if (isStalled) this.#socket.terminate();
   }
 
   get answersPings(): boolean {
@@ -104,6 +158,38 @@ export class SocketConnection implements Wire {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
+  /** In the middle of a message: `ws` would go on collecting it until the other side has answered. */
+  #closeUnread(code: number, reason: string): void {
+    this.close(code, reason);
+    this.#stream.pause();
+  }
+
+  get #isFirst(): boolean {
+    return this.#guest !== undefined && this.#waitingBytes === 0;
+  }
+
+  #endPartial(): void {
+    this.#partial = undefined;
+    this.#deps.receiving.delete(this);
+  }
+
+  /** Counts what this connection holds. False where that is too much. */
+  #hold(): boolean {
+    const partialBytes = this.#partial?.bytes ?? 0;
+    if (this.#isFirst && partialBytes > maxJoinBytes + uncountedBytes) return false;
+    const bytes = partialBytes + this.#waitingBytes;
+    const more = (bytes > uncountedBytes ? bytes : 0) - this.#heldBytes;
+    if (more > 0 && !this.#deps.memory.take(this.client, more)) return false;
+    if (more < 0) this.#deps.memory.release(this.client, -more);
+    this.#heldBytes += more;
+    return true;
+  }
+
+  #release(): void {
+    if (this.#heldBytes > 0) this.#deps.memory.release(this.client, this.#heldBytes);
+    this.#heldBytes = 0;
+  }
+
   #enqueue(data: Buffer, isBinary: boolean): void {
     this.#waitingBytes += data.length;
     if (this.#waitingBytes > maxWaitingBytes) this.#socket.pause();
@@ -111,16 +197,32 @@ export class SocketConnection implements Wire {
   }
 
   async #handle(data: Buffer, isBinary: boolean): Promise<void> {
-    if (this.#isOpen) await this.#dispatch(data, isBinary).catch((error) => this.#refuse(error));
+    if (this.#isOpen) await this.#inTurn(data, isBinary).catch((error) => this.#refuse(error));
     this.#waitingBytes -= data.length;
+    if (this.#isOpen) this.#hold();
     if (this.#socket.isPaused && this.#waitingBytes <= maxWaitingBytes) this.#socket.resume();
   }
 
+  #inTurn(data: Buffer, isBinary: boolean): Promise<void> {
+    return this.#deps.turns.run(this.client, data.length, () => this.#dispatch(data, isBinary));
+  }
+
   async #dispatch(data: Buffer, isBinary: boolean): Promise<void> {
+    if (!this.#isOpen) return;
     const parsed = await this.#deps.parse(data, isBinary);
-    if (parsed.problem) this.#refuse(parsed.problem, parsed.ref);
-    else if (this.#session) await this.#session.receive(parsed.message);
+    if (parsed.problem) {
+      this.#onInvalid(parsed.problem, parsed.ref);
+      return;
+    }
+    this.#invalid = 0;
+    if (this.#session) await this.#session.receive(parsed.message);
     else await this.#join(parsed.message);
+  }
+
+  #onInvalid(problem: PoproomError, ref: string | undefined): void {
+    this.#invalid += 1;
+    this.#refuse(problem, ref);
+    if (this.#invalid >= maxInvalid) this.close(policy, 'Too many invalid messages.');
   }
 
   async #join(message: ClientMessage): Promise<void> {

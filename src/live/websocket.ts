@@ -1,15 +1,15 @@
 /** The WebSocket transport: opens sockets, and passes their events on to their connection. */
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import type { Upgrade } from '../core/live-door.ts';
-import type { Hub } from './hub.ts';
-import type { ParseMessage } from './parse-message.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
 
 /** In so many pieces a message of any size can be sent; more of them only cost memory. */
 const maxFragments = 1_024;
 /** For a peer to answer a close; then the connection goes without it. */
 const closeTimeout = 2_000;
+const checkDeadlinesMs = 1_000;
 
 export type WebSockets = ReturnType<typeof createWebSockets>;
 
@@ -18,9 +18,14 @@ class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
 
-export function createWebSockets(hub: Hub, parse: ParseMessage, maxMessageBytes: number) {
+export interface WebSocketParts extends Omit<SocketDeps, 'guests' | 'receiving'> {
+  maxMessageBytes: number;
+}
+
+export function createWebSockets({ maxMessageBytes, ...parts }: WebSocketParts) {
+  const { hub } = parts;
   const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
-  const deps: SocketDeps = { hub, parse, guests: new Set() };
+  const deps: SocketDeps = { ...parts, guests: new Set(), receiving: new Set() };
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -40,7 +45,15 @@ export function createWebSockets(hub: Hub, parse: ParseMessage, maxMessageBytes:
     if (connection) hub.release(connection.client);
   }
 
-  function listen(socket: LiveSocket): void {
+  const checking = setInterval(() => {
+    const now = performance.now();
+    for (const connection of deps.receiving) connection.checkDeadline(now);
+  }, checkDeadlinesMs);
+  checking.unref();
+
+  function listen(socket: LiveSocket, stream: Duplex): void {
+    // Before `ws`, so that a message is complete after its last bytes were counted.
+    stream.prependListener('data', (chunk: Buffer) => socket.connection?.onBytes(chunk.length));
     socket.on('close', onClose);
     socket.on('error', onError);
     socket.on('pong', onPong);
@@ -59,13 +72,14 @@ export function createWebSockets(hub: Hub, parse: ParseMessage, maxMessageBytes:
       server.handleUpgrade(raw, stream, head, (socket) => {
         isOpened = true;
         socket.connection = new SocketConnection(socket, stream, { client, roomId, linkBase, linkTo }, deps);
-        listen(socket);
+        listen(socket, stream);
       });
       // `ws` calls back in the same step, or closes the connection without a word.
       if (!isOpened) hub.release(client);
     },
 
     stop(): void {
+      clearInterval(checking);
       for (const guest of deps.guests) guest.shutDown();
     },
   };

@@ -184,8 +184,9 @@ export const written = {
 export const conflict = {
   type: 'object',
   additionalProperties: false,
-  required: ['type', 'content', 'version', 'timestamp'],
-  description: 'The text had changed meanwhile, and yours was not stored; this is the current one.',
+  required: ['type', 'version', 'timestamp'],
+  description:
+    'The text had changed, and yours was not stored; this is the current one. A text of over 4,096 UTF-16 code units that you have received already is left out.',
   properties: { type: is('conflict'), ...text.properties, ref },
 } as const;
 

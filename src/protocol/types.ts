@@ -348,11 +348,11 @@ export interface Written {
   ref?: string;
 }
 
-/** The text had changed meanwhile, and yours was not stored; this is the current one. */
+/** The text had changed, and yours was not stored; this is the current one. A text of over 4,096 UTF-16 code units that you have received already is left out. */
 export interface Conflict {
   type: 'conflict';
   /** a string, the shared text */
-  content: string;
+  content?: string;
   /** a whole number, the version of the text */
   version: number;
   /** when this text was written */

@@ -37,6 +37,8 @@ describe('writing over the channel', () => {
     for (const [message, code] of rubbish) {
       device.say(message);
       assert.equal((await device.next('error')).error.code, code, JSON.stringify(message));
+      // Five mistakes in a row would end it.
+      device.say({ type: 'heartbeat' });
     }
     device.socket.send(Buffer.from([1, 2, 3]));
     assert.equal((await device.next('error')).error.code, 'VALIDATION_FAILED');

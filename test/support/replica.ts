@@ -21,7 +21,7 @@ export function learn(replica: Replica, message: ServerMessage): Replica {
     case 'conflict':
       return message.version < replica.version
         ? replica
-        : { ...replica, seq, text: message.content, version: message.version };
+        : { ...replica, seq, text: message.content ?? replica.text, version: message.version };
     case 'file-added':
       return { ...replica, seq, files: [...replica.files, message.file.fileId] };
     case 'file-removed':

@@ -27,15 +27,23 @@ export interface Wire {
   leave(): void;
 }
 
-/** One that `staysOpen` goes on sending after the server has said that it is done. */
-export async function openWire(t: TestContext, port: number, { staysOpen = false } = {}): Promise<Wire> {
+/**
+ * One that `staysOpen` goes on sending after the server has said that it is done; one that does not read leaves the
+ * server with what it has to say.
+ */
+export async function openWire(
+  t: TestContext,
+  port: number,
+  { staysOpen = false, readsAnswers = true } = {},
+): Promise<Wire> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: staysOpen, noDelay: true });
   t.after(() => socket.destroy());
   let received = Buffer.alloc(0);
   let closed = false;
-  socket.on('data', (chunk: Buffer) => {
+  const onData = (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
-  });
+  };
+  if (readsAnswers) socket.on('data', onData);
   // A server that has said its last word may cut the connection while we still send.
   socket.on('error', () => undefined);
   socket.on('close', () => {

@@ -2,11 +2,11 @@
 
 import { PoproomError } from '../../core/errors.ts';
 import type { Content } from '../../core/ports.ts';
-import type { ContentEdit } from '../../core/rooms.ts';
+import type { ContentEdit, Rooms } from '../../core/rooms.ts';
 import { after } from '../../core/soon.ts';
 import { editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type { ContentEdited, EditContentRequest, WriteContentRequest } from '../../protocol/types.ts';
-import { largestContentBody, readJson } from '../body.ts';
+import { type BodyRules, largestContentBody, withJson } from '../body.ts';
 import type { Handler, Service } from '../handler.ts';
 import { json, jsonText, type Reply } from '../reply.ts';
 import { callerOf, header, type Request } from '../request.ts';
@@ -17,28 +17,30 @@ export const writeContent =
   ({ rooms, largestContent }: Service): Handler =>
   async (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    const { content, pin } = await readJson<WriteContentRequest>(
-      request,
-      writeContentRequest,
-      largestContentBody(largestContent),
-    );
-    const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
-    const body = `{"success":true,${textBody(content, written.writtenAt).slice(1)}`;
-    return jsonText(200, body, { ETag: versionTag(written.version) });
+    const bodyRules = contentRules(rooms, request, largestContent);
+    return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, async ({ content, pin }) => {
+      const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
+      const body = `{"success":true,${textBody(content, written.writtenAt).slice(1)}`;
+      return jsonText(200, body, { ETag: versionTag(written.version) });
+    });
   };
+
+/** Nobody sends megabytes to a room that does not exist. */
+const contentRules = (rooms: Rooms, request: Request, largestContent: number): BodyRules => ({
+  maxBytes: largestContentBody(largestContent),
+  beforeLarge: () => rooms.checkCaller(callerOf(request)),
+});
 
 export const editContent =
   ({ rooms, largestContent }: Service): Handler =>
   async (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    const { pin, ...body } = await readJson<EditContentRequest>(
-      request,
-      editContentRequest,
-      largestContentBody(largestContent),
-    );
-    const { version, writtenAt } = await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions });
-    const edited = { success: true, version, timestamp: timestamp(writtenAt) } satisfies ContentEdited;
-    return json(200, edited, { ETag: versionTag(version) });
+    const bodyRules = contentRules(rooms, request, largestContent);
+    return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, async ({ pin, ...body }) => {
+      const { version, writtenAt } = await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions });
+      const edited = { success: true, version, timestamp: timestamp(writtenAt) } satisfies ContentEdited;
+      return json(200, edited, { ETag: versionTag(version) });
+    });
   };
 
 /** Either of the two forms. */

@@ -31,24 +31,41 @@ export const metrics =
     return { status: 200, headers, body: await metrics() };
   };
 
-export const openapi = (): Handler => async () => json(200, await document());
+export const openapi = (): Handler => documentHandler(document);
 
-export const asyncapi = (): Handler => async () => {
-  return json(200, (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
-};
+export const asyncapi = (): Handler =>
+  documentHandler(async () => (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
+
+/** The bytes are made once, however many ask for them. */
+function documentHandler(load: () => Promise<unknown>): Handler {
+  let bytes: Buffer | undefined;
+  return async () => {
+    bytes ??= Buffer.from(JSON.stringify(await load()));
+    return { ...json(200, {}), body: bytes };
+  };
+}
+
+/** One for each name that readers know the server by. */
+const maxDocsPages = 8;
 
 export const docs = ({ links }: Service): Handler => {
-  let page: string | undefined;
+  const pages = new Map<string, Buffer>();
   return async (request) => {
-    page ??= (await import('../docs/page.ts')).docsPage(await document());
-    // Its commands are meant to be copied, so they name the server that the reader is at.
-    return {
-      status: 200,
-      headers: docsHeaders,
-      body: page.replaceAll('http://localhost:8080', ownBase(request, links)),
-    };
+    const base = ownBase(request, links);
+    const page = pages.get(base) ?? (await docsPageFor(base));
+    if (pages.size < maxDocsPages || pages.has(base)) pages.set(base, page);
+    return { status: 200, headers: docsHeaders, body: page };
   };
 };
+
+/** Its commands are meant to be copied, so they name the server that the reader is at. */
+async function docsPageFor(base: string): Promise<Buffer> {
+  const { docsPage } = await import('../docs/page.ts');
+  docsTemplate ??= docsPage(await document());
+  return Buffer.from(docsTemplate.replaceAll('http://localhost:8080', base));
+}
+
+let docsTemplate: string | undefined;
 
 const docsHeaders = {
   'Content-Type': 'text/html; charset=utf-8',

@@ -1,0 +1,51 @@
+/**
+ * Large messages take turns. Parsing, storing and passing on a megabyte keeps the event loop and the disk busy for
+ * milliseconds; without turns, a few clients that send one after the other make everyone wait.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { noteDropped } from './garbage.ts';
+import type { ClientId } from './ports.ts';
+
+/** Smaller messages do not wait. */
+const largeBytes = 16 * 1024;
+/** On average; between turns the small messages of others are handled. */
+const bytesPerMs = (16 * 1024 * 1024) / 1000;
+
+type Turn = () => Promise<void>;
+
+export class Turns {
+  /** Waiting, by client: the clients take turns too. Each connection waits for at most one. */
+  readonly #waiting = new Map<ClientId, Turn[]>();
+  #isBusy = false;
+
+  /** Runs the work when it is its turn. */
+  run<T>(client: ClientId, bytes: number, work: () => Promise<T>): Promise<T> {
+    if (bytes < largeBytes) return work();
+    return new Promise((resolve, reject) => {
+      const turn = () => work().then(resolve, reject);
+      const waiting = this.#waiting.get(client);
+      if (waiting) waiting.push(async () => this.#paced(bytes, turn));
+      else this.#waiting.set(client, [async () => this.#paced(bytes, turn)]);
+      if (!this.#isBusy) void this.#runAll();
+    });
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isBusy = true;
+    for (const [client, turns] of this.#waiting) {
+      const turn = turns.shift();
+      this.#waiting.delete(client);
+      if (turns.length > 0) this.#waiting.set(client, turns);
+      await turn?.();
+    }
+    this.#isBusy = false;
+  }
+
+  async #paced(bytes: number, turn: Turn): Promise<void> {
+    const startedAt = performance.now();
+    await turn();
+    noteDropped(bytes);
+    const leftMs = bytes / bytesPerMs - (performance.now() - startedAt);
+    await pause(Math.max(0, leftMs));
+  }
+}

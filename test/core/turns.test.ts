@@ -1,0 +1,46 @@
+/** Large messages, one at a time. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ClientId } from '../../src/core/ports.ts';
+import { Turns } from '../../src/core/turns.ts';
+
+const large = 20_000;
+const [one, other] = ['one', 'other'] as ClientId[] as [ClientId, ClientId];
+
+describe('the turns of large messages', () => {
+  it('[SAFE-6] come one at a time, and alternate between clients', async () => {
+    const turns = new Turns();
+    const order: string[] = [];
+    let running = 0;
+    const work = (name: string) => async () => {
+      running += 1;
+      assert.equal(running, 1);
+      await new Promise(setImmediate);
+      order.push(name);
+      running -= 1;
+      return name;
+    };
+    const names = ['a1', 'a2', 'a3', 'b1', 'b2'];
+    const done = names.map((name) => turns.run(name.startsWith('a') ? one : other, large, work(name)));
+    assert.deepEqual(await Promise.all(done), names);
+    assert.deepEqual(order, ['a1', 'a2', 'b1', 'a3', 'b2']);
+  });
+
+  it('[SAFE-6] do not keep small messages waiting', async () => {
+    const turns = new Turns();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const blocked = turns.run(one, large, () => promise);
+    assert.equal(await turns.run(one, 100, async () => 'small'), 'small');
+    resolve();
+    await blocked;
+  });
+
+  it('[SAFE-6] go on after one that failed', async () => {
+    const turns = new Turns();
+    const failing = turns.run(one, large, async () => Promise.reject(new Error('no')));
+    const next = turns.run(one, large, async () => 'next');
+    await assert.rejects(failing, /no/);
+    assert.equal(await next, 'next');
+    assert.equal(await turns.run(other, large, async () => 'later'), 'later');
+  });
+});

@@ -1,0 +1,88 @@
+/** Bodies that do not arrive whole, and responses that nobody reads: how much of them is held. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { startTestServer } from '../support/server.ts';
+import { openWire } from '../support/wire.ts';
+
+const MiB = 1024 * 1024;
+const manyRequests = { POPROOM_FREE_LIMIT: '100000' };
+
+function post(room: string, length: number, begun: string, more = ''): string {
+  return (
+    `POST /api/rooms/${room}/content HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${length}\r\n${more}\r\n${begun}`
+  );
+}
+
+describe('large bodies', () => {
+  it('[SAFE-4] are refused before they are read where the room does not exist', async (t) => {
+    const { port, api } = await startTestServer(t, manyRequests);
+    const wire = await openWire(t, port);
+    await wire.send(post('ZZZZZZ', 100_000, '{"content":"'));
+    assert.equal((await wire.answer()).code, 'ROOM_NOT_FOUND');
+    const chunked = await openWire(t, port);
+    const head = post('ZZZZZZ', 0, '').replace('Content-Length: 0', 'Transfer-Encoding: chunked');
+    await chunked.send(`${head}11000\r\n${'x'.repeat(0x11000)}\r\n`);
+    assert.equal((await chunked.answer()).code, 'ROOM_NOT_FOUND');
+    // A room whose PIN comes in the body is one that exists.
+    const room = await api.room({ pin: '0427' });
+    const content = 'x'.repeat(100_000);
+    const written = await api.post(`/api/rooms/${room}/content`, { json: { content, pin: '0427' } });
+    assert.equal(written.status, 200);
+    const wrong = await api.post(`/api/rooms/${room}/content`, { json: { content }, pin: '1111' });
+    assert.equal(wrong.code, 'PIN_INCORRECT');
+  });
+
+  it('[SAFE-5] that never end take a bounded share of the memory, and give it back', async (t) => {
+    const { port, api } = await startTestServer(t, manyRequests);
+    const room = await api.room();
+    const wires = await Promise.all(Array.from({ length: 8 }, () => openWire(t, port)));
+    const begun = 'x'.repeat(5 * MiB);
+    for (const wire of wires) void wire.send(post(room, 6 * MiB, `{"content":"${begun}`));
+    const refused = await eventually('some are refused', () => wires.filter((wire) => wire.pending() !== ''));
+    for (const wire of refused) assert.equal((await wire.answer()).code, 'UNAVAILABLE');
+    // Others, and smaller bodies, are not affected.
+    assert.equal(
+      (await api.post(`/api/rooms/${room}/content`, { json: { content: 'x' }, from: '192.0.2.1' })).status,
+      200,
+    );
+    for (const wire of wires) wire.leave();
+    await eventually('a large text is taken again', async () => {
+      const { status } = await api.post(`/api/rooms/${room}/content`, { json: { content: 'y'.repeat(MiB) } });
+      return status === 200;
+    });
+  });
+});
+
+describe('responses that nobody reads', () => {
+  it('[SAFE-5] take a bounded share of the memory, and give it back', async (t) => {
+    const { port, api } = await startTestServer(t, manyRequests);
+    const room = await api.room();
+    await api.post(`/api/rooms/${room}/content`, { json: { content: '\u0001'.repeat(MiB) } });
+    const read = `GET /api/rooms/${room}/content HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const wires = await Promise.all(Array.from({ length: 12 }, () => openWire(t, port, { readsAnswers: false })));
+    for (const wire of wires) await wire.send(read);
+    await eventually('another one is refused', async () => {
+      return (await api.get(`/api/rooms/${room}/content`)).code === 'UNAVAILABLE';
+    });
+    assert.equal((await api.get(`/api/rooms/${room}/content`, { from: '192.0.2.1' })).status, 200);
+    assert.equal((await api.get(`/api/rooms/${room}`)).status, 200);
+    for (const wire of wires) wire.leave();
+    await eventually('the text can be read again', async () => {
+      return (await api.get(`/api/rooms/${room}/content`)).status === 200;
+    });
+  });
+});
+
+describe('JSON that no request can have', () => {
+  it('[SAFE-3] is refused quickly', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room();
+    for (const body of [`[${'{},'.repeat(1_000_000)}0]`, '['.repeat(3_000_000), `{"content":${'[9,'.repeat(100_000)}`]) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await api.post(`/api/rooms/${room}/content`, { body, headers });
+      assert.deepEqual([answer.status, answer.code], [400, 'INVALID_JSON']);
+    }
+  });
+});
