@@ -52,7 +52,12 @@ export const settings = {
   ),
   maxDevices: setting('POPROOM_MAX_DEVICES_PER_ROOM', '100', 'devices in a room at a time', wholeNumber(1)),
   maxChannels: setting('POPROOM_MAX_CHANNELS_PER_CLIENT', '20', 'live channels of one client', wholeNumber(1)),
-  allowedOrigins: setting('POPROOM_ALLOWED_ORIGINS', '', 'other origins whose pages may open live channels', origins),
+  allowedOrigins: setting(
+    'POPROOM_ALLOWED_ORIGINS',
+    '',
+    'other origins whose pages are trusted like this server’s own',
+    origins,
+  ),
   requireApiKey: setting('POPROOM_REQUIRE_API_KEY', 'false', 'refuse requests without a key', yesOrNo),
   trustedProxies: setting(
     'POPROOM_TRUSTED_PROXIES',

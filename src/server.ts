@@ -225,12 +225,23 @@ async function openHttp(given: HttpParts): Promise<Server> {
   });
   const recordRequest = createRequestRecord(log, metrics?.observe ?? (() => undefined));
   const server = createHttpServer({
-    app: createApp({ gate, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest, memory, turns }),
+    app: createApp({
+      gate,
+      origins: config,
+      handlers,
+      log,
+      nextRequestId,
+      isStopping,
+      silenceMs,
+      recordRequest,
+      memory,
+      turns,
+    }),
     onUpgrade: createUpgrade({
       gate,
       live,
       links: config,
-      allowedOrigins: config.allowedOrigins,
+      origins: config,
       log,
       nextRequestId,
       recordRequest,

@@ -10,6 +10,8 @@ import { after } from './soon.ts';
 /** A request to a room, as it came over the wire. */
 export interface Caller {
   client: ClientId;
+  /** Whether a page of another site sent it, in the client's name. */
+  isCrossSite?: boolean;
   roomId: string;
   pin: string | undefined;
   deviceId: string | undefined;
@@ -50,6 +52,7 @@ function arrive({ clock, secret }: Parts, caller: Caller): Visit {
   return {
     code,
     client: caller.client,
+    isCrossSite: caller.isCrossSite ?? false,
     pinMac: code && pin && macPin(secret, code, pin),
     deviceId: caller.deviceId === undefined ? undefined : checkDeviceId(caller.deviceId),
     now: clock(),
@@ -77,7 +80,9 @@ function refusal(admission: Refusal, now: number): PoproomError {
     case 'pin-incorrect':
       return wrongPin(admission.triesLeft, admission.lockedUntil, now);
     case 'pin-locked':
-      return lockedOut('PIN_LOCKED', 'Too many wrong PINs were tried on this room', admission.until, now);
+      return admission.isForLife
+        ? lockedForLife(admission.until, now)
+        : lockedOut('PIN_LOCKED', 'Too many wrong PINs were tried on this room', admission.until, now);
     case 'too-many-misses':
       return lockedOut('RATE_LIMITED', 'Too many unknown room codes or wrong PINs came from you', admission.until, now);
   }
@@ -107,6 +112,14 @@ function lockedOut(code: 'PIN_LOCKED' | 'RATE_LIMITED', what: string, until: num
     retryAfter,
     details: code === 'RATE_LIMITED' ? { reason: 'misses', retryAfter } : { retryAfter },
   });
+}
+
+/** For those who never gave the right PIN. It may be changed sooner, so that it is worth to look again every hour. */
+function lockedForLife(until: number, now: number): PoproomError {
+  const retryAfter = Math.min(secondsUntil(until, now), 3600);
+  const message =
+    'Too many wrong PINs were tried on this room. New devices cannot join with the PIN until it is changed.';
+  return new PoproomError('PIN_LOCKED', message, { retryAfter, details: { retryAfter } });
 }
 
 const tries = (n: number) => (n === 1 ? '1 try is' : `${n} tries are`);

@@ -16,8 +16,12 @@ export function guardRules(missesPerClient: number, devicesPerRoom = 100): Guard
     firstLockMs: 30 * second,
     longestLockMs: hour,
     wrongPinsPerRoom: 50,
+    // One in a hundred of all PINs.
+    wrongPinsPerLife: 100,
+    wrongPinsOfNewNetworks: 20,
     missesPerClient,
     windowMs: hour,
+    countersPerWindow: 250_000,
     rememberExpiredMs,
     deviceSeenMs: 60 * second,
     // Nodes renew their channels and look at those of others every 12.5 seconds: one that is gone is missed in 60.

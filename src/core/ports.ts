@@ -46,6 +46,8 @@ export interface Visit {
   /** Undefined for what cannot be a code at all: it still counts as a miss. */
   code: RoomCode | undefined;
   client: ClientId;
+  /** A page of another site sent it: such visits may make half of the client's misses. */
+  isCrossSite?: boolean;
   pinMac: Uint8Array | undefined;
   deviceId: string | undefined;
   now: number;
@@ -59,7 +61,8 @@ export type Refusal =
   | { outcome: 'expired' }
   | { outcome: 'pin-required' }
   | { outcome: 'pin-incorrect'; triesLeft: number; lockedUntil: number | undefined }
-  | { outcome: 'pin-locked'; until: number }
+  /** For strangers, and for the rest of the room's life where `isForLife`. */
+  | { outcome: 'pin-locked'; until: number; isForLife?: true }
   | { outcome: 'too-many-misses'; until: number };
 
 /** The numbers of the guessing guards; drivers count, core decides how much is too much. */
@@ -67,10 +70,17 @@ export interface GuardRules {
   triesBeforeLock: number;
   firstLockMs: number;
   longestLockMs: number;
+  /** Within a window. */
   wrongPinsPerRoom: number;
+  /** Over the life of a room; as long as its PIN stays the same. */
+  wrongPinsPerLife: number;
+  /** How many of those are kept for networks that have not tried the PIN yet: one try each. */
+  wrongPinsOfNewNetworks: number;
   /** Unknown codes and wrong PINs of one client over all rooms; 0 switches the guard off. */
   missesPerClient: number;
   windowMs: number;
+  /** How many clients may start a counter within a window; further ones share those of their networks. */
+  countersPerWindow: number;
   /** How long an expired room is told apart from one that never was. */
   rememberExpiredMs: number;
   /** How long a request keeps its device attached to the room. */
@@ -236,6 +246,8 @@ export interface RoomStore {
   readState(code: RoomCode, now: number, sinceVersion?: number): Promise<RoomState | Absence>;
   /** Notes that a wrong PIN was tried, for the room's members to see; undefined if the room is gone. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
+  /** Forgets all wrong PINs, and who gave the right one: for a PIN that has changed. `client` knows the new one. */
+  resetPinGuard(code: RoomCode, client: ClientId, now: number): Promise<{ seq: number } | Absence>;
 
   /** Counts a channel's device as attached until it is detached, or not renewed in time. */
   attachDevice(code: RoomCode, channel: Channel, now: number): Promise<'attached' | 'full'>;

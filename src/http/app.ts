@@ -6,7 +6,8 @@ import type { Log, Soon } from '../core/ports.ts';
 import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
 import { overloaded } from './body-collector.ts';
-import { preflight } from './cors.ts';
+import { corsHeaders, preflight } from './cors.ts';
+import { crossSiteRefused, type OwnOrigins, sourceOf } from './cross-site.ts';
 import { causeOf, errorReply } from './error-reply.ts';
 import { fixedHeaders } from './fixed-headers.ts';
 import type { Entry, Gate } from './gate.ts';
@@ -21,6 +22,7 @@ import { holdUnsent } from './unsent.ts';
 
 export interface AppParts {
   gate: Gate;
+  origins: OwnOrigins;
   handlers: Handlers;
   log: Log;
   nextRequestId: () => string;
@@ -38,8 +40,8 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
-  const { gate, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest, memory, turns } = parts;
-  const keptOpenHeaders = headersWhileOpen(silenceMs);
+  const { gate, origins, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest, memory, turns } = parts;
+  const headersOf = headersWhileOpen(silenceMs);
   const match = createRouter(
     Object.entries(endpoints).map(([name, endpoint]) => ({
       method: endpoint.method,
@@ -59,7 +61,7 @@ export function createApp(parts: AppParts): App {
     const path = pathOf(url);
     const method = raw.method ?? '';
     const found = match(method, path);
-    const common: Record<string, string> = { ...keptOpenHeaders, 'X-Request-Id': id };
+    const common: Record<string, string> = { ...headersOf(found), 'X-Request-Id': id };
     const flaw = headFlaw(raw);
     // What came together with an Upgrade that is not taken, Node drops: the next bytes may be the middle of a request.
     if (flaw || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -73,12 +75,17 @@ export function createApp(parts: AppParts): App {
 
     let reply: Reply;
     try {
-      const passing = gate.pass(raw, entryOf(found, method, path));
+      const source = sourceOf(raw, origins);
+      const entry = entryOf(found, method, path, source !== 'own');
+      const isRefused = entry.counted && source === 'cross-site-no-cors';
+      const passing = gate.pass(raw, isRefused ? { ...entry, counted: false } : entry);
       const pass = passing instanceof Promise ? await passing : passing;
       Object.assign(common, pass.headers);
       if (flaw) throw flaw;
+      if (isRefused) throw crossSiteRefused();
       const params = found.kind === 'found' ? found.params : {};
-      const request = { id, raw, params, query: queryOf(url), client: pass.client, memory, turns, letBodyCome };
+      const { client, isCrossSite } = pass;
+      const request = { id, raw, params, query: queryOf(url), client, isCrossSite, memory, turns, letBodyCome };
       // Waited for even where it is there: answered within the call of Node's parser, a request costs more.
       reply = await answer(found, request, pass.refusal);
       if (!holdUnsent(memory, pass.client, reply, response)) reply = errorReply(overloaded(), id);
@@ -104,23 +111,39 @@ export function createApp(parts: AppParts): App {
   };
 }
 
-const headersWhileOpen = (silenceMs: number) => ({
-  ...fixedHeaders,
-  // So that a client does not use a connection again that is about to be closed.
-  'Keep-Alive': `timeout=${Math.floor(silenceMs / 1000)}`,
-});
+const ownPaths = new Set<string>(
+  Object.values(endpoints as Record<string, Endpoint>)
+    .filter(({ sameOriginOnly }) => sameOriginOnly)
+    .map(({ path }) => path),
+);
+
+/** Whether pages of other origins may not read what is there. */
+const isSameOriginOnly = (found: Found) => found.kind !== 'nothing' && ownPaths.has(found.path);
+
+function headersWhileOpen(silenceMs: number): (found: Found) => Record<string, string> {
+  const own = {
+    ...fixedHeaders,
+    // So that a client does not use a connection again that is about to be closed.
+    'Keep-Alive': `timeout=${Math.floor(silenceMs / 1000)}`,
+  };
+  const readable = { ...corsHeaders, ...own };
+  return (found) => (isSameOriginOnly(found) ? own : readable);
+}
 
 /** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
-function entryOf(found: Found, method: string, path: string): Entry {
+function entryOf(found: Found, method: string, path: string, isCrossSite: boolean): Entry {
   const isPreflight = found.kind === 'wrong-method' && method === 'OPTIONS';
-  if (found.kind !== 'found') return { counted: path === '/api' || path.startsWith('/api/'), alwaysOpen: isPreflight };
+  if (found.kind !== 'found') {
+    return { counted: path === '/api' || path.startsWith('/api/'), alwaysOpen: isPreflight, isCrossSite };
+  }
   const { counted, alwaysOpen = false } = found.target.endpoint;
-  return { counted, alwaysOpen };
+  return { counted, alwaysOpen, isCrossSite };
 }
 
 /** A preflight is never refused: the browser would hide the reason from the page that could tell it. */
 function answer(found: Found, request: Request, refusal: PoproomError | undefined): Soon<Reply> {
-  if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS') return preflight(found.allow);
+  if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS')
+    return preflight(found.allow, isSameOriginOnly(found));
   if (refusal) throw refusal;
   if (found.kind === 'found') return found.target.handle(request);
   if (found.kind === 'nothing') throw new PoproomError('NOT_FOUND', 'There is nothing at this path.');

@@ -1,4 +1,4 @@
-/** Pages of any origin may use the API, without credentials: there are none. */
+/** Pages of any origin may use the API and the files, without credentials: there are none. */
 import type { Reply } from './reply.ts';
 
 export const corsHeaders = {
@@ -8,7 +8,8 @@ export const corsHeaders = {
     'X-Request-Id, Content-Disposition, Content-Range, Allow',
 };
 
-export function preflight(allow: string[]): Reply {
+export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
+  if (isSameOriginOnly) return { status: 204, headers: { Allow: allow.join(', '), 'Cache-Control': 'no-store' } };
   return {
     status: 204,
     headers: {

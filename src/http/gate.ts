@@ -22,10 +22,14 @@ export interface Entry {
   counted: boolean;
   /** Whether it answers even where everyone needs a key, and where the counters cannot be reached. */
   alwaysOpen: boolean;
+  /** Whether a page of another site sent it. */
+  isCrossSite: boolean;
 }
 
 export interface Pass {
   client: ClientId;
+  /** Whether a page of another site sent it in the client's name, and without a key of its own. */
+  isCrossSite: boolean;
   headers: Record<string, string>;
   /** Why the request goes no further, if it does not; the headers stand in any case. */
   refusal: PoproomError | undefined;
@@ -39,6 +43,8 @@ export interface Gate {
 
 export function createGate(parts: GateParts): Gate {
   const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = parts;
+  // Half of what their visitor has, so that no page of another site can use up all of it.
+  const crossSiteQuota = { ...quotas.free, limit: Math.ceil(quotas.free.limit / 2) };
 
   /** Of the key that a request shows; undefined when it does not hold. */
   const findKey = (text: string) => (looksLikeApiKey(text) ? keys.find(hashApiKey(text)) : undefined);
@@ -56,15 +62,24 @@ export function createGate(parts: GateParts): Gate {
     refusal: PoproomError | undefined,
   ): Soon<Pass> {
     const client = key ? `key:${key.id}` : clientAddress(raw, trustedProxies);
+    const isCrossSite = entry.isCrossSite && key === undefined;
     const quota = quotas[key?.tier ?? 'free'];
-    if (quota.limit === 0) return { client, headers: {}, refusal };
+    if (quota.limit === 0) return { client, isCrossSite, headers: {}, refusal };
     const now = clock();
-    const allow = (allowance: Allowance) => ({
+    const allow = (allowance: Allowance, of: Quota = quota) => ({
       client,
-      headers: rateHeaders(quota, allowance, now),
-      refusal: allowance.granted ? refusal : overLimit(quota, allowance, now),
+      isCrossSite,
+      headers: rateHeaders(of, allowance, now),
+      refusal: allowance.granted ? refusal : overLimit(of, allowance, now),
     });
-    return after(entry.counted ? rates.take(client, quota, now) : rates.peek(client, quota, now), allow);
+    const spend = entry.counted ? 'take' : 'peek';
+    if (!isCrossSite) return after(rates[spend](client, quota, now), allow);
+    return after(rates[spend](crossSiteShareOf(client), crossSiteQuota, now), (share): Soon<Pass> => {
+      if (!share.granted) return allow(share, crossSiteQuota);
+      return after(rates[spend](client, quota, now), (own) =>
+        own.granted && share.remaining < own.remaining ? allow(share, crossSiteQuota) : allow(own),
+      );
+    });
   }
 
   /** Of a request without a key that holds. */
@@ -78,7 +93,8 @@ export function createGate(parts: GateParts): Gate {
     pass(raw, entry) {
       if (entry.counted && !entry.alwaysOpen) return pass(raw, entry);
       // Health and the probes must be able to say that the store is down, and the page that it is there.
-      const unknown = () => ({ client: clientAddress(raw, trustedProxies), headers: {}, refusal: undefined });
+      const client = () => clientAddress(raw, trustedProxies);
+      const unknown = () => ({ client: client(), isCrossSite: entry.isCrossSite, headers: {}, refusal: undefined });
       const passing = pass(raw, entry);
       return passing instanceof Promise ? passing.catch(unknown) : passing;
     },
@@ -94,6 +110,9 @@ export function createGate(parts: GateParts): Gate {
     },
   };
 }
+
+/** Requests of other sites' pages count here, and for the client as well. */
+const crossSiteShareOf = (client: ClientId): ClientId => `${client}#cross-site`;
 
 /** What of the headers never changes, by quota. */
 const policies = new WeakMap<Quota, { policy: string; limit: string }>();

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
+import { corsHeaders } from './cors.ts';
 import { tookTooLong } from './cut-off.ts';
 import { errorReply } from './error-reply.ts';
 import { fixedHeaders } from './fixed-headers.ts';
@@ -58,7 +59,7 @@ export function createHttpServer(parts: ListenParts): Server {
     const id = nextRequestId();
     const within = currentResponse(socket);
     if (within?.headersSent && !within.writableFinished) closeSoon(socket.end());
-    else endWith(socket, refusal(reason, id), { ...fixedHeaders, ...rateHeaders, 'X-Request-Id': id });
+    else endWith(socket, refusal(reason, id), { ...corsHeaders, ...fixedHeaders, ...rateHeaders, 'X-Request-Id': id });
   }
   server.on('upgrade', (raw, socket, head) => void onUpgrade(raw, socket, head));
   server.on('connect', (_, socket) => {

@@ -26,6 +26,7 @@ export function pageHeaders({ filesUrl, publicUrl }: LinkSettings): Record<strin
     'Content-Security-Policy': contentPolicy(filesUrl ?? publicUrl),
     // No other page holds a handle on the window of a room.
     'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
     'Permissions-Policy': permissions,
   };
 }

@@ -13,6 +13,8 @@ export interface Request {
   readonly params: Record<string, string>;
   readonly query: Query;
   readonly client: ClientId;
+  /** Whether a page of another site sent it, in its visitor's name. */
+  readonly isCrossSite: boolean;
   readonly memory: MemoryBudget;
   /** For large bodies. */
   readonly turns: Turns;
@@ -36,9 +38,10 @@ export function pathOf(url: string): string {
 }
 
 /** Who is at the room's door; a PIN in the body counts only where neither header nor query has one. */
-export function callerOf({ raw, params, query, client }: Request, bodyPin?: string): Caller {
+export function callerOf({ raw, params, query, client, isCrossSite }: Request, bodyPin?: string): Caller {
   return {
     client,
+    isCrossSite,
     roomId: params.roomId ?? '',
     pin: header(raw, 'x-room-pin') ?? query.get('pin') ?? bodyPin,
     deviceId: header(raw, 'x-device-id'),

@@ -5,6 +5,8 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveDoor } from '../core/live-door.ts';
 import type { Log } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
+import { corsHeaders } from './cors.ts';
+import { isForeignOrigin, type OwnOrigins } from './cross-site.ts';
 import { causeOf, errorReply } from './error-reply.ts';
 import { fixedHeaders } from './fixed-headers.ts';
 import type { Gate } from './gate.ts';
@@ -27,7 +29,7 @@ export interface UpgradeParts {
   gate: Gate;
   live: LiveDoor;
   links: LinkSettings;
-  allowedOrigins: readonly string[];
+  origins: OwnOrigins;
   log: Log;
   nextRequestId: () => string;
   recordRequest: RecordRequest;
@@ -36,22 +38,24 @@ export interface UpgradeParts {
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(parts: UpgradeParts): OnUpgrade {
-  const { gate, live, links, allowedOrigins, log, nextRequestId, recordRequest } = parts;
+  const { gate, live, links, origins, log, nextRequestId, recordRequest } = parts;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
     socket.on('error', onError);
     const id = nextRequestId();
-    const headers: Record<string, string> = { ...fixedHeaders, 'X-Request-Id': id };
+    const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
     const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
     const seen = { requestId: id, method: 'GET', route: endpoints.liveChannel.path, startedAt };
     try {
-      const { client, headers: rate, refusal } = await gate.pass(raw, { counted: true, alwaysOpen: false });
+      // Browsers let any page open a WebSocket anywhere; a stranger's page must not do so in its visitor's name.
+      const isForeign = isForeignOrigin(raw, origins);
+      const entry = { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign };
+      const { client, headers: rate, refusal } = await gate.pass(raw, entry);
       Object.assign(headers, rate);
-      const flaw = headFlaw(raw) ?? refusal;
+      const flaw = headFlaw(raw) ?? (isForeign ? foreignOrigin() : refusal);
       if (flaw) throw flaw;
       checkHandshake(raw);
-      checkOrigin(raw, links.publicUrl, allowedOrigins);
       const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
       await live.openSocket({
         raw,
@@ -93,13 +97,8 @@ function areProtocols(list: string | undefined): boolean {
   return new Set(names).size === names.length && names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name));
 }
 
-/** Browsers let any page open a WebSocket anywhere; a stranger's page must not do so in its visitor's name. */
-function checkOrigin(raw: IncomingMessage, publicUrl: string | undefined, allowed: readonly string[]): void {
-  const { origin, host } = raw.headers;
-  if (origin === undefined || allowed.includes(origin)) return;
-  const own = URL.parse(origin)?.host;
-  if (own && (own === host || (publicUrl && own === new URL(publicUrl).host))) return;
-  throw new PoproomError('VALIDATION_FAILED', 'Pages of this origin may not open live channels here.', {
+function foreignOrigin(): PoproomError {
+  return new PoproomError('VALIDATION_FAILED', 'Pages of this origin may not open live channels here.', {
     details: { field: 'Origin' },
   });
 }

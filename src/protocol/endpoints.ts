@@ -40,6 +40,8 @@ export interface Endpoint {
   counted: boolean;
   /** Answers in any case: where everyone needs a key, and where the counters cannot be reached. */
   alwaysOpen?: true;
+  /** Carries no CORS headers: pages of other origins cannot read it. */
+  sameOriginOnly?: true;
 }
 
 const anyRequest = [
@@ -65,6 +67,7 @@ const anyPage = {
   tag: 'Page',
   errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
   counted: false,
+  sameOriginOnly: true,
 } as const;
 const pageAnswers = [
   {
@@ -412,6 +415,7 @@ export const endpoints = {
     successes: [{ status: 200, description: 'The page.', mediaType: 'text/html', example: '<!doctype html>…' }],
     errors: ['VALIDATION_FAILED', 'INTERNAL'],
     counted: false,
+    sameOriginOnly: true,
   },
   live: {
     method: 'GET',
@@ -460,6 +464,7 @@ export const endpoints = {
     ],
     errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
     counted: false,
+    sameOriginOnly: true,
   },
   home: {
     ...anyPage,

@@ -181,6 +181,18 @@ function restoringTests(open: OpenStore): void {
     assert.deepEqual([await outcomeFor(friend), await outcomeFor(stranger)], ['admitted', 'pin-locked']);
   });
 
+  it('[GUESS-6] [MOVE-1] keep the wrong PINs of their life', async () => {
+    const friend = newClient();
+    const record = roomRecord({ pinMac: right, pinAttempts: 99, trusted: [friend] });
+    await store.archive.restoreRoom(record, start);
+    const outcomeFor = async (client: string, pinMac: Uint8Array) =>
+      (await store.rooms.admit(visit(record.code, { client, pinMac }))).outcome;
+    assert.equal(await outcomeFor(newClient(), wrong), 'pin-incorrect');
+    assert.equal(await outcomeFor(newClient(), right), 'pin-locked');
+    assert.equal(await outcomeFor('172.2.0.1', right), 'pin-locked');
+    assert.equal(await outcomeFor(friend, right), 'admitted');
+  });
+
   it('are counted, and expire with their files', async (t) => {
     const { rooms, archive } = (await ownStore(t, open)).store;
     const record = roomRecord({ expiresAt: start + hour, files: [file()] });

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type { Admission, RoomStore } from '../../src/core/ports.ts';
+import type { Admission, Quota, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
+  day,
   draft,
   hour,
   mac,
@@ -26,7 +27,9 @@ const wrong = mac('9999');
 export function guardTests(open: OpenStore): void {
   describe('wrong PINs of one client', () => clientTests(open));
   describe('wrong PINs of all clients', () => roomTests(open));
+  describe('wrong PINs over the life of a room', () => lifeTests(open));
   describe('misses of one client over all rooms', () => missTests(open));
+  describe('counters in a flood of clients', () => floodTests(open));
 }
 
 function clientTests(open: OpenStore): void {
@@ -167,7 +170,7 @@ function roomTests(open: OpenStore): void {
   it('[GUESS-3] counts by the hour, which begins with the first wrong PIN', async () => {
     const code = await protectedRoom(store.rooms);
     await guessWrong(store.rooms, code, newClient(), 1, start);
-    await guessByMany(store.rooms, code, 48, start + hour - 1);
+    await guessByMany(store.rooms, code, 28, start + hour - 1);
     await guessByMany(store.rooms, code, 49, start + hour);
     assert.equal((await tryPin(store.rooms, code, newClient(), right, start + hour)).outcome, 'admitted');
     await guessWrong(store.rooms, code, newClient(), 1, start + hour);
@@ -189,6 +192,104 @@ function roomTests(open: OpenStore): void {
     );
     assert.deepEqual(tally(admissions), { 'pin-incorrect': 50, 'pin-locked': 150 });
   });
+}
+
+function lifeTests(open: OpenStore): void {
+  const store = sharedStore(open, manyMisses);
+  const expiresAt = start + 7 * 24 * hour;
+  const forLife = { outcome: 'pin-locked', until: expiresAt, isForLife: true };
+  const manyTries = (code: RoomCode, clients: string[], now: number) =>
+    Promise.all(clients.map((client) => tryPin(store.rooms, code, client, wrong, now)));
+  const clients = (count: number) => Array.from({ length: count }, newClient);
+  const networks = (count: number, first: number) => Array.from({ length: count }, (_, n) => `172.${first + n}.0.1`);
+
+  /** 80 wrong PINs within two hours, from one network. */
+  async function guessedRoom(over: { creator?: string } = {}): Promise<RoomCode> {
+    const code = await makeRoom(store.rooms, draft({ pinMac: right, expiresAt, ...over }));
+    await manyTries(code, clients(50), start);
+    await manyTries(code, clients(30), start + hour);
+    return code;
+  }
+
+  it('[GUESS-6] evaluates exactly 100 wrong PINs over the life of a room, however many come at once', async () => {
+    const code = await protectedRoom(store.rooms, expiresAt);
+    assert.deepEqual(tally(await manyTries(code, clients(200), start)), { 'pin-incorrect': 50, 'pin-locked': 150 });
+    const next = await manyTries(code, clients(200), start + hour);
+    assert.deepEqual(tally(next), { 'pin-incorrect': 30, 'pin-locked': 170 });
+    const last = await manyTries(code, networks(60, 1), start + 2 * hour);
+    assert.deepEqual(tally(last), { 'pin-incorrect': 20, 'pin-locked': 40 });
+    for (const client of [newClient(), '172.200.0.1']) {
+      assert.deepEqual(await tryPin(store.rooms, code, client, right, expiresAt - 1), forLife);
+    }
+  });
+
+  it('[GUESS-6] keeps those who gave the right PIN, and the maker, working', async () => {
+    const [maker, friend] = [newClient(), newClient()];
+    const code = await makeRoom(store.rooms, draft({ pinMac: right, creator: maker, expiresAt }));
+    await tryPin(store.rooms, code, friend, right);
+    for (const hours of [0, 1]) await manyTries(code, clients(50), start + hours * hour);
+    await manyTries(code, networks(20, 1), start + 2 * hour);
+    assert.deepEqual(await tryPin(store.rooms, code, newClient(), right, start + day), forLife);
+    for (const client of [maker, friend]) {
+      assert.equal((await tryPin(store.rooms, code, client, right, start + day)).outcome, 'admitted');
+    }
+  });
+
+  it('[GUESS-6] trusts a client no longer from which 100 wrong PINs came', async () => {
+    const maker = newClient();
+    const code = await guessedRoom({ creator: maker });
+    let wrongOnes = 0;
+    for (let now = start + 2 * hour; now < expiresAt; now += hour) {
+      const { outcome } = await tryPin(store.rooms, code, maker, wrong, now);
+      if (outcome !== 'pin-incorrect') break;
+      wrongOnes += 1;
+    }
+    assert.equal(wrongOnes, 100);
+    assert.deepEqual(await tryPin(store.rooms, code, maker, right, expiresAt - 1), forLife);
+  });
+
+  it('[GUESS-7] gives newcomers of other networks one try each, whatever lock there is', async () => {
+    const code = await protectedRoom(store.rooms, expiresAt);
+    await manyTries(code, clients(50), start);
+    const [inside, guesser] = ['172.1.0.1', '172.2.0.1'];
+    assert.equal((await tryPin(store.rooms, code, inside, right)).outcome, 'admitted');
+    assert.equal((await tryPin(store.rooms, code, guesser, wrong)).outcome, 'pin-incorrect');
+    const locked = { outcome: 'pin-locked', until: start + hour };
+    assert.deepEqual(await tryPin(store.rooms, code, guesser, right), locked);
+    assert.deepEqual(await tryPin(store.rooms, code, '172.2.3.4', right), locked);
+    await manyTries(code, clients(50), start + hour);
+    assert.deepEqual(await tryPin(store.rooms, code, newClient(), right, start + hour), forLife);
+    assert.equal((await tryPin(store.rooms, code, '2001:db8:0:0::/64', right, start + hour)).outcome, 'admitted');
+    assert.equal((await tryPin(store.rooms, code, 'key:abc', right, start + hour)).outcome, 'admitted');
+  });
+
+  it('[GUESS-7] evaluates exactly 20 wrong PINs of these', async () => {
+    const code = await guessedRoom();
+    const answers = await manyTries(code, networks(200, 1), start + hour);
+    assert.deepEqual(tally(answers), { 'pin-incorrect': 20, 'pin-locked': 180 });
+  });
+
+  it('[GUESS-6] begins anew with another PIN, and keeps only whom it is told', async () => {
+    const [maker, friend] = [newClient(), newClient()];
+    const code = await guessedRoom({ creator: maker });
+    await store.rooms.notePinAttempt(code, start + hour);
+    await tryPin(store.rooms, code, '172.1.0.1', right, start + hour);
+    await guessWrong(store.rooms, code, maker, 5, start + hour);
+    const before = await stateOf(code);
+    assert.deepEqual(await store.rooms.resetPinGuard(code, friend, start + hour), { seq: before.seq + 1 });
+    assert.deepEqual((await stateOf(code)).pinAttempts, 0);
+    assert.equal((await tryPin(store.rooms, code, maker, right, start + hour)).outcome, 'admitted');
+    const again = await manyTries(code, clients(60), start + hour);
+    assert.deepEqual(tally(again), { 'pin-incorrect': 50, 'pin-locked': 10 });
+    assert.equal((await tryPin(store.rooms, code, friend, right, start + hour)).outcome, 'admitted');
+    assert.equal(await store.rooms.resetPinGuard(unknownCode(), friend, start), 'gone');
+  });
+
+  async function stateOf(code: RoomCode) {
+    const state = await store.rooms.readState(code, start + hour);
+    assert.ok(typeof state === 'object');
+    return state;
+  }
 }
 
 function missTests(open: OpenStore): void {
@@ -245,6 +346,15 @@ function missTests(open: OpenStore): void {
     assert.deepEqual(tally(admissions), { unknown: 20, 'too-many-misses': 80 });
   });
 
+  it('[LINK-6] answers pages of other sites for half of the misses, and the client itself for all of them', async () => {
+    const client = newClient();
+    const lookUpFor = (isCrossSite: boolean) => store.rooms.admit(visit(unknownCode(), { client, isCrossSite }));
+    const ofPages = await Promise.all(Array.from({ length: 50 }, () => lookUpFor(true)));
+    assert.deepEqual(tally(ofPages), { unknown: 10, 'too-many-misses': 40 });
+    const own = await Promise.all(Array.from({ length: 50 }, () => lookUpFor(false)));
+    assert.deepEqual(tally(own), { unknown: 10, 'too-many-misses': 40 });
+  });
+
   /** A client that is refused, and rooms that did not see it come to that, as on another node. */
   async function shutOut(t: TestContext): Promise<{ rooms: RoomStore; client: string }> {
     const under = await ownStore(t, open);
@@ -293,6 +403,61 @@ function missTests(open: OpenStore): void {
     for (let misses = 0; misses < 100; misses++) {
       assert.equal((await under.store.rooms.admit(visit(undefined, { client }))).outcome, 'unknown');
     }
+  });
+}
+
+/** With room for 100 counters in an hour, ten of them in one network. */
+function floodTests(open: OpenStore): void {
+  const flooded = { ...guardRules(20), countersPerWindow: 100 };
+  const three: Quota = { tier: 'free', limit: 3, windowMs: hour };
+  /** As many clients as counters may be started, and more, each in a network of its own. */
+  const flood = Array.from({ length: 300 }, (_, n) => `100.${n % 256}.${n >> 8}.1`).map((address, n) =>
+    n < 256 ? address : address.replace('100.', '101.'),
+  );
+
+  it('[GUESS-8] keeps a used-up limit of requests, and counts latecomers with their network', async (t) => {
+    const { rates } = (await ownStore(t, open, flooded)).store;
+    const take = async (client: string, now: number = start) => (await rates.take(client, three, now)).granted;
+    for (let n = 0; n < 4; n++) await take('10.0.0.1');
+    for (const client of flood) assert.equal(await take(client), true);
+    assert.equal(await take('10.0.0.1', start + hour - 1), false);
+    const neighbours = ['172.1.0.1', '172.1.0.2', '172.1.2.3', '172.1.3.4'];
+    const granted = await Promise.all(neighbours.map((client) => take(client)));
+    assert.equal(granted.filter(Boolean).length, 3, 'of a limit that they share');
+    assert.equal((await rates.peek('172.1.9.9', three, start)).remaining, 0);
+    assert.equal((await rates.peek('172.2.9.9', three, start)).remaining, 3);
+    assert.equal(await take(flood[0] as string), true, 'who has a counter keeps it');
+    assert.equal(await take('172.1.0.1', start + hour), true, 'and everyone has one again when the hour has passed');
+  });
+
+  it('[GUESS-8] keeps a used-up limit of misses, and counts latecomers with their network', async (t) => {
+    const { rooms } = (await ownStore(t, open, flooded)).store;
+    const lookUp = async (client: string) => (await rooms.admit(visit(unknownCode(), { client }))).outcome;
+    for (let n = 0; n < 21; n++) await lookUp('10.0.0.1');
+    for (const client of flood) await lookUp(client);
+    assert.equal(await lookUp('10.0.0.1'), 'too-many-misses');
+    const outcomes = await Promise.all(Array.from({ length: 30 }, (_, n) => lookUp(`172.1.0.${n}`)));
+    assert.equal(outcomes.filter((outcome) => outcome === 'unknown').length, 20);
+    assert.equal(await lookUp('172.1.0.99'), 'too-many-misses');
+    assert.equal(await lookUp('172.2.0.1'), 'unknown');
+  });
+
+  it('[GUESS-8] gives one network a tenth of all counters', async (t) => {
+    const { rates } = (await ownStore(t, open, flooded)).store;
+    const take = async (client: string) => (await rates.take(client, three, start)).remaining;
+    for (let n = 0; n < 10; n++) assert.equal(await take(`2001:db8:0:${n}::/64`), 2);
+    assert.deepEqual(
+      [await take('2001:db8:0:a::/64'), await take('2001:db8:1:b::/64'), await take('2001:db9:0:0::/64')],
+      [2, 1, 2],
+    );
+  });
+
+  it('[GUESS-8] keeps the wrong PINs of a room', async (t) => {
+    const { rooms } = (await ownStore(t, open, { ...flooded, missesPerClient: 0 })).store;
+    const code = await protectedRoom(rooms);
+    await guessWrong(rooms, code, '10.0.0.1', 5);
+    for (const client of flood) await tryPin(rooms, await protectedRoom(rooms), client, wrong);
+    assert.equal((await tryPin(rooms, code, '10.0.0.1', right)).outcome, 'pin-locked');
   });
 }
 

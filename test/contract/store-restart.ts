@@ -205,6 +205,24 @@ function counterTests(open: OpenStore): void {
     assert.deepEqual(await guessAgain(cleared, end), { ...fourth, triesLeft: 4 });
   });
 
+  it('[GUESS-6] [GUESS-7] keeps the wrong PINs over the life of a room, and the networks they came from', async (t) => {
+    const under = await ownStore(t, open, manyMisses);
+    const code = await makeRoom(under.store.rooms, { pinMac: right });
+    const guess = (client: string, now: number) => under.store.rooms.admit(visit(code, { client, pinMac: wrong, now }));
+    for (let n = 0; n < 50; n++) await guess(newClient(), start);
+    for (let n = 0; n < 19; n++) await guess(`172.${n}.0.1`, start);
+    for (let n = 0; n < 29; n++) await guess(newClient(), start + hour);
+
+    const { rooms } = await under.reopen(start + hour + second);
+    const outcomeFor = async (client: string, pinMac: Uint8Array) =>
+      (await rooms.admit(visit(code, { client, pinMac, now: start + hour + second }))).outcome;
+    assert.equal(await outcomeFor(newClient(), wrong), 'pin-incorrect');
+    assert.equal(await outcomeFor(newClient(), right), 'pin-locked');
+    assert.equal(await outcomeFor('172.3.0.1', right), 'pin-locked');
+    assert.equal(await outcomeFor('172.100.0.1', wrong), 'pin-incorrect');
+    assert.equal(await outcomeFor('172.101.0.1', right), 'pin-locked');
+  });
+
   it('[GUESS-5] [GUESS-3] keeps the wrong PINs of a room, and who knows the right one', async (t) => {
     const under = await ownStore(t, open, manyMisses);
     const [maker, friend] = [newClient(), newClient()];

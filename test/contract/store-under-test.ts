@@ -126,9 +126,10 @@ export async function textOf(
 
 let clients = 0;
 
+/** All of one network. */
 export function newClient(): string {
   clients += 1;
-  return `client-${clients}`;
+  return `10.0.${clients >> 8}.${clients & 255}`;
 }
 
 /** A code that no room has. */

@@ -100,16 +100,16 @@ describe('wrong PINs of all clients', () => {
     const look = guesser(api, await api.room({ pin: right }, { from: maker }));
     await look(right, friend);
     for (let n = 0; n < 49; n++) assertError(await look(wrong, `198.51.100.${n}`), 403, 'PIN_INCORRECT');
-    assert.equal((await look(right, '203.0.113.1')).status, 200);
+    assert.equal((await look(right, '198.51.101.1')).status, 200);
     clock.advance(10 * 60 * second);
     assertError(await look(wrong, '198.51.100.49'), 403, 'PIN_INCORRECT');
-    assertLocked(await look(right, '203.0.113.2'), 3000);
-    assertLocked(await look(wrong, '203.0.113.3'), 3000);
-    for (const known of [maker, friend, '203.0.113.1']) assert.equal((await look(right, known)).status, 200, known);
+    assertLocked(await look(right, '198.51.101.2'), 3000);
+    assertLocked(await look(wrong, '198.51.101.3'), 3000);
+    for (const known of [maker, friend, '198.51.101.1']) assert.equal((await look(right, known)).status, 200, known);
     clock.advance(50 * 60 * second - 1);
-    assertLocked(await look(right, '203.0.113.2'), 1);
+    assertLocked(await look(right, '198.51.101.2'), 1);
     clock.advance(1);
-    assert.equal((await look(right, '203.0.113.2')).status, 200);
+    assert.equal((await look(right, '198.51.101.2')).status, 200);
   });
 
   it('[GUESS-3] are evaluated 50 times when 200 clients send them at once', async (t) => {
@@ -118,6 +118,37 @@ describe('wrong PINs of all clients', () => {
     const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => look(wrong, `198.51.100.${n}`)));
     assert.deepEqual(tally(answers), { '403 PIN_INCORRECT': 50, '429 PIN_LOCKED': 150 });
     assert.equal((await look(right, maker)).status, 200);
+  });
+
+  it('[GUESS-6] shut out strangers for good after 100 over the life of a room, and nobody who gave the right one', async (t) => {
+    const server = await startTestServer(t, pinGuards);
+    const { api, clock } = server;
+    const friend = '192.0.2.2';
+    const look = guesser(api, await api.room({ pin: right, expiresIn: 604_800 }, { from: maker }));
+    await look(right, friend);
+    const guessed: Answer[] = [];
+    for (let hours = 0; hours < 4; hours++) {
+      guessed.push(...(await Promise.all(Array.from({ length: 90 }, (_, n) => look(wrong, addressIn(hours, n))))));
+      clock.advance(hour);
+    }
+    assert.equal(guessed.filter(({ code }) => code === 'PIN_INCORRECT').length, 100);
+    await server.restart();
+    clock.advance(24 * hour);
+    const newcomer = await look(right, '203.0.113.1');
+    assertLocked(newcomer, 3600);
+    assert.match(newcomer.json.error.message, /until it is changed/);
+    for (const known of [maker, friend]) assert.equal((await look(right, known)).status, 200, known);
+  });
+
+  it('[GUESS-7] do not shut out a newcomer of another network that has the right one', async (t) => {
+    const { api } = await startTestServer(t, pinGuards);
+    const look = guesser(api, await api.room({ pin: right }, { from: maker }));
+    for (let n = 0; n < 50; n++) assertError(await look(wrong, `198.51.100.${n}`), 403, 'PIN_INCORRECT');
+    assertLocked(await look(right, '198.51.101.1'), 3600);
+    assert.equal((await look(right, '203.0.113.1')).status, 200);
+    assert.equal((await look(right, '2001:db8:0:1::1')).status, 200);
+    assertError(await look(wrong, '2001:db9:0:1::1'), 403, 'PIN_INCORRECT');
+    assertLocked(await look(right, '2001:db9:ffff:2::1'), 3600);
   });
 });
 
@@ -206,7 +237,7 @@ describe('what was counted', () => {
     clock.advance(10 * second);
     assert.equal((await at(half)(wrong, '192.0.2.10')).json.error.details.triesLeft, 1);
     assertLocked(await at(locked)(right, '192.0.2.11'), 20);
-    assertLocked(await at(shut)(right, '203.0.113.1'), 3590);
+    assertLocked(await at(shut)(right, '198.51.101.1'), 3590);
     assert.equal((await at(shut)(right, maker)).status, 200);
     assertError(await api.get(`/api/rooms/${unknown(0)}`), 404, 'ROOM_NOT_FOUND');
     const refused = await api.get(`/api/rooms/${unknown(0)}`);
@@ -214,6 +245,9 @@ describe('what was counted', () => {
     assert.equal(refused.headers.get('retry-after'), '3590');
   });
 });
+
+/** In another network for every third client. */
+const addressIn = (hours: number, n: number) => `10.${n % 3 === 0 ? 1 + 30 * hours + n / 3 : 0}.${hours}.${n}`;
 
 const maker = '192.0.2.200';
 const stranger = '192.0.2.1';

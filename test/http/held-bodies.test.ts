@@ -79,7 +79,11 @@ describe('JSON that no request can have', () => {
   it('[SAFE-3] is refused quickly', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
-    for (const body of [`[${'{},'.repeat(1_000_000)}0]`, '['.repeat(3_000_000), `{"content":${'[9,'.repeat(100_000)}`]) {
+    for (const body of [
+      `[${'{},'.repeat(1_000_000)}0]`,
+      '['.repeat(3_000_000),
+      `{"content":${'[9,'.repeat(100_000)}`,
+    ]) {
       const headers = { 'content-type': 'application/json' };
       const answer = await api.post(`/api/rooms/${room}/content`, { body, headers });
       assert.deepEqual([answer.status, answer.code], [400, 'INVALID_JSON']);

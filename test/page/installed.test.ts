@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { codeOf, type Device, openWorld, startRoom, textOf } from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
 import { arrived } from './support/files.ts';
-import { shareFromElsewhere, underWorker } from './support/worker.ts';
+import { shareFromElsewhere, submitShare, underWorker } from './support/worker.ts';
 
 describe('the page, as an app', () => {
   it('[PAGE-17] can be installed: its manifest has no fault, and its icons are as large as it says', async (t) => {
@@ -154,6 +154,39 @@ describe('the page, something shared from another app', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
     await assertNothingIsLeft(device);
+  });
+
+  for (const policy of ['no-referrer', 'unsafe-url']) {
+    it(`[LINK-7] is not replaced by a form of another site, with ${policy}`, async (t) => {
+      const world = await openWorld(t, {}, { worker: true, host: 'localhost' });
+      const { page, context } = await world.device();
+      await shareFromElsewhere(page, { text: 'mine' });
+      await page.getByText('mine').waitFor();
+
+      const other = await context.newPage();
+      await other.goto(`http://127.0.0.1:${world.server.port}/docs`);
+      await other.evaluate((content) => {
+        document.head.append(Object.assign(document.createElement('meta'), { name: 'referrer', content }));
+      }, policy);
+      await submitShare(other, `http://localhost:${world.server.port}/share`, { text: 'not mine' });
+      if (policy === 'no-referrer') await other.getByText('not mine').waitFor();
+      else await other.getByText('Something shared from another app waits').waitFor();
+
+      await startRoom({ page, context });
+      await hasText(world.server, codeOf(page), 'mine');
+    });
+  }
+
+  it('[LINK-7] waits while another is discarded', async (t) => {
+    const world = await openWorld(t, {}, { worker: true });
+    const { page } = await world.device();
+    await shareFromElsewhere(page, { text: 'the first' });
+    await page.getByText('the first').waitFor();
+    await shareFromElsewhere(page, { text: 'the second' });
+    await page.getByText('the second').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('button', { name: 'Choose a room' }).click();
+    await page.getByText('the first').waitFor();
   });
 
   it('[PAGE-18] that is nothing is explained', async (t) => {

@@ -1,6 +1,7 @@
-/** Counters in memory: as many as there may be, and no more. */
+/** Counters in memory. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { CounterBudget } from '../../src/store/counters/budget.ts';
 import { Ledger } from '../../src/store/sqlite/ledger.ts';
 
 interface Count {
@@ -8,33 +9,72 @@ interface Count {
   until: number;
 }
 
-const ledgerOf = (most: number) => new Ledger<Count>('test', most, ({ until }) => until);
+const newLedger = () => new Ledger<Count>('test', ({ until }) => until);
 
 describe('a ledger', () => {
-  it('[RUN-7] holds as many as it may, of strangers without end', () => {
-    const ledger = ledgerOf(100);
-    for (let n = 0; n < 10_000; n++) ledger.start(`client ${n}`, { count: n, until: 1000 });
-    assert.equal(ledger.size, 100);
-    assert.equal(ledger.get('client 9899', 0), undefined);
-    assert.deepEqual(ledger.get('client 9900', 0), { count: 9900, until: 1000 });
-  });
-
-  it('[RUN-7] lets the oldest make way, on the disk too; one that starts anew is the youngest', () => {
-    const ledger = ledgerOf(2);
-    for (const key of ['first', 'second', 'first', 'third']) ledger.start(key, { count: 1, until: 1000 });
-    const rows = new Map(ledger.takeDirty().map(({ key, state }) => [key, state]));
-    assert.equal(rows.get('second'), null);
-    assert.ok(rows.get('first') && rows.get('third'));
+  it('[GUESS-8] forgets the oldest that may be dropped, on the disk too, and none that must stay', () => {
+    const ledger = newLedger();
+    const mayDrop = ({ count }: Count) => count === 0;
+    for (const [key, count] of Object.entries({ first: 1, second: 0, third: 2, fourth: 0 })) {
+      ledger.start(key, { count, until: 1000 });
+    }
+    assert.deepEqual(
+      Array.from({ length: 3 }, () => ledger.dropOldest(mayDrop)),
+      [true, true, false],
+    );
+    const rows = new Map(ledger.takeDirty().map(({ key, state }) => [key, state !== null]));
+    assert.deepEqual(Object.fromEntries(rows), { first: true, second: false, third: true, fourth: false });
     assert.deepEqual(ledger.takeDirty(), []);
   });
 
+  it('[GUESS-8] looks at a few counters at a time, and goes on where it stopped', () => {
+    const ledger = newLedger();
+    for (let n = 0; n < 100; n++) ledger.start(`kept ${n}`, { count: 1, until: 1000 });
+    ledger.start('idle', { count: 0, until: 1000 });
+    let looked = 0;
+    const mayDrop = ({ count }: Count) => {
+      looked += 1;
+      return count === 0;
+    };
+    let calls = 1;
+    while (!ledger.dropOldest(mayDrop)) calls += 1;
+    assert.ok(looked <= 101 + calls && looked / calls < 20, `${looked} looks in ${calls} calls`);
+    assert.equal(ledger.size, 100);
+  });
+
   it('[RUN-7] drops those that are over, and tells of none that is', () => {
-    const ledger = ledgerOf(10);
+    const ledger = newLedger();
     ledger.start('over', { count: 1, until: 100 });
     ledger.start('going on', { count: 1, until: 200 });
     assert.equal(ledger.get('over', 100), undefined);
     ledger.dropExpired(100);
     assert.equal(ledger.size, 1);
     assert.ok(ledger.get('going on', 199));
+  });
+});
+
+describe('a budget of counters', () => {
+  it('[GUESS-8] is bounded, of strangers and networks without end', () => {
+    const budget = new CounterBudget({ windowMs: 1000, countersPerWindow: 500 });
+    const keys = new Set<string>();
+    for (let n = 0; n < 100_000; n++) {
+      const client = `${n.toString(16)}:${n % 7}:0:0::/64`;
+      const key = budget.keyFor(client, 0);
+      budget.noteStart(key, client);
+      keys.add(key);
+    }
+    assert.equal(keys.size, 500 + 65_536 + 1);
+    assert.ok(keys.has('shared:*'));
+  });
+
+  it('[GUESS-8] begins anew after its window, and when the clock is set back', () => {
+    for (const later of [1000, -1]) {
+      const budget = new CounterBudget({ windowMs: 1000, countersPerWindow: 10 });
+      const client = '10.0.0.1';
+      assert.equal(budget.keyFor(client, 0), client);
+      budget.noteStart(client, client);
+      assert.equal(budget.keyFor('10.0.0.2', 999), 'shared:10.0');
+      assert.equal(budget.keyFor('10.0.0.2', later), '10.0.0.2');
+    }
   });
 });

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { guardRules } from '../../src/core/limits.ts';
-import type { RoomRecord, RoomStore } from '../../src/core/ports.ts';
+import type { Quota, RoomRecord, RoomStore, Store } from '../../src/core/ports.ts';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { script } from '../../src/redis/script.ts';
@@ -17,11 +17,14 @@ import { type OpenStore, storeContract } from '../contract/store.ts';
 import {
   appendInsertion,
   checkpoint,
+  day,
   file,
   hour,
   insertion,
   keepCheckpoint,
+  mac,
   makeRoom,
+  newClient,
   ownStore,
   quota,
   start,
@@ -65,6 +68,44 @@ describe('on one server', () => {
     assert.deepEqual(await partial.deleteRoom(code, start), { seq: 1 });
     await whole.expireRooms(start + hour, 100);
     assert.equal((await whole.admit(visit(code, { now: start + hour }))).outcome, 'unknown');
+  });
+
+  it('[GUESS-6] [GUESS-7] evaluates exactly 100 wrong PINs over the life of a room, on several nodes', async (t) => {
+    const nodes = await nodesOn(t, redis);
+    const [first] = nodes;
+    const code = await makeRoom(first.rooms, { pinMac: mac('0427'), expiresAt: start + day });
+    const guess = (client: string, n: number, now: number) =>
+      (nodes[n % nodes.length] ?? first).rooms.admit(visit(code, { client, pinMac: mac('9999'), now }));
+    let evaluated = 0;
+    for (let hours = 0; hours < 4; hours++) {
+      const clients = Array.from({ length: 90 }, (_, n) => (n % 3 ? newClient() : `172.${30 * hours + n / 3}.0.1`));
+      const guesses = await Promise.all(clients.map((client, n) => guess(client, n, start + hours * hour)));
+      evaluated += guesses.filter(({ outcome }) => outcome === 'pin-incorrect').length;
+    }
+    assert.equal(evaluated, 100);
+    for (const { rooms } of nodes) {
+      const late = await rooms.admit(
+        visit(code, { client: '172.250.0.1', pinMac: mac('0427'), now: start + 5 * hour }),
+      );
+      assert.deepEqual(late, { outcome: 'pin-locked', until: start + day, isForLife: true });
+    }
+  });
+
+  it('[GUESS-8] lets every counter expire, those that clients share too', async (t) => {
+    const connection = await connectRedis(parseRedisUrl(redis.url));
+    t.after(() => connection.close());
+    const prefix = `test-${randomBytes(6).toString('hex')}`;
+    const rules = { ...guardRules(20), countersPerWindow: 10 };
+    const { rates, rooms } = createRedisStore(connection, prefix, rules);
+    const quota: Quota = { tier: 'free', limit: 3, windowMs: hour };
+    for (let n = 0; n < 30; n++) {
+      await rates.take(`10.${n % 12}.0.${n}`, quota, start);
+      await rooms.admit(visit(undefined, { client: `10.${n % 12}.0.${n}` }));
+    }
+    const names = (await connection.send(prefix, ['KEYS', `${prefix}:*`])) as string[];
+    const expiring = (await connection.run(expiries, names, [])) as number[];
+    assert.equal(names.length, 2 * (10 + 12));
+    assert.ok(expiring.every((ms) => ms > 0 && ms <= hour));
   });
 
   it('[API-8] has removed a file also when its address is out of reach by then', async (t) => {
@@ -264,6 +305,17 @@ async function partlyInReach(t: TestContext, { port }: RedisServer): Promise<{ w
 }
 
 /** Each store with names of its own, as several installations would share a Redis. */
+/** Two nodes on the same data. */
+async function nodesOn(t: TestContext, { url }: RedisServer): Promise<[Store, Store]> {
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  const open = async () => {
+    const store = createRedisStore(await connectRedis(parseRedisUrl(url)), prefix, guardRules(0));
+    t.after(() => store.close());
+    return store;
+  };
+  return [await open(), await open()];
+}
+
 function opener(url: () => string): OpenStore {
   return async ({ rules }) => {
     const prefix = `test-${randomBytes(6).toString('hex')}`;

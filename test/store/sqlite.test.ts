@@ -21,9 +21,11 @@ import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
 import {
   currentText,
+  day,
   file,
   hour,
   insertion,
+  mac,
   makeRoom,
   newClient,
   quota,
@@ -236,6 +238,21 @@ describe('sqlite: the schema', () => {
     setVersion(folder, 1);
     const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
     assert.throws(open, { code: 'UNAVAILABLE', message: /a draft of Poproom/ });
+  });
+
+  it('[GUESS-6] knows the wrong PINs of a room after a crash that forgot its counters', async (t) => {
+    const folder = await temporaryFolder(t);
+    const open = () => openSqliteStore({ folder, rules: guardRules(0), now: start });
+    const store = open();
+    const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
+    await store.rooms.admit(visit(code, { pinMac: mac('9999') }));
+    for (let n = 0; n < 100; n++) await store.rooms.notePinAttempt(code, start);
+    await store.close();
+
+    const reopened = open();
+    t.after(() => reopened.close());
+    const newcomer = await reopened.rooms.admit(visit(code, { client: '172.1.0.1', pinMac: mac('0427') }));
+    assert.deepEqual(newcomer, { outcome: 'pin-locked', until: start + day, isForLife: true });
   });
 
   it('[RUN-6] gives the folder free when it is refused', async (t) => {

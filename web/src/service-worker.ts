@@ -23,6 +23,8 @@ const worker = self as unknown as Worker;
 const shellCache = `poproom-shell-${__VERSION__}`;
 /** On a bad network the kept page is there sooner than an answer. */
 const patienceMs = 3_000;
+/** Shares that are kept until a room is chosen for them. */
+const mostWaiting = 10;
 
 worker.addEventListener('install', (event) => {
   // A newer one waits until no page of the older is open: those may still need their own files.
@@ -69,12 +71,19 @@ async function asset(request: Request): Promise<Response> {
   return (await caches.match(request)) ?? fetch(request);
 }
 
-/** As the form that it came as; the page reads it when a room has been chosen. */
+/**
+ * As the form that it came as; the page reads it when a room has been chosen. A form of another site looks like a share
+ * if it hides its origin, so a share never replaces one that still waits.
+ */
 async function keepShared(request: Request): Promise<Response> {
+  const origin = request.headers.get('Origin') ?? 'null';
+  if (origin !== 'null' && origin !== worker.location.origin) return Response.redirect('/', 303);
   const cache = await caches.open(shareCache);
   const form = await request.formData();
   const kept = new Response(form);
   kept.headers.set(sharedAt, String(Date.now()));
-  await cache.put('/share', kept);
+  await cache.put(`/share?${crypto.randomUUID()}`, kept);
+  const waiting = await cache.keys();
+  for (const oldest of waiting.slice(0, -mostWaiting)) await cache.delete(oldest);
   return Response.redirect('/share', 303);
 }

@@ -43,6 +43,8 @@ form field \`pin\` before the file do too. A room without a PIN ignores it.
 - No PIN is \`401 PIN_REQUIRED\`, a wrong one \`403 PIN_INCORRECT\`.
 - After 5 wrong ones you are locked out of that room for 30 seconds, then twice as long each time, up to an hour: \
 \`429 PIN_LOCKED\` with \`Retry-After\`.
+- After 50 wrong ones within an hour, or 100 in the life of a room, from anyone, clients that have never sent the right \
+one are locked out; a client in a network that has not guessed still has one try.
 - After 20 unknown codes or wrong PINs within an hour, over all rooms, look-ups are \`429 RATE_LIMITED\` for the rest \
 of that hour.
 
@@ -103,6 +105,7 @@ Two can meet you anywhere: an unknown path is \`404 NOT_FOUND\`, a known one wit
 - Timestamps are UTC with milliseconds: \`2026-11-15T09:30:00.000Z\`. Sizes are in bytes.
 - JSON bodies are UTF-8 with \`Content-Type: application/json\`; a field that we do not know is refused, so that a typo \
 does not go unnoticed.
-- \`HEAD\` works wherever \`GET\` does. Pages of any origin may call the API (CORS, without credentials).
+- \`HEAD\` works wherever \`GET\` does. Pages of any origin may call the API (CORS, without credentials), with half \
+of their visitor's requests and misses. Other cross-site requests, such as images and forms, are refused.
 - What is new under \`/api\` only ever adds: ignore fields that you do not know.
 `.trim();

@@ -55,10 +55,17 @@ function servePage(files: () => Promise<PageFiles>, own: Record<string, string>)
   };
 }
 
-/** Whether the page is opened on the machine that serves it: a name alone can be made up. */
-const isHere = ({ raw: { headers, socket } }: Request): boolean =>
+/**
+ * Whether the page is opened on the machine that serves it: a name alone can be made up. A proxy on this machine may
+ * call the server localhost for everyone, but says for whom it asks, or speaks HTTP/1.0.
+ */
+const isHere = ({ raw: { headers, httpVersion, socket } }: Request): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(headers.host ?? '') &&
-  /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '');
+  /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '') &&
+  httpVersion === '1.1' &&
+  !proxyHeaders.some((name) => headers[name] !== undefined);
+
+const proxyHeaders = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
 
 function serveAsset(files: () => Promise<PageFiles>): Handler {
   return async (request) => {

@@ -11,7 +11,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
   const keys = createKeys(prefix);
   return {
     rooms: createRoomStore(redis, keys, rules),
-    rates: createRateCounter(redis, keys),
+    rates: createRateCounter(redis, keys, rules),
     keys: createKeyStore(redis, keys),
     archive: createArchive(redis, keys, rules),
     ping: redis.ping,

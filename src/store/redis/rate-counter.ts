@@ -1,15 +1,17 @@
 /** Requests per client and window, counted in Redis, so exactly over all nodes. */
-import type { RateCounter } from '../../core/ports.ts';
+import type { GuardRules, RateCounter } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
+import { createCounters } from './counters.ts';
 import type { Keys } from './keys.ts';
 import { spendRequest } from './scripts.ts';
 
-export function createRateCounter(redis: Redis, keys: Keys): RateCounter {
+export function createRateCounter(redis: Redis, keys: Keys, rules: GuardRules): RateCounter {
+  const countFor = createCounters(redis, spendRequest, keys.spending, rules);
   const spend =
     (take: 0 | 1): RateCounter['take'] =>
     async (client, { limit, windowMs }, now) => {
-      const reply = await redis.run(spendRequest, [keys.spending(client)], [take, now, limit, windowMs]);
-      const [granted, used, resetAt] = reply as [number, number, string];
+      const reply = await countFor(client, now, [take, now, limit, windowMs]);
+      const [granted, used, resetAt] = reply as unknown as [number, number, string];
       return {
         granted: take === 0 || granted === 1,
         remaining: Math.max(0, limit - used),

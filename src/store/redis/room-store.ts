@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { Absence, GuardRules, Refusal, Room, RoomState, RoomStore, Visit } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
+import { guesserOf, networkOf } from '../counters/network.ts';
 import { clearUp } from './clear-up.ts';
+import { createCounters } from './counters.ts';
 import { createDeviceList } from './device-list.ts';
 import { createFileList, filesOf } from './file-list.ts';
 import { type Keys, netMs } from './keys.ts';
@@ -25,30 +27,35 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     rules.rememberExpiredMs,
     rules.deviceSeenMs,
     rules.devicesPerRoom,
+    rules.wrongPinsPerLife,
+    rules.wrongPinsOfNewNetworks,
   ];
+  const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);
+  const countMisses = createCounters(redis, scripts.settleLookup, keys.misses, rules);
 
   async function visitRoom(visit: Visit, wanted: 'room' | 'text'): Promise<Entrance> {
-    const { code, client, now } = visit;
-    const before = lockouts.until(client, now) ?? (leavesTraces(visit) ? await settle(client, 0, now) : undefined);
+    const { code, now } = visit;
+    const before = lockouts.until(guesserOf(visit), now) ?? (leavesTraces(visit) ? await settle(visit, 0) : undefined);
     if (before !== undefined) return { outcome: 'too-many-misses', until: before };
     const entrance: Entrance = code ? await enter(code, visit, wanted) : { outcome: 'unknown' };
     const missed = entrance.outcome === 'unknown' || entrance.outcome === 'pin-incorrect';
-    const after = await settle(client, missed ? 1 : 0, now);
+    const after = await settle(visit, missed ? 1 : 0);
     return after === undefined ? entrance : { outcome: 'too-many-misses', until: after };
   }
 
   async function enter(code: RoomCode, visit: Visit, wanted: 'room' | 'text'): Promise<Entrance> {
-    const { client, pinMac, deviceId, now } = visit;
+    const { pinMac, deviceId, now } = visit;
+    const client = guesserOf(visit);
     const { room, guard, trusted, seen, edits } = keys.ofRoom(code);
     const salt = pinMac ? randomBytes(8).toString('hex') : '';
-    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers];
+    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, pinMac ? networkOf(client) : ''];
     const touched = [room, guard, trusted, seen, ...(wanted === 'text' ? [edits] : [])];
     const [outcome, ...rest] = (await redis.run(scripts.enterRoom, touched, args)) as [string, ...unknown[]];
     switch (outcome) {
       case 'in':
         return { outcome: 'admitted', code, found: rest[0] };
       case 'locked':
-        return { outcome: 'pin-locked', until: Number(rest[0]) };
+        return { outcome: 'pin-locked', until: Number(rest[0]), ...(rest[1] === 1 && { isForLife: true }) };
       case 'wrong':
         return { outcome: 'pin-incorrect', triesLeft: Number(rest[0]), lockedUntil: Number(rest[1]) || undefined };
       default:
@@ -57,12 +64,12 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   }
 
   /** Counts a look-up's misses; returns until when a client is shut out that had looked up too much before. */
-  async function settle(client: string, misses: 0 | 1, now: number): Promise<number | undefined> {
+  async function settle(visit: Visit, misses: 0 | 1): Promise<number | undefined> {
     if (rules.missesPerClient === 0) return undefined;
-    const args = [misses, now, rules.missesPerClient, rules.windowMs];
-    const reply = await redis.run(scripts.settleLookup, [keys.misses(client)], args);
-    const [shutOut, until] = reply as [number, string];
-    if (Number(until) > 0) lockouts.note(client, Number(until));
+    const { client, isCrossSite, now } = visit;
+    const args = [misses, now, rules.missesPerClient, rules.windowMs, isCrossSite ? crossSiteMisses : 0];
+    const [shutOut, until] = (await countMisses(client, now, args)) as unknown as [number, string];
+    if (Number(until) > 0) lockouts.note(guesserOf(visit), Number(until));
     return shutOut === 1 ? Number(until) : undefined;
   }
 
@@ -130,6 +137,13 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     async notePinAttempt(code, now) {
       const seq = await redis.run(scripts.notePinAttempt, [keys.ofRoom(code).room], [now]);
       return seq === null ? undefined : { seq: Number(seq) };
+    },
+
+    async resetPinGuard(code, client, now) {
+      const { room, guard, trusted } = keys.ofRoom(code);
+      const args = [now, rules.rememberExpiredMs, client];
+      const reply = await redis.run(scripts.resetPinGuard, [room, guard, trusted], args);
+      return typeof reply === 'string' ? (reply as Absence) : { seq: Number(reply) };
     },
 
     async expireRooms(now, limit) {

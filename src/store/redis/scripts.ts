@@ -45,11 +45,15 @@ return 1
  *
  * KEYS: room, guard, trusted, seen, and where the text is wanted, edits. ARGV: client, pinMac or '', salt, deviceId or
  * '', now, triesBeforeLock, firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs,
- * devicesPerRoom. Returns the text where it is wanted, and else what admission tells of the room.
+ * devicesPerRoom, wrongPinsPerLife, wrongPinsOfNewNetworks, the client's network. Returns the text where it is wanted,
+ * and else what admission tells of the room.
+ *
+ * The guard has the wrong PINs of the window and of the room's life, what each client did (client:…), the networks of
+ * strangers that were wrong (net:…), how many tries these had in spite of a lock, and wrong PINs of trusted clients.
  */
 export const enterRoom = script(`${fullText}
 local now = tonumber(ARGV[5])
-local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac')
+local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac', 'pinAttempts')
 if not room[1] then return {'unknown'} end
 local expiresAt = tonumber(room[1])
 if expiresAt <= now then
@@ -60,14 +64,21 @@ end
 if room[2] ~= '' then
   if ARGV[2] == '' then return {'pin-required'} end
   local windowMs = tonumber(ARGV[10])
-  local guard = redis.call('HMGET', KEYS[2], 'wrong', 'windowEndsAt', 'client:' .. ARGV[1])
+  local guard = redis.call('HMGET', KEYS[2], 'wrong', 'windowEndsAt', 'client:' .. ARGV[1], 'life', 'ofNewNetworks',
+    'net:' .. ARGV[16], 'trusted:' .. ARGV[1])
   local wrong, windowEndsAt = tonumber(guard[1] or 0), tonumber(guard[2] or 0)
   local tries = guard[3] and cjson.decode(guard[3]) or {wrong = 0, lockedUntil = 0}
   if tries.forgetAt and tries.forgetAt <= now then tries = {wrong = 0, lockedUntil = 0} end
   if tries.lockedUntil > now then return {'locked', string.format('%.0f', tries.lockedUntil)} end
-  local isTrusted = redis.call('ZSCORE', KEYS[3], ARGV[1])
-  if windowEndsAt > now and wrong >= tonumber(ARGV[9]) and not isTrusted then
-    return {'locked', string.format('%.0f', windowEndsAt)}
+  local perLife, forNewNetworks = tonumber(ARGV[14]), tonumber(ARGV[15])
+  local life, ofNewNetworks = math.max(tonumber(guard[4] or 0), tonumber(room[3] or 0)), tonumber(guard[5] or 0)
+  local isKnown = redis.call('ZSCORE', KEYS[3], ARGV[1])
+  local isTrusted = isKnown and tonumber(guard[7] or 0) < perLife
+  local isForLife = life - ofNewNetworks >= perLife - forNewNetworks
+  local isShut = isForLife or (windowEndsAt > now and wrong >= tonumber(ARGV[9]))
+  local hasSpareTry = life < perLife and ofNewNetworks < forNewNetworks and not guard[6]
+  if isShut and not isTrusted and not hasSpareTry then
+    return {'locked', string.format('%.0f', isForLife and expiresAt or windowEndsAt), isForLife and 1 or 0}
   end
 
   local keepMs = expiresAt - now + windowMs
@@ -79,7 +90,7 @@ if room[2] ~= '' then
       tries.lockedUntil = now + math.min(tonumber(ARGV[7]) * 2 ^ math.min(locks, 40), tonumber(ARGV[8]))
     end
     tries.forgetAt = math.max(now, tries.lockedUntil) + windowMs
-    if redis.call('HLEN', KEYS[2]) > 200 then
+    if redis.call('HLEN', KEYS[2]) > 400 then
       local all = redis.call('HGETALL', KEYS[2])
       for i = 1, #all, 2 do
         if string.sub(all[i], 1, 7) == 'client:' and cjson.decode(all[i + 1]).forgetAt <= now then
@@ -88,14 +99,20 @@ if room[2] ~= '' then
       end
     end
     redis.call('HSET', KEYS[2], 'wrong', wrong + 1, 'windowEndsAt', string.format('%.0f', windowEndsAt),
-      'client:' .. ARGV[1], cjson.encode(tries))
+      'client:' .. ARGV[1], cjson.encode(tries), 'life', life + 1)
+    if isTrusted then
+      redis.call('HINCRBY', KEYS[2], 'trusted:' .. ARGV[1], 1)
+    else
+      redis.call('HSET', KEYS[2], 'net:' .. ARGV[16], 1)
+      if isShut then redis.call('HINCRBY', KEYS[2], 'ofNewNetworks', 1) end
+    end
     redis.call('PEXPIRE', KEYS[2], string.format('%.0f', keepMs))
     local left = math.max(0, tonumber(ARGV[6]) - tries.wrong)
     return {'wrong', left, tries.lockedUntil > now and string.format('%.0f', tries.lockedUntil) or '0'}
   end
 
   if guard[3] then redis.call('HDEL', KEYS[2], 'client:' .. ARGV[1]) end
-  if not isTrusted then
+  if not isKnown then
     redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
     redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -1001)
     redis.call('PEXPIRE', KEYS[3], string.format('%.0f', keepMs))
@@ -115,20 +132,25 @@ return {'in', redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', '
  * What a client's look-ups came to. A miss is counted; whoever has too many is told so instead of what was found, so
  * that of many tries at once no more than the limit say anything.
  *
- * KEYS: misses. ARGV: 1 for a miss, now, limit, windowMs. Returns whether it is shut out, and until when from now on.
+ * KEYS: misses. ARGV: 1 for a miss, now, limit, windowMs, the limit for pages of other sites or 0 for anyone else, 1 if
+ * the counter may be started. Returns whether it is shut out, until when from now on, and whether the counter was started;
+ * false where there is none and none may be started.
  */
 export const settleLookup = script(`
-local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
-local misses = redis.call('HMGET', KEYS[1], 'count', 'resetAt')
-local count, resetAt = tonumber(misses[1] or 0), tonumber(misses[2] or 0)
-if resetAt <= now then count, resetAt = 0, now + tonumber(ARGV[4]) end
-if count >= limit then return {1, string.format('%.0f', resetAt)} end
-if ARGV[1] == '1' then
-  count = count + 1
-  redis.call('HSET', KEYS[1], 'count', count, 'resetAt', string.format('%.0f', resetAt))
-  redis.call('PEXPIRE', KEYS[1], ARGV[4])
-end
-return {0, count >= limit and string.format('%.0f', resetAt) or '0'}
+local now, limit, share = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
+local misses = redis.call('HMGET', KEYS[1], 'count', 'resetAt', 'crossSite')
+local count, resetAt, crossSite = tonumber(misses[1] or 0), tonumber(misses[2] or 0), tonumber(misses[3] or 0)
+local isNew = resetAt <= now
+if isNew and ARGV[6] == '0' then return false end
+if isNew then count, crossSite, resetAt = 0, 0, now + tonumber(ARGV[4]) end
+local function isShutOut() return count >= limit or (share > 0 and crossSite >= share) end
+if isShutOut() then return {1, string.format('%.0f', resetAt), 0} end
+if ARGV[1] == '0' then return {0, '0', 0} end
+count = count + 1
+if share > 0 then crossSite = crossSite + 1 end
+redis.call('HSET', KEYS[1], 'count', count, 'resetAt', string.format('%.0f', resetAt), 'crossSite', crossSite)
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return {0, isShutOut() and string.format('%.0f', resetAt) or '0', isNew and 1 or 0}
 `);
 
 /** KEYS: room, files, blobs, trash, then all other keys of the room. ARGV: now, rememberExpiredMs. */
@@ -209,19 +231,35 @@ redis.call('HINCRBY', KEYS[1], 'pinAttempts', 1)
 return redis.call('HINCRBY', KEYS[1], 'seq', 1)
 `);
 
-/** KEYS: spending. ARGV: 1 to take, now, limit, windowMs. */
+/** KEYS: room, guard, trusted. ARGV: now, rememberExpiredMs, a client that knows the PIN. */
+export const resetPinGuard = script(`${absenceOf}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+redis.call('DEL', KEYS[2], KEYS[3])
+redis.call('ZADD', KEYS[3], ARGV[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[3], redis.call('PTTL', KEYS[1]))
+redis.call('HSET', KEYS[1], 'pinAttempts', 0)
+return redis.call('HINCRBY', KEYS[1], 'seq', 1)
+`);
+
+/**
+ * KEYS: spending. ARGV: 1 to take, now, limit, windowMs, 1 if the counter may be started. Returns whether it is granted,
+ * what is spent until when, and whether the counter was started; false where there is none and none may be started.
+ */
 export const spendRequest = script(`
 local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
 local spending = redis.call('HMGET', KEYS[1], 'used', 'resetAt')
 local used, resetAt = tonumber(spending[1] or 0), tonumber(spending[2] or 0)
-if resetAt <= now then used, resetAt = 0, now + tonumber(ARGV[4]) end
+local isNew = resetAt <= now
+if isNew and ARGV[5] == '0' then return false end
+if isNew then used, resetAt = 0, now + tonumber(ARGV[4]) end
 local granted = used < limit
 if ARGV[1] == '1' and granted then
   used = used + 1
   redis.call('HSET', KEYS[1], 'used', used, 'resetAt', string.format('%.0f', resetAt))
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
 end
-return {granted and 1 or 0, used, string.format('%.0f', resetAt)}
+return {granted and 1 or 0, used, string.format('%.0f', resetAt), isNew and used > 0 and 1 or 0}
 `);
 
 /** KEYS: keys by id, in force by hash, ids in force by name. ARGV: id, hash, name, json. */

@@ -17,6 +17,7 @@ import { createGuessGuard } from './guess-guard.ts';
 import { createKeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
 import { createRateCounter } from './rate-counter.ts';
+import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
 import { migrate } from './schema.ts';
 import { createSnapshot, type Snapshot } from './snapshot.ts';
@@ -31,8 +32,9 @@ export interface SqliteOptions {
 export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
   const unlock = lockFolder(makeFolder(folder));
   const { db, snapshot, writer } = openOr(unlock, folder);
-  const rates = createRateCounter();
-  const guard = createGuessGuard(rules);
+  const rates = createRateCounter(rules);
+  const attempts = db.prepare('SELECT pin_attempts FROM rooms WHERE id = ?');
+  const guard = createGuessGuard(rules, (code) => Number(attempts.get(roomIdOf(code))?.pin_attempts ?? 0));
   const ledgers = [rates.ledger, ...guard.ledgers] as unknown as Ledger<never>[];
   const counters = keepCounters(db, writer, ledgers, now);
   const ping = db.prepare('SELECT 1 FROM room_count');

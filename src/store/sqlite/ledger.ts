@@ -4,17 +4,17 @@
  */
 import type { CounterRow } from './operations.ts';
 
+const mostLooks = 16;
+
 export class Ledger<State> {
   readonly kind: string;
   /** Oldest first, which is the order of forgetting. */
   readonly #states = new Map<string, State>();
   readonly #dirty = new Set<string>();
-  readonly #most: number;
   readonly #expiresAt: (state: State) => number;
 
-  constructor(kind: string, most: number, expiresAt: (state: State) => number) {
+  constructor(kind: string, expiresAt: (state: State) => number) {
     this.kind = kind;
-    this.#most = most;
     this.#expiresAt = expiresAt;
   }
 
@@ -27,10 +27,9 @@ export class Ledger<State> {
     return state !== undefined && this.#expiresAt(state) > now ? state : undefined;
   }
 
-  /** Starts a counter, or starts it anew; when there are too many, the oldest makes way. */
+  /** Starts a counter, or starts it anew. */
   start(key: string, state: State): State {
     this.#states.delete(key);
-    if (this.#states.size >= this.#most) this.forget(this.#states.keys().next().value as string);
     this.#states.set(key, state);
     this.#dirty.add(key);
     return state;
@@ -43,6 +42,25 @@ export class Ledger<State> {
 
   forget(key: string): void {
     if (this.#states.delete(key)) this.#dirty.add(key);
+  }
+
+  /**
+   * Forgets the oldest counter that may be dropped, and returns whether there was one. It looks at a few only, and moves
+   * those that must stay behind all others, so that the next call looks further.
+   */
+  dropOldest(mayDrop: (state: State) => boolean): boolean {
+    let looks = 0;
+    for (const [key, state] of this.#states) {
+      if (mayDrop(state)) {
+        this.forget(key);
+        return true;
+      }
+      if (looks === mostLooks) break;
+      looks += 1;
+      this.#states.delete(key);
+      this.#states.set(key, state);
+    }
+    return false;
   }
 
   load(key: string, state: State): void {

@@ -72,6 +72,13 @@ export function createOperations(db: DatabaseSync) {
       return noted && { seq: Number(noted.seq) };
     },
 
+    clearPinAttempts(code: RoomCode, now: number): { seq: number; expiresAt: number } | 'gone' {
+      const cleared = sql(`
+        UPDATE rooms SET pin_attempts = 0, seq = seq + 1 WHERE id = ? AND expires_at > ? RETURNING seq, expires_at
+      `).get(roomIdOf(code), now);
+      return cleared ? { seq: Number(cleared.seq), expiresAt: Number(cleared.expires_at) } : gone(code, now);
+    },
+
     appendText: (code: RoomCode, append: AppendWrite): AppendReply | 'gone' =>
       appendText(sql, code, append) ?? gone(code, append.writtenAt),
 

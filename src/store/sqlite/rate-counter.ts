@@ -1,5 +1,6 @@
 /** Requests per client and window. Synchronous inside, so that a burst is granted exactly the limit. */
-import type { Allowance, ClientId, Quota, RateCounter } from '../../core/ports.ts';
+import type { Allowance, ClientId, GuardRules, Quota, RateCounter } from '../../core/ports.ts';
+import { CounterBudget } from '../counters/budget.ts';
 import { Ledger } from './ledger.ts';
 
 interface Spending {
@@ -7,35 +8,45 @@ interface Spending {
   resetAt: number;
 }
 
-/** About 100 bytes each; a stranger with many addresses can make no more of them than this. */
-const mostClients = 500_000;
-
-export function createRateCounter(): RateCounter & { ledger: Ledger<Spending> } {
-  const ledger = new Ledger<Spending>('rate', mostClients, ({ resetAt }) => resetAt);
+export function createRateCounter(rules: GuardRules): RateCounter & { ledger: Ledger<Spending> } {
+  const ledger = new Ledger<Spending>('rate', ({ resetAt }) => resetAt);
+  const budget = new CounterBudget(rules);
 
   /** After a clock that was ahead is set back, nobody waits for longer than a whole window. */
-  function current(client: ClientId, { windowMs }: Quota, now: number): Spending | undefined {
-    const spending = ledger.get(client, now);
+  function current(key: string, { windowMs }: Quota, now: number): Spending | undefined {
+    const spending = ledger.get(key, now);
     if (!spending || spending.resetAt <= now + windowMs) return spending;
     spending.resetAt = now + windowMs;
-    ledger.changed(client);
+    ledger.changed(key);
     return spending;
+  }
+
+  function start(key: string, client: ClientId, { windowMs }: Quota, now: number): Spending {
+    budget.noteStart(key, client);
+    return ledger.start(key, { used: 0, resetAt: now + windowMs });
+  }
+
+  function take(spending: Spending, key: string, quota: Quota): Allowance {
+    const granted = spending.used < quota.limit;
+    if (granted) {
+      spending.used += 1;
+      ledger.changed(key);
+    }
+    return allowance(spending, quota, granted);
   }
 
   return {
     ledger,
     take(client: ClientId, quota: Quota, now: number) {
-      const spending = current(client, quota, now) ?? ledger.start(client, { used: 0, resetAt: now + quota.windowMs });
-      const granted = spending.used < quota.limit;
-      if (granted) {
-        spending.used += 1;
-        ledger.changed(client);
-      }
-      return allowance(spending, quota, granted);
+      const own = current(client, quota, now);
+      if (own) return take(own, client, quota);
+      const key = budget.keyFor(client, now);
+      return take(current(key, quota, now) ?? start(key, client, quota, now), key, quota);
     },
     peek(client: ClientId, quota: Quota, now: number) {
-      const spending = current(client, quota, now) ?? { used: 0, resetAt: now + quota.windowMs };
-      return allowance(spending, quota, true);
+      const own = current(client, quota, now);
+      const spending = own ?? (budget.isShared ? current(budget.keyFor(client, now), quota, now) : undefined);
+      return allowance(spending ?? { used: 0, resetAt: now + quota.windowMs }, quota, true);
     },
   };
 }

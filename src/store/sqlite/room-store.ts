@@ -111,17 +111,17 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
 
   /** Through the door of a room; it is returned, or why not. */
   function enter<R extends RoomAccess>(visit: Visit, lookUp: (code: RoomCode) => R | undefined): R | Soon<Refusal> {
-    const { code, client, pinMac, deviceId, now } = visit;
-    const until = guard.missedOutUntil(client, now);
+    const { code, pinMac, deviceId, now } = visit;
+    const until = guard.missedOutUntil(visit);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
     const found = code && lookUp(code);
-    if (!found) return absent(code, undefined, client, now);
-    if (found.room.expiresAt <= now) return over(found.room, client, now);
+    if (!found) return absent(visit, undefined);
+    if (found.room.expiresAt <= now) return over(found.room, visit);
 
     const { room, pinMac: roomMac } = found;
     if (roomMac) {
       if (!pinMac) return { outcome: 'pin-required' };
-      const trial = guard.tryPin(room, client, () => timingSafeEqual(roomMac, pinMac), now);
+      const trial = guard.tryPin(room, visit, () => timingSafeEqual(roomMac, pinMac));
       if (trial.outcome === 'locked') return { ...trial, outcome: 'pin-locked' };
       if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect' };
     }
@@ -130,9 +130,9 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
   }
 
   /** Counted before anything is waited for, so that many at once are counted too. */
-  async function over({ code, expiresAt }: RoomAccess['room'], client: string, now: number): Promise<Refusal> {
-    const admission = absent(code, expiresAt, client, now);
-    await endForGood(code, now);
+  async function over({ code, expiresAt }: RoomAccess['room'], visit: Visit): Promise<Refusal> {
+    const admission = absent(visit, expiresAt);
+    await endForGood(code, visit.now);
     return admission;
   }
 
@@ -141,11 +141,12 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     await changing(code, writer.run('expireRoom', code, now)).catch(() => undefined);
   }
 
-  function absent(code: RoomCode | undefined, expiredAt: number | undefined, client: string, now: number): Refusal {
+  function absent(visit: Visit, expiredAt: number | undefined): Refusal {
+    const { code, now } = visit;
     const since = now - rules.rememberExpiredMs;
     const expired = expiredAt === undefined ? code && absenceOf(code, now) === 'expired' : expiredAt > since;
     if (expired) return { outcome: 'expired' };
-    guard.miss(client, now);
+    guard.miss(visit);
     return { outcome: 'unknown' };
   }
 
@@ -183,6 +184,14 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
       })),
 
     notePinAttempt: (code, now) => changing(code, writer.run('notePinAttempt', code, now)),
+
+    async resetPinGuard(code, client, now) {
+      const reset = await changing(code, writer.run('clearPinAttempts', code, now));
+      if (reset === 'gone') return absenceOf(code, now);
+      guard.forgetRoom(code);
+      guard.trust({ code, expiresAt: reset.expiresAt }, client, now);
+      return { seq: reset.seq };
+    },
 
     async attachDevice(code, channel, now) {
       return devices.attach(code, channel, now);

@@ -14,13 +14,18 @@ export interface Shared {
 }
 
 /** As the system's share sheet does: by a form, sent to the address that the manifest names. */
-export async function shareFromElsewhere(page: Page, { files = [], ...words }: Shared): Promise<void> {
+export async function shareFromElsewhere(page: Page, shared: Shared): Promise<void> {
   await underWorker(page);
-  const arrival = page.waitForURL('**/share');
+  await submitShare(page, '/share', shared);
+}
+
+/** From the page that is open, whichever it is. */
+export async function submitShare(page: Page, action: string, { files = [], ...words }: Shared): Promise<void> {
+  const arrival = page.waitForURL(/\/(share)?$/);
   await page.evaluate(
-    ({ words, files }) => {
+    ({ action, words, files }) => {
       const form = document.createElement('form');
-      Object.assign(form, { method: 'post', action: '/share', enctype: 'multipart/form-data' });
+      Object.assign(form, { method: 'post', action, enctype: 'multipart/form-data' });
       for (const [name, value] of Object.entries(words)) {
         form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }));
       }
@@ -32,7 +37,7 @@ export async function shareFromElsewhere(page: Page, { files = [], ...words }: S
       document.body.append(form);
       form.submit();
     },
-    { words, files },
+    { action, words, files },
   );
   await arrival;
 }

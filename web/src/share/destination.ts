@@ -1,14 +1,15 @@
 /** The room that was chosen for what another app shared. */
 
-let chosen: string | undefined;
+let chosen: { code: string; shareId: string } | undefined;
 
-export function sendSharedTo(code: string): void {
-  chosen = code;
+export function sendShareTo(code: string, shareId: string): void {
+  chosen = { code, shareId };
 }
 
-/** Says so once. */
-export function isDestination(code: string): boolean {
-  const isIt = chosen === code;
-  if (isIt) chosen = undefined;
-  return isIt;
+/** The id of the share that is for this room; once. */
+export function shareFor(code: string): string | undefined {
+  if (chosen?.code !== code) return undefined;
+  const { shareId } = chosen;
+  chosen = undefined;
+  return shareId;
 }

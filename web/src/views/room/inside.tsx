@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { notify } from '../../parts/notices.tsx';
 import type { RoomState } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
-import { isDestination } from '../../share/destination.ts';
+import { shareFor } from '../../share/destination.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';
 import { Alerts } from './alerts.tsx';
@@ -47,9 +47,10 @@ export function Inside({ room, text }: { room: RoomState; text: TextModel }) {
 
 /** What another app handed over for this room: text goes to the end of the text, files among the files. */
 async function receiveShared(room: RoomState, model: TextModel): Promise<void> {
-  if (!isDestination(room.code)) return;
+  const shareId = shareFor(room.code);
+  if (shareId === undefined) return;
   const { takeShared } = await import('../../share/shared-things.ts');
-  const { text, files } = await takeShared();
+  const { text, files } = await takeShared(shareId);
   if (text) model.append(text);
   room.uploads.add(files);
 }

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { goHome, goToRoom } from '../../address.ts';
-import { sendSharedTo } from '../../share/destination.ts';
+import { sendShareTo } from '../../share/destination.ts';
 import { forgetShared, readShared, type SharedThings } from '../../share/shared-things.ts';
 import { t } from '../../words/index.ts';
 import { size } from '../../words/quantities.ts';
@@ -19,11 +19,11 @@ export function SharePage() {
     });
   }, []);
   if (!things.value) return null;
-  const { text, files } = things.value;
+  const { id, text, files } = things.value;
   if (text === '' && files.length === 0) return <Outside title={t('nothingShared')}>{t('nothingSharedHint')}</Outside>;
 
   const choose = (code: string) => {
-    sendSharedTo(code);
+    sendShareTo(code, id);
     goToRoom(code);
   };
   return (
@@ -46,8 +46,7 @@ export function SharePage() {
         type="button"
         class="button quiet"
         onClick={() => {
-          void forgetShared();
-          goHome();
+          void forgetShared(id).then(goHome);
         }}
       >
         {t('discard')}

@@ -1,0 +1,140 @@
+/** A page of another site in a real browser: what it can do to those who visit it, with a control. */
+import assert from 'node:assert/strict';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await launchBrowser();
+});
+after(() => browser.close());
+
+describe('a page of another site', () => {
+  it('[LINK-4] cannot lock its visitor out by images, which it could if they were taken', async (t) => {
+    const { page, server, marked, unmarked } = await setUp(t);
+    const room = await server.api.room();
+    await showImages(page, marked, 25);
+    const spared = await server.api.get(`/api/rooms/${room}`);
+    assert.deepEqual([spared.status, spared.headers.get('x-ratelimit-remaining')], [200, '98']);
+    await showImages(page, unmarked, 25);
+    assert.equal((await server.api.get(`/api/rooms/${room}`)).json.error.details.reason, 'misses');
+  });
+
+  it('[LINK-4] cannot upload by a form, which it could if that were taken', async (t) => {
+    const { page, server, marked, unmarked } = await setUp(t);
+    const room = await server.api.room();
+    const files = async () => (await server.api.get(`/api/rooms/${room}/files`)).json.files.length;
+    assert.equal(await submitForm(page, `${marked}/api/rooms/${room}/upload`), 400);
+    assert.equal(await files(), 0);
+    assert.equal(await submitForm(page, `${unmarked}/api/rooms/${room}/upload`), 201);
+    assert.equal(await files(), 1);
+  });
+
+  it('[LINK-4] [LINK-6] shows a picture of a room, leads to it, and reads it by CORS', async (t) => {
+    const { page, server, marked } = await setUp(t);
+    const room = await server.api.room();
+    const sending = { headers: { 'content-type': 'image/png' } };
+    const { fileUrl } = (await server.api.upload(room, 'dot.png', onePixel, sending)).json;
+    assert.equal(await loads(page, marked + new URL(fileUrl).pathname), 'load');
+    const read = `fetch('${marked}/api/rooms/${room}').then(async (answer) => [
+      (await answer.json()).roomId,
+      answer.headers.get('x-ratelimit-remaining'),
+    ])`;
+    assert.deepEqual(await page.evaluate(read), [room, '49']);
+    await page.evaluate(`location.href = '${marked}/r/${room}'`);
+    await page.getByRole('textbox', { name: 'Text' }).waitFor();
+  });
+
+  it('[LINK-5] can read no page of the server', async (t) => {
+    const { page, marked } = await setUp(t);
+    for (const path of ['/', '/docs', '/metrics', '/assets/icon.svg']) {
+      const read = `fetch('${marked}${path}').then(() => 'read', () => 'refused')`;
+      assert.equal(await page.evaluate(read), 'refused', path);
+    }
+    assert.equal(await page.evaluate(`fetch('${marked}/livez').then(() => 'read', () => 'refused')`), 'read');
+  });
+});
+
+const onePixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** The server is on localhost, once as it is and once with the marks of browsers taken off; the page on 127.0.0.1. */
+async function setUp(t: TestContext) {
+  const server = await startTestServer(t);
+  const unmarked = await listen(t, createServer(withoutMarks(server)));
+  const site = await listen(
+    t,
+    createServer((_, response) =>
+      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>x</title>'),
+    ),
+  );
+  const context = await browser.newContext({ serviceWorkers: 'block', locale: 'en-GB' });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${site}/`);
+  return { page, server, marked: `http://localhost:${server.port}`, unmarked: `http://localhost:${unmarked}` };
+}
+
+async function listen(t: TestContext, server: Server): Promise<number> {
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const withoutMarks =
+  ({ port }: TestServer): Parameters<typeof createServer>[1] =>
+  (incoming, response) => {
+    const headers = Object.entries(incoming.headers).filter(([name]) => !name.startsWith('sec-fetch-'));
+    const { method, url: path } = incoming;
+    const passed = request(
+      { port, host: '127.0.0.1', method, path, headers: Object.fromEntries(headers) },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    incoming.pipe(passed);
+  };
+
+/** Of rooms that are not there; each is waited for. */
+async function showImages(page: Page, base: string, count: number): Promise<void> {
+  const addresses = Array.from({ length: count }, (_, n) => `${base}/api/rooms/ZZZZZZ${n + 10}`);
+  const results = await Promise.all(addresses.map((address) => loads(page, address)));
+  assert.ok(results.every((result) => result === 'error'));
+}
+
+const loads = (page: Page, address: string) =>
+  page.evaluate(`new Promise((done) => {
+    const image = new Image();
+    image.referrerPolicy = 'no-referrer';
+    image.onload = image.onerror = ({ type }) => done(type);
+    image.src = '${address}';
+  })`);
+
+/** In a frame of its own, so that the page stays. */
+async function submitForm(page: Page, action: string): Promise<number> {
+  const answered = page.waitForResponse(action);
+  await page.evaluate(`{
+    const frame = document.createElement('iframe');
+    frame.name = 'target' + Math.random();
+    const form = document.createElement('form');
+    Object.assign(form, { method: 'post', action: '${action}', enctype: 'multipart/form-data', target: frame.name });
+    const carried = new DataTransfer();
+    carried.items.add(new File(['unwanted'], 'unwanted.txt', { type: 'text/plain' }));
+    const field = Object.assign(document.createElement('input'), { type: 'file', name: 'file' });
+    field.files = carried.files;
+    form.append(field);
+    document.body.append(frame, form);
+    form.submit();
+  }`);
+  return (await answered).status();
+}

@@ -1,0 +1,231 @@
+/** What a page of another site can make its visitor's browser send, as browsers mark it. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Answer } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
+import { ask } from '../support/raw-http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { requestHead } from '../support/wire.ts';
+
+const elsewhere = 'https://elsewhere.example';
+
+/** The headers that a browser adds; `site` is where the page is, as seen from the server. */
+const marks = (mode: string, dest: string, site = 'cross-site') => ({
+  'Sec-Fetch-Site': site,
+  'Sec-Fetch-Mode': mode,
+  'Sec-Fetch-Dest': dest,
+});
+
+const image = marks('no-cors', 'image');
+const navigation = marks('navigate', 'document');
+const form = { ...navigation, Origin: elsewhere };
+const cors = { ...marks('cors', 'empty'), Origin: elsewhere };
+/** Over plain HTTP browsers add no more than this. */
+const plainCors = { Origin: elsewhere };
+
+/** Requests that a page can send without CORS. */
+const withoutCors: Record<string, { method: string; headers: Record<string, string>; body?: string }> = {
+  'an image': { method: 'GET', headers: image },
+  'a script': { method: 'GET', headers: marks('no-cors', 'script') },
+  'a video': { method: 'GET', headers: { ...marks('no-cors', 'video'), Range: 'bytes=0-' } },
+  'a frame': { method: 'GET', headers: marks('navigate', 'iframe') },
+  'a window': { method: 'GET', headers: { ...navigation, 'Sec-Fetch-User': '?1' } },
+  'a beacon': { method: 'POST', headers: { ...marks('no-cors', 'empty'), Origin: elsewhere }, body: '{}' },
+  'a form': { method: 'POST', headers: form, body: '{}' },
+};
+
+describe('a request of another site without CORS', () => {
+  for (const [kind, { method, headers, body = '' }] of Object.entries(withoutCors)) {
+    it(`[LINK-4] is refused and costs its visitor nothing: ${kind}`, async (t) => {
+      const server = await startTestServer(t);
+      const room = await server.api.room();
+      const paths = [`/api/rooms/${room}`, '/api/rooms/ZZZZZZZZ', '/api/health', '/api/nothing'];
+      for (const path of paths) {
+        const answer = await send(t, server, method, path, headers, body);
+        assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', path).field, 'Sec-Fetch-Site');
+        assert.equal(answer.headers.get('x-ratelimit-remaining'), '50', 'none of those for pages is used');
+      }
+      const own = await server.api.get(`/api/rooms/${room}`);
+      assert.equal(own.headers.get('x-ratelimit-remaining'), '98', 'making the room and this are counted');
+    });
+  }
+
+  it('[LINK-4] uses up neither the misses nor the tries of its visitor', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const room = await server.api.room({ pin: '0427' });
+    for (let n = 0; n < 25; n++) await send(t, server, 'GET', `/api/rooms/ZZZZZZ${n + 10}`, image);
+    for (let n = 0; n < 6; n++) await send(t, server, 'GET', `/api/rooms/${room}?pin=9999`, image);
+    assert.equal((await server.api.get(`/api/rooms/${room}`, { pin: '0427' })).status, 200);
+    assert.equal((await server.api.get(`/api/rooms/${room}`, { pin: '9999' })).json.error.details.triesLeft, 4);
+  });
+
+  it('[LINK-4] uploads no file by a form', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const path = `/api/rooms/${room}/upload`;
+    assertError(await sendForm(t, server, path, form), 400, 'VALIDATION_FAILED');
+    assertError(await sendForm(t, server, path, { ...form, Origin: 'null' }), 400, 'VALIDATION_FAILED');
+    assert.deepEqual((await server.api.get(`/api/rooms/${room}/files`)).json.files, []);
+  });
+
+  it('[LINK-4] is taken from an origin that the operator allows', async (t) => {
+    const server = await startTestServer(t, { POPROOM_ALLOWED_ORIGINS: elsewhere });
+    const room = await server.api.room();
+    assert.equal((await sendForm(t, server, `/api/rooms/${room}/upload`, form)).status, 201);
+  });
+
+  it('[LINK-4] is taken from the same site, from the address bar and from programs', async (t) => {
+    const server = await startTestServer(t);
+    const room = `/api/rooms/${await server.api.room()}`;
+    for (const site of ['same-origin', 'same-site', 'none']) {
+      assert.equal((await send(t, server, 'GET', room, marks('navigate', 'document', site))).status, 200, site);
+    }
+    assert.equal((await send(t, server, 'GET', room, {})).status, 200);
+  });
+
+  it('[LINK-4] opens pages and files: links lead there, and pictures may be shown elsewhere', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const { fileUrl } = (await server.api.upload(room, 'a.txt', 'abc')).json;
+    const file = new URL(fileUrl).pathname;
+    for (const path of ['/', `/r/${room}`, '/docs', file]) {
+      assert.equal((await send(t, server, 'GET', path, navigation)).status, 200, path);
+    }
+    for (const headers of [image, marks('no-cors', 'video')]) {
+      assert.equal((await send(t, server, 'GET', file, headers)).text, 'abc');
+    }
+  });
+
+  it('[LINK-4] [LIVE-13] is not counted as a WebSocket either, marked or not', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const handshake = {
+      Upgrade: 'websocket',
+      Connection: 'Upgrade',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    };
+    for (const headers of [plainCors, { ...plainCors, ...marks('websocket', 'websocket') }]) {
+      const path = `/api/rooms/${room}/live`;
+      const answer = await ask(t, server.port, requestHead('GET', path, { ...handshake, ...headers }));
+      assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'Origin');
+    }
+    const { headers } = await server.api.get(`/api/rooms/${room}`);
+    assert.equal(headers.get('x-ratelimit-remaining'), '98');
+  });
+});
+
+describe('CORS requests of other sites', () => {
+  for (const [how, headers] of Object.entries({ marked: cors, 'with an Origin only': plainCors })) {
+    it(`[LINK-6] use up at most half of their visitor's requests: ${how}`, async (t) => {
+      const server = await startTestServer(t);
+      const path = `/api/rooms/${await server.api.room({}, { from: '192.0.2.1' })}`;
+      const asPage = () => send(t, server, 'GET', path, headers);
+      const first = await asPage();
+      assert.deepEqual([first.status, first.headers.get('x-ratelimit-remaining')], [200, '49']);
+      for (let n = 0; n < 49; n++) assert.equal((await asPage()).status, 200);
+      const details = assertError(await asPage(), 429, 'RATE_LIMITED');
+      assert.deepEqual(details, { reason: 'requests', retryAfter: 3600, limit: 50 });
+      const own = await server.api.get(path);
+      assert.deepEqual([own.status, own.headers.get('x-ratelimit-remaining')], [200, '49']);
+    });
+
+    it(`[LINK-6] use up at most half of their visitor's misses: ${how}`, async (t) => {
+      const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+      const room = `/api/rooms/${await server.api.room()}`;
+      const lookUp = (n: number) => send(t, server, 'GET', `/api/rooms/ZZZZZZ${n + 10}`, headers);
+      const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => lookUp(n)));
+      assert.equal(answers.filter(({ code }) => code === 'ROOM_NOT_FOUND').length, 10);
+      assert.equal(assertError(await lookUp(30), 429, 'RATE_LIMITED').reason, 'misses');
+      for (let n = 0; n < 10; n++) {
+        assert.equal((await server.api.get(room)).status, 200);
+        assertError(await server.api.get(`/api/rooms/YYYYYY${n + 10}`), 404, 'ROOM_NOT_FOUND');
+      }
+      assertError(await server.api.get(room), 429, 'RATE_LIMITED');
+    });
+  }
+
+  it('[LINK-6] lock their visitor out of no room by wrong PINs', async (t) => {
+    const server = await startTestServer(t);
+    const room = `/api/rooms/${await server.api.room({ pin: '0427' })}`;
+    const guess = (pin: string) => send(t, server, 'GET', `${room}?pin=${pin}`, cors);
+    for (let n = 0; n < 5; n++) assertError(await guess('9999'), 403, 'PIN_INCORRECT');
+    assertError(await guess('0427'), 429, 'PIN_LOCKED');
+    assert.equal((await server.api.get(room, { pin: '0427' })).status, 200);
+  });
+
+  it('[LINK-6] have no more than their visitor has left', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '4' });
+    const path = '/api/health';
+    for (let n = 0; n < 3; n++) await server.api.get(path);
+    assert.equal((await send(t, server, 'GET', path, cors)).headers.get('x-ratelimit-remaining'), '0');
+    assert.equal(assertError(await send(t, server, 'GET', path, cors), 429, 'RATE_LIMITED').limit, 4);
+  });
+
+  it('[LINK-6] of the server itself, and of an origin that the operator allows, have all of them', async (t) => {
+    const server = await startTestServer(t, { POPROOM_ALLOWED_ORIGINS: elsewhere });
+    const own = { Origin: 'http://localhost', Host: 'localhost' };
+    const remaining = async (headers: Record<string, string>) =>
+      (await send(t, server, 'GET', '/api/health', headers)).headers.get('x-ratelimit-remaining');
+    assert.equal(await remaining(cors), '99');
+    assert.equal(await remaining(plainCors), '98');
+    assert.equal(await remaining(own), '97');
+    assert.equal(await remaining({ ...own, ...marks('cors', 'empty', 'same-origin') }), '96');
+  });
+});
+
+describe('a page', () => {
+  it('[LINK-5] carries no CORS headers, nor do its files, the figures and their refusals', async (t) => {
+    const { api } = await startTestServer(t);
+    for (const path of ['/', '/r/7KQ2MX', '/share', '/assets/icon.svg', '/assets/none', '/docs', '/metrics']) {
+      for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+        const { headers } = await api.call(method, path, { headers: { origin: elsewhere } });
+        assert.deepEqual(
+          [...headers.keys()].filter((name) => name.startsWith('access-control-')),
+          [],
+          `${method} ${path}`,
+        );
+      }
+    }
+    for (const path of ['/', '/r/7KQ2MX', '/share']) {
+      assert.equal((await api.get(path)).headers.get('cross-origin-resource-policy'), 'same-origin', path);
+    }
+  });
+
+  it('[LINK-5] tells how other devices reach the server to those who open it there, and to nobody else', async (t) => {
+    // As far as the page is concerned, the public address is told like the one in the network.
+    const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'http://192.168.1.7:8080' });
+    const told = async (headers: Record<string, string>, version = '1.1') => {
+      const head = requestHead('GET', '/', { Connection: 'close', ...headers }).replace('HTTP/1.1', `HTTP/${version}`);
+      const { text } = await ask(t, server.port, head);
+      return /<meta name="poproom-address" content="([^"]*)">/.exec(text)?.[1];
+    };
+    assert.equal(await told({}), 'http://192.168.1.7:8080');
+    assert.equal(await told({ Host: 'rebound.example' }), '');
+    assert.equal(await told({ 'X-Forwarded-For': '203.0.113.7' }), '');
+    assert.equal(await told({ 'X-Real-IP': '203.0.113.7' }), '');
+    assert.equal(await told({ Forwarded: 'for=203.0.113.7' }), '');
+    assert.equal(await told({ Via: '1.1 proxy' }), '');
+    assert.equal(await told({}, '1.0'), '', 'as nginx asks, where it is told no more than where to ask');
+  });
+});
+
+/** With headers as they are given; the body is JSON. */
+function send(
+  t: TestContext,
+  { port }: TestServer,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body = '',
+): Promise<Answer> {
+  const own = body === '' ? {} : { 'Content-Type': 'text/plain', 'Content-Length': body.length };
+  return ask(t, port, requestHead(method, path, { Connection: 'close', ...own, ...headers }) + body);
+}
+
+function sendForm(t: TestContext, { port }: TestServer, path: string, headers: Record<string, string>) {
+  const part = 'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: text/plain';
+  const body = `--x\r\n${part}\r\n\r\nabc\r\n--x--\r\n`;
+  const own = { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': body.length };
+  return ask(t, port, requestHead('POST', path, { Connection: 'close', ...own, ...headers }) + body);
+}

@@ -1,0 +1,43 @@
+/** What is installed is what was looked at: everything is pinned by its content. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+interface Locked {
+  integrity?: string;
+  resolved?: string;
+  dev?: boolean;
+  optional?: boolean;
+}
+
+/** Builds of the linter and the bundler; `scripts/lock-integrity.ts` adds their hashes where the registry has them. */
+const isToolElsewhere = (path: string, { dev, optional }: Locked) =>
+  dev && optional && /^node_modules\/@(biomejs\/cli|rolldown\/binding)-/.test(path);
+
+const root = new URL('../../', import.meta.url);
+
+describe('the lockfile', () => {
+  it('[PACK-7] has the hash of every package, but for tools on other platforms, and no address of any', () => {
+    const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8')) as {
+      packages: Record<string, Locked>;
+    };
+    const locked = Object.entries(packages).filter(([path]) => path !== '');
+    assert.ok(locked.length > 100);
+    for (const [path, { integrity, resolved, ...flags }] of locked) {
+      assert.equal(resolved, undefined, path);
+      if (integrity === undefined && isToolElsewhere(path, flags)) continue;
+      assert.match(integrity ?? '', /^sha512-[+/0-9A-Za-z]{86}==$/, path);
+    }
+  });
+});
+
+describe('the workflows', () => {
+  it('[PACK-7] name each action by the commit that it is', () => {
+    const folder = new URL('.github/workflows/', root);
+    const uses = readdirSync(folder).flatMap((name) => [
+      ...readFileSync(new URL(name, folder), 'utf8').matchAll(/^\s*-? *uses: *(.*)$/gm),
+    ]);
+    assert.ok(uses.length > 5);
+    for (const [, action = ''] of uses) assert.match(action, /^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$/);
+  });
+});

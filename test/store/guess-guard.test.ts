@@ -1,0 +1,40 @@
+/** The guards of many rooms: as many as there may be, and none with wrong PINs given up. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { guardRules } from '../../src/core/limits.ts';
+import { createGuessGuard } from '../../src/store/sqlite/guess-guard.ts';
+import { day, second, start, unknownCode } from '../contract/store-under-test.ts';
+
+const newRoom = () => ({ code: unknownCode(), expiresAt: start + day });
+const guest = { client: '10.0.0.1', now: start };
+
+describe('the guards of rooms', () => {
+  it('[GUESS-8] drop rooms without wrong PINs when there are too many, and no lock', () => {
+    const guard = createGuessGuard(guardRules(0), () => 0, 10);
+    const locked = newRoom();
+    for (let n = 0; n < 5; n++) guard.tryPin(locked, guest, () => false);
+    const quiet = Array.from({ length: 100 }, newRoom);
+    for (const room of quiet) guard.trust(room, 'maker', start);
+    assert.deepEqual(
+      guard.tryPin(locked, guest, () => true),
+      { outcome: 'locked', until: start + 30 * second },
+    );
+    assert.equal(quiet.filter(({ code }) => guard.trusted(code, start).length > 0).length, 9);
+  });
+
+  it('[GUESS-8] let nobody in where they cannot count', () => {
+    const guard = createGuessGuard(guardRules(0), () => 0, 10);
+    const guessed = Array.from({ length: 10 }, newRoom);
+    for (const room of guessed) guard.tryPin(room, guest, () => false);
+    const further = newRoom();
+    const refused = { outcome: 'locked', until: start + 30 * second };
+    assert.deepEqual(
+      guard.tryPin(further, guest, () => true),
+      refused,
+    );
+    for (const room of guessed) assert.equal(guard.tryPin(room, guest, () => true).outcome, 'right');
+    const later = { ...guest, now: start + day };
+    const tomorrow = { ...further, expiresAt: start + 2 * day };
+    assert.equal(guard.tryPin(tomorrow, later, () => true).outcome, 'right', 'when their rooms are over');
+  });
+});
