@@ -26,6 +26,7 @@ import { prepareBodies } from './http/prepare-bodies.ts';
 import { createProbes } from './http/probes.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createRequestRecord } from './http/request-record.ts';
+import { createResumption } from './http/resumption.ts';
 import { silenceSeconds } from './http/silence.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { validatorOf } from './http/validator.ts';
@@ -187,7 +188,7 @@ interface HttpParts {
 async function openHttp(given: HttpParts): Promise<Server> {
   const { config, log, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping } = given;
   const { memory, turns } = given;
-  const { blobs, clock } = parts;
+  const { blobs, clock, secret } = parts;
   const metrics = config.metrics
     ? await createMetrics({ rooms: () => store.rooms.countRooms(clock()), channels: live.size })
     : undefined;
@@ -200,6 +201,7 @@ async function openHttp(given: HttpParts): Promise<Server> {
     trustedProxies: config.trustedProxies,
     requireApiKey: config.requireApiKey,
   });
+  const resumption = createResumption(secret, clock);
   const handlers = createHandlers({
     rooms,
     files: createFiles(parts),
@@ -228,6 +230,7 @@ async function openHttp(given: HttpParts): Promise<Server> {
     app: createApp({
       gate,
       origins: config,
+      resumption,
       handlers,
       log,
       nextRequestId,
@@ -239,6 +242,7 @@ async function openHttp(given: HttpParts): Promise<Server> {
     }),
     onUpgrade: createUpgrade({
       gate,
+      resumption,
       live,
       links: config,
       origins: config,

@@ -24,6 +24,8 @@ export interface Connection {
 export interface Connecting {
   /** Only outside browsers, whose sockets cannot carry any. */
   headers: Readonly<Record<string, string>>;
+  /** Subprotocols to offer. */
+  protocols: string[];
   /** Gives up, and closes what is open. */
   signal: AbortSignal;
   /** Told of each message when it comes; what it takes is not put among the messages. */
@@ -33,9 +35,10 @@ export interface Connecting {
 }
 
 /** Fails when the channel does not open, for whatever reason: a browser does not tell which. */
-export function connect(url: string, join: Join, { headers, signal, takes, ended }: Connecting): Promise<Connection> {
+export function connect(url: string, join: Join, connecting: Connecting): Promise<Connection> {
+  const { signal, takes, ended } = connecting;
   if (signal.aborted) return Promise.reject(unreachable(signal.reason));
-  const socket = openSocket(url.replace(/^http/, 'ws'), headers);
+  const socket = openSocket(url.replace(/^http/, 'ws'), connecting);
   const inbox = createInbox<ServerMessage>();
   let heardAt = Date.now();
   const watch = setInterval(() => {
@@ -109,9 +112,8 @@ function parseMessage(data: unknown): ServerMessage | undefined {
   }
 }
 
-function openSocket(url: string, headers: Readonly<Record<string, string>>): WebSocket {
-  if (Object.keys(headers).length === 0) return new WebSocket(url);
+function openSocket(url: string, { headers, protocols }: Connecting): WebSocket {
+  if (Object.keys(headers).length === 0 || 'document' in globalThis) return new WebSocket(url, protocols);
   // Beyond the standard, as Node, Deno and Bun have it; a browser would take it for the name of a protocol.
-  const options = { headers } as unknown as string[];
-  return 'document' in globalThis ? new WebSocket(url) : new WebSocket(url, options);
+  return new WebSocket(url, { headers, protocols } as unknown as string[]);
 }

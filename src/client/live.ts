@@ -2,7 +2,8 @@
 import type { Closed, Join, ServerMessage, TextEdited } from '../protocol/types.ts';
 import { type Connection, connect } from './connection.ts';
 import { PoproomError, unreachable } from './error.ts';
-import { probe, whyRefused } from './refusal.ts';
+import { probe, reachServer, whyNotResumed, whyRefused } from './refusal.ts';
+import { createResumeToken } from './resume-token.ts';
 import { isFinal, waitingTime } from './retry.ts';
 import type { RoomAccess } from './room.ts';
 import { channelOf } from './text/channel.ts';
@@ -26,6 +27,10 @@ export interface LiveOptions {
   signal?: AbortSignal | undefined;
   /** Keeps this text the same as that of the room; its edits are sent through this channel. */
   text?: SharedText | undefined;
+  /** The newest token of an earlier channel to this room: entering then does not count, and needs no PIN. */
+  resumeToken?: string | undefined;
+  /** Receives the newest token every 25 seconds. It opens the room until ten minutes after the end: keep it secret. */
+  onResumeToken?: ((token: string) => void) | undefined;
 }
 
 /**
@@ -47,7 +52,9 @@ export interface LiveRoom {
 /** For a server that is there to say so. */
 const answerWithinMs = 8_000;
 
-export function openLive(wire: Wire, path: string, access: RoomAccess, { signal, text }: LiveOptions = {}): LiveRoom {
+export function openLive(wire: Wire, path: string, access: RoomAccess, options: LiveOptions = {}): LiveRoom {
+  const { signal, text } = options;
+  const token = createResumeToken(options.resumeToken, options.onResumeToken);
   const writes = createWrites();
   const textChannel = text && channelOf(text);
   let { deviceName } = access;
@@ -133,16 +140,18 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal,
     if (signal?.aborted) attempt.abort();
     const { signal: calledOff } = attempt;
     const inTime = () => AbortSignal.any([calledOff, AbortSignal.timeout(answerWithinMs)]);
+    const protocols = token.protocols();
     try {
       // Asking first costs nothing of the limit, opening a channel does. Only who was inside a moment ago does not ask:
       // after a sleep the question may go out on a line that is dead, while a channel opens a line of its own.
-      if (failures > 0) await probe(wire, inTime());
+      if (failures > 0) await (protocols ? reachServer : probe)(wire, inTime());
     } catch (error) {
       return error instanceof PoproomError ? error : unreachable(error);
     }
     isTextConnected = false;
     return connect(`${wire.url}${path}/live`, toJoin(), {
       headers: wire.headers,
+      protocols: protocols ?? [],
       signal: calledOff,
       takes: note,
       // At once: who waits for an answer within the loop does not come to its end.
@@ -151,7 +160,10 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal,
         textChannel?.onDisconnected();
         writes.fail(unreachable());
       },
-    }).catch(() => whyRefused(wire, path, access.pin, inTime()));
+    }).catch(async () => {
+      const reason = protocols && (await whyNotResumed(wire, token, inTime()));
+      return reason ?? whyRefused(wire, path, access.pin, inTime());
+    });
   }
 
   function toJoin(): Join {
@@ -164,6 +176,7 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, { signal,
 
   /** Answers go to those who wait for them at once, not when the iterator comes to them. */
   function note(message: ServerMessage): boolean {
+    token.takeFrom(message);
     // Not the highest: it goes down where a server comes back without the last changes.
     if ('seq' in message) seq = message.seq;
     // Before the text, which may have to join again after it.

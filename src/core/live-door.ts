@@ -22,6 +22,8 @@ export interface Visitor extends FileAddresses {
   /** The version of the text that it has, and when that was written. */
   version: number | undefined;
   timestamp: string | undefined;
+  /** A genuine one for a room of this code; see `resume-token.ts`. */
+  resumeToken?: string | undefined;
 }
 
 export interface Upgrade extends FileAddresses {
@@ -32,6 +34,7 @@ export interface Upgrade extends FileAddresses {
   roomId: string;
   /** For the opening response. */
   headers: Record<string, string>;
+  resumeToken: string | undefined;
 }
 
 export interface LiveDoor {

@@ -206,6 +206,8 @@ export interface RoomState {
   files: StoredFile[];
   /** Wrong PINs so far. */
   pinAttempts: number;
+  /** Of its PIN, if it has one; never sent to anyone. */
+  pinMac: Uint8Array | undefined;
 }
 
 export interface TextState {

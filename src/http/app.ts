@@ -16,6 +16,7 @@ import { headFlaw } from './head-flaw.ts';
 import type { Reply } from './reply.ts';
 import { pathOf, queryOf, type Request } from './request.ts';
 import type { RecordRequest } from './request-record.ts';
+import type { Resumption } from './resumption.ts';
 import { createRouter, type Match } from './router.ts';
 import { send } from './send.ts';
 import { holdUnsent } from './unsent.ts';
@@ -23,6 +24,7 @@ import { holdUnsent } from './unsent.ts';
 export interface AppParts {
   gate: Gate;
   origins: OwnOrigins;
+  resumption: Resumption;
   handlers: Handlers;
   log: Log;
   nextRequestId: () => string;
@@ -40,7 +42,8 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
-  const { gate, origins, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest, memory, turns } = parts;
+  const { gate, origins, resumption, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest } = parts;
+  const { memory, turns } = parts;
   const headersOf = headersWhileOpen(silenceMs);
   const match = createRouter(
     Object.entries(endpoints).map(([name, endpoint]) => ({
@@ -67,6 +70,8 @@ export function createApp(parts: AppParts): App {
     if (flaw || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (isStopping()) common.Connection = 'close';
 
+    const resumeToken = isResumable(found, method) ? resumption.tokenIn(raw, found.params.roomId ?? '') : undefined;
+
     let heldBack = awaitsContinue;
     const letBodyCome = () => {
       if (heldBack) response.writeContinue();
@@ -76,7 +81,8 @@ export function createApp(parts: AppParts): App {
     let reply: Reply;
     try {
       const source = sourceOf(raw, origins);
-      const entry = entryOf(found, method, path, source !== 'own');
+      const isFree = resumeToken === undefined ? undefined : resumption.take;
+      const entry = { ...entryOf(found, method, path), isCrossSite: source !== 'own', isFree };
       const isRefused = entry.counted && source === 'cross-site-no-cors';
       const passing = gate.pass(raw, isRefused ? { ...entry, counted: false } : entry);
       const pass = passing instanceof Promise ? await passing : passing;
@@ -85,7 +91,8 @@ export function createApp(parts: AppParts): App {
       if (isRefused) throw crossSiteRefused();
       const params = found.kind === 'found' ? found.params : {};
       const { client, isCrossSite } = pass;
-      const request = { id, raw, params, query: queryOf(url), client, isCrossSite, memory, turns, letBodyCome };
+      const query = queryOf(url);
+      const request = { id, raw, params, query, client, isCrossSite, memory, turns, resumeToken, letBodyCome };
       // Waited for even where it is there: answered within the call of Node's parser, a request costs more.
       reply = await answer(found, request, pass.refusal);
       if (!holdUnsent(memory, pass.client, reply, response)) reply = errorReply(overloaded(), id);
@@ -131,13 +138,17 @@ function headersWhileOpen(silenceMs: number): (found: Found) => Record<string, s
 }
 
 /** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
-function entryOf(found: Found, method: string, path: string, isCrossSite: boolean): Entry {
+function entryOf(found: Found, method: string, path: string): Pick<Entry, 'counted' | 'alwaysOpen'> {
   const isPreflight = found.kind === 'wrong-method' && method === 'OPTIONS';
   if (found.kind !== 'found') {
-    return { counted: path === '/api' || path.startsWith('/api/'), alwaysOpen: isPreflight, isCrossSite };
+    return { counted: path === '/api' || path.startsWith('/api/'), alwaysOpen: isPreflight };
   }
   const { counted, alwaysOpen = false } = found.target.endpoint;
-  return { counted, alwaysOpen, isCrossSite };
+  return { counted, alwaysOpen };
+}
+
+function isResumable(found: Found, method: string): found is Extract<Found, { kind: 'found' }> {
+  return found.kind === 'found' && found.target.endpoint.resumable === true && method === 'GET';
 }
 
 /** A preflight is never refused: the browser would hide the reason from the page that could tell it. */

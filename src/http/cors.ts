@@ -16,7 +16,7 @@ export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
       Allow: allow.join(', '),
       'Access-Control-Allow-Methods': allow.join(', '),
       'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-API-Key, X-Device-Id, X-File-Name, X-Room-Pin',
+        'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-API-Key, X-Device-Id, X-File-Name, X-Resume-Token, X-Room-Pin',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'no-store',
     },

@@ -24,6 +24,8 @@ export interface Entry {
   alwaysOpen: boolean;
   /** Whether a page of another site sent it. */
   isCrossSite: boolean;
+  /** Whether this one does not go into the client's limit, although its endpoint is counted. */
+  isFree?: ((client: ClientId) => boolean) | undefined;
 }
 
 export interface Pass {
@@ -72,7 +74,7 @@ export function createGate(parts: GateParts): Gate {
       headers: rateHeaders(of, allowance, now),
       refusal: allowance.granted ? refusal : overLimit(of, allowance, now),
     });
-    const spend = entry.counted ? 'take' : 'peek';
+    const spend = entry.counted && !entry.isFree?.(client) ? 'take' : 'peek';
     if (!isCrossSite) return after(rates[spend](client, quota, now), allow);
     return after(rates[spend](crossSiteShareOf(client), crossSiteQuota, now), (share): Soon<Pass> => {
       if (!share.granted) return allow(share, crossSiteQuota);

@@ -18,6 +18,8 @@ export interface Request {
   readonly memory: MemoryBudget;
   /** For large bodies. */
   readonly turns: Turns;
+  /** Of a live channel that resumes; see `core/resume-token.ts`. */
+  readonly resumeToken: string | undefined;
   /** Tells a client that waits for it (`Expect: 100-continue`) to send the body; to be called after the checks. */
   readonly letBodyCome: () => void;
 }

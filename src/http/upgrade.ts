@@ -15,6 +15,7 @@ import { fileAddresses, type LinkSettings } from './links.ts';
 import { endWith } from './raw-response.ts';
 import { hasBody, pathOf } from './request.ts';
 import type { RecordRequest } from './request-record.ts';
+import type { Resumption } from './resumption.ts';
 import { createRouter } from './router.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
@@ -27,6 +28,7 @@ export function isUpgrade({ method, url, headers }: IncomingMessage): boolean {
 
 export interface UpgradeParts {
   gate: Gate;
+  resumption: Resumption;
   live: LiveDoor;
   links: LinkSettings;
   origins: OwnOrigins;
@@ -38,7 +40,7 @@ export interface UpgradeParts {
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(parts: UpgradeParts): OnUpgrade {
-  const { gate, live, links, origins, log, nextRequestId, recordRequest } = parts;
+  const { gate, resumption, live, links, origins, log, nextRequestId, recordRequest } = parts;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
@@ -46,17 +48,19 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
     const id = nextRequestId();
     const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
     const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
+    const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
     const seen = { requestId: id, method: 'GET', route: endpoints.liveChannel.path, startedAt };
     try {
       // Browsers let any page open a WebSocket anywhere; a stranger's page must not do so in its visitor's name.
       const isForeign = isForeignOrigin(raw, origins);
-      const entry = { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign };
+      const resumeToken = isForeign ? undefined : resumption.tokenIn(raw, roomId);
+      const isFree = resumeToken === undefined ? undefined : resumption.take;
+      const entry = { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign, isFree };
       const { client, headers: rate, refusal } = await gate.pass(raw, entry);
       Object.assign(headers, rate);
       const flaw = headFlaw(raw) ?? (isForeign ? foreignOrigin() : refusal);
       if (flaw) throw flaw;
       checkHandshake(raw);
-      const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
       await live.openSocket({
         raw,
         socket,
@@ -64,6 +68,7 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
         client,
         roomId,
         headers,
+        resumeToken,
         ...fileAddresses({ raw }, links),
       });
       recordRequest({ ...seen, status: 101 });

@@ -5,8 +5,10 @@ import { PoproomError } from '../core/errors.ts';
 import type { Visitor } from '../core/live-door.ts';
 import type { Parts } from '../core/parts.ts';
 import type { Channel, ClientId, Log, RoomChange, TextEntry } from '../core/ports.ts';
+import { areOfSameRoom, createResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
+import { parseRoomCode } from '../protocol/room-code.ts';
 import { ChannelCount } from './channel-count.ts';
 import { RoomFeed } from './room-feed.ts';
 import { iso } from './room-view.ts';
@@ -34,6 +36,7 @@ const reconnectWithinMs = 3000;
 export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }: HubParts) {
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
+  const tokens = createResumeTokens(parts.secret, parts.clock);
   const renewMs = heartbeatMs / 2;
   /** 10 seconds, with the usual heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
@@ -56,7 +59,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
 
   /** Works with the feed of a room, read after it subscribed: nothing falls in between. */
   async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => Promise<T>): Promise<T> {
-    const feed = feeds.get(code) ?? new RoomFeed(code, parts, performance.now() + renewMs);
+    const feed = feeds.get(code) ?? new RoomFeed(code, parts, performance.now() + renewMs, tokens);
     feeds.set(code, feed);
     feed.entering += 1;
     try {
@@ -96,6 +99,22 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     if (reached >= text.version) return missed?.slice(0, Math.max(0, text.version - version));
     const rest = missed && text.since(reached);
     return rest && [...missed, ...rest];
+  }
+
+  // The channel says that the device is there; noted as a request too, it would stay for a minute after leaving.
+  const admitToJoin = ({ caller }: Visitor) => admit(parts, { ...caller, deviceId: undefined });
+
+  /** Who resumes is admitted by its token, past the guards: others at its address may have used up their limits. */
+  async function findRoom(visitor: Visitor): Promise<RoomCode> {
+    const resumed = visitor.resumeToken === undefined ? undefined : parseRoomCode(visitor.caller.roomId);
+    return resumed ?? (await admitToJoin(visitor)).code;
+  }
+
+  /** A token of a room that was replaced, or of an earlier PIN, admits nobody. */
+  async function checkResumed(feed: RoomFeed, visitor: Visitor): Promise<void> {
+    const { resumeToken } = visitor;
+    if (resumeToken === undefined || areOfSameRoom(resumeToken, feed.view.resumeToken)) return;
+    await admitToJoin(visitor);
   }
 
   function dropIfEmpty(feed: RoomFeed): void {
@@ -187,12 +206,12 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
       const channel = { id, device: { id: deviceId, name: deviceName } };
-      // The channel says that the device is there; noted as a request too, it would stay for a minute after leaving.
-      const { code } = await admit(parts, { ...caller, deviceId: undefined });
+      const code = await findRoom(visitor);
       await attach(code, channel);
       try {
         return await withFeed(code, async (feed) => {
           refuseWhenOver(feed);
+          await checkResumed(feed, visitor);
           const missed = visitor.edits ? await missedEdits(feed, visitor) : undefined;
           refuseWhenOver(feed);
           return open(feed, wire, channel, visitor, missed);

@@ -5,6 +5,7 @@
  */
 import type { Parts } from '../core/parts.ts';
 import type { RoomChange, Subscription, TextState } from '../core/ports.ts';
+import type { IssuedToken, ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Closed } from '../protocol/types.ts';
 import { FeedText } from './feed-text.ts';
@@ -22,19 +23,22 @@ export class RoomFeed {
   /** When the next renewal is due; each room at a time of its own, so that many of them do not make one long pause. */
   renewAt: number;
   readonly #parts: Parts;
+  readonly #tokens: ResumeTokens;
+  #issued: IssuedToken | undefined;
   readonly #subscription: Subscription;
   #view: RoomView | undefined;
   #ended: 'expired' | 'deleted' | undefined;
   #reading: Promise<void> | undefined;
   /** What the next read is for: the whole room, or the devices alone. */
   #due: { room: boolean; devices: boolean } = { room: false, devices: false };
-  #heartbeat: Outgoing | undefined;
+  #heartbeat: { message: Outgoing; resumeToken: string } | undefined;
   #devicesTimer: NodeJS.Timeout | undefined;
 
-  constructor(code: RoomCode, parts: Parts, renewAt: number) {
+  constructor(code: RoomCode, parts: Parts, renewAt: number, tokens: ResumeTokens) {
     this.code = code;
     this.renewAt = renewAt;
     this.#parts = parts;
+    this.#tokens = tokens;
     this.#subscription = parts.bus.subscribe(code, (change) => this.#onChange(change));
   }
 
@@ -46,9 +50,11 @@ export class RoomFeed {
 
   /** The same for all sessions that have received everything. */
   heartbeat(): Outgoing {
-    const { seq } = this.view;
-    if (this.#heartbeat?.seq !== seq) this.#heartbeat = outgoing({ type: 'heartbeat', seq });
-    return this.#heartbeat as Outgoing;
+    const { seq, resumeToken } = this.view;
+    if (this.#heartbeat?.message.seq !== seq || this.#heartbeat.resumeToken !== resumeToken) {
+      this.#heartbeat = { message: outgoing({ type: 'heartbeat', seq, resumeToken }), resumeToken };
+    }
+    return this.#heartbeat.message;
   }
 
   /** Why there is nothing more to come. */
@@ -130,11 +136,13 @@ export class RoomFeed {
     const { rooms, clock } = this.#parts;
     this.#isReadingRoom = true;
     try {
-      const state = await rooms.readState(this.code, clock(), this.#view?.text.version);
-      if (typeof state === 'string') return this.#finish(state === 'expired' ? 'expired' : 'deleted');
+      const found = await rooms.readState(this.code, clock(), this.#view?.text.version);
+      if (typeof found === 'string') return this.#finish(found === 'expired' ? 'expired' : 'deleted');
+      const { pinMac, ...state } = found;
+      this.#issued = this.#tokens.issue(found, this.#issued);
       const devices = await rooms.listDevices(this.code, clock());
       const text = this.#view?.text.follow(state.text) ?? FeedText.of(state.text as TextState & { content: string });
-      this.#advance({ ...state, text, devices });
+      this.#advance({ ...state, text, devices, resumeToken: this.#issued.token });
     } finally {
       this.#isReadingRoom = false;
     }

@@ -6,9 +6,11 @@ import type { FeedText } from './feed-text.ts';
 import type { Outgoing } from './wire.ts';
 
 /** Never changed once made: sessions hold on to the one that they have sent. */
-export interface RoomView extends Omit<RoomState, 'text'> {
+export interface RoomView extends Omit<RoomState, 'text' | 'pinMac'> {
   text: FeedText;
   devices: readonly Device[];
+  /** For everyone in the room. */
+  resumeToken: string;
 }
 
 export type LinkTo = FileAddresses['linkTo'];
@@ -21,7 +23,8 @@ export type Prepared = Record<TextMode, Map<string, Outgoing[]>>;
 
 export const nothingPrepared = (): Prepared => ({ content: new Map(), edits: new Map() });
 
-export function snapshotOf({ room, seq, text, files, devices, pinAttempts }: RoomView, linkTo: LinkTo): Snapshot {
+export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
+  const { room, seq, text, files, devices, pinAttempts, resumeToken } = view;
   return {
     type: 'snapshot',
     seq,
@@ -30,6 +33,7 @@ export function snapshotOf({ room, seq, text, files, devices, pinAttempts }: Roo
     files: files.map((file) => fileOf(file, linkTo)),
     devices: devices.map(deviceOf),
     pinAttempts,
+    resumeToken,
   };
 }
 

@@ -103,6 +103,8 @@ export class Session {
     const isComplete = this.#parts.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
     const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo);
     for (const message of withOneSeq([...edits, last], seq ?? 0)) this.#send(message);
+    // Each stay begins with a new token, which only snapshots and heartbeats have.
+    if (isComplete) this.#sendAll([feed.heartbeat()]);
   }
 
   /** Sends what leads from one view to the next; who is behind gets what leads there from what it has. */

@@ -39,7 +39,7 @@ export interface SocketDeps {
 }
 
 /** Who is at the other end, and which room it came for. */
-export type Guest = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo'>;
+export type Guest = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo' | 'resumeToken'>;
 
 /** A message of which only some bytes have come. */
 interface PartialMessage {
@@ -232,9 +232,9 @@ export class SocketConnection implements Wire {
     }
     clearTimeout(this.#joinTimer);
     const { pin, deviceId, deviceName, seq, edits = false, version, timestamp } = message;
-    const { client, roomId, linkBase, linkTo } = guest;
+    const { client, roomId, ...ofGuest } = guest;
     const caller = { client, roomId, pin, deviceId };
-    const visitor = { caller, deviceName, seq, edits, version, timestamp, linkBase, linkTo };
+    const visitor = { caller, deviceName, seq, edits, version, timestamp, ...ofGuest };
     this.#session = await this.#deps.hub.join(this, visitor);
     this.#endJoining();
     if (!this.#isOpen) this.#session.leave();

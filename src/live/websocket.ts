@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import type { Upgrade } from '../core/live-door.ts';
+import { liveProtocol, resumePrefix } from '../protocol/resume.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
 
 /** In so many pieces a message of any size can be sent; more of them only cost memory. */
@@ -33,6 +34,7 @@ export function createWebSockets({ maxMessageBytes, ...parts }: WebSocketParts) 
     maxPayload: maxMessageBytes,
     maxFragments,
     closeTimeout,
+    handleProtocols: selectProtocol,
     WebSocket: LiveSocket,
   } as ServerOptions<typeof LiveSocket>);
   server.on('headers', (lines, raw) => {
@@ -63,19 +65,19 @@ export function createWebSockets({ maxMessageBytes, ...parts }: WebSocketParts) 
 
   return {
     /** Throws, before the connection is taken over, when the client has too many already. */
-    accept({ raw, socket: stream, head, headers, client, roomId, linkBase, linkTo }: Upgrade): void {
+    accept({ raw, socket: stream, head, headers, ...guest }: Upgrade): void {
       // Closed while it was being authorized: nothing would release its place.
       if (stream.destroyed) return;
-      hub.reserve(client);
+      hub.reserve(guest.client);
       openingHeaders.set(raw, headers);
       let isOpened = false;
       server.handleUpgrade(raw, stream, head, (socket) => {
         isOpened = true;
-        socket.connection = new SocketConnection(socket, stream, { client, roomId, linkBase, linkTo }, deps);
+        socket.connection = new SocketConnection(socket, stream, guest, deps);
         listen(socket, stream);
       });
       // `ws` calls back in the same step, or closes the connection without a word.
-      if (!isOpened) hub.release(client);
+      if (!isOpened) hub.release(guest.client);
     },
 
     stop(): void {
@@ -83,6 +85,12 @@ export function createWebSockets({ maxMessageBytes, ...parts }: WebSocketParts) 
       for (const guest of deps.guests) guest.shutDown();
     },
   };
+}
+
+/** A browser closes a channel whose server selects nothing of what it offered. A token must not be sent back. */
+function selectProtocol(offered: Set<string>): string | false {
+  if (offered.has(liveProtocol)) return liveProtocol;
+  return [...offered].find((name) => !name.startsWith(resumePrefix)) ?? false;
 }
 
 const connectionOf = (socket: WebSocket) => (socket as LiveSocket).connection;

@@ -1,6 +1,8 @@
 /** Every path of the service: the router is built from this table, and so is the OpenAPI document. */
 import type { ErrorCode } from './error-codes.ts';
+import { resumeToken } from './fields.ts';
 import { checkpointVersion, fileId, type Parameter, roomAccess, roomId } from './parameters.ts';
+import { resumeHeader } from './resume.ts';
 import * as schemas from './schemas.ts';
 
 export interface Success {
@@ -42,6 +44,8 @@ export interface Endpoint {
   alwaysOpen?: true;
   /** Carries no CORS headers: pages of other origins cannot read it. */
   sameOriginOnly?: true;
+  /** Whether a resume token keeps the request out of the limit. */
+  resumable?: true;
 }
 
 const anyRequest = [
@@ -290,7 +294,7 @@ export const endpoints = {
     summary: 'Follow a room by server-sent events',
     description:
       'A stream of everything that happens in the room, first of all a `snapshot`: for `curl -N` and `EventSource`. ' +
-      'The messages are described in /api/asyncapi.json. Opening the stream counts as one request.',
+      'The messages are described in /api/asyncapi.json. Opening the stream counts as one request, unless it resumes one.',
     parameters: [
       ...roomAccess,
       { name: 'deviceId', in: 'query', description: 'Instead of the header X-Device-Id.', example: 'my-phone' },
@@ -300,6 +304,14 @@ export const endpoints = {
         in: 'header',
         description: 'The seq that you have; you get a snapshot only if you missed something.',
         example: '12',
+      },
+      {
+        name: resumeHeader,
+        in: 'header',
+        description:
+          'The newest `resumeToken` of a stream of this room that ended at most 10 minutes ago: opening this one then does ' +
+          'not count, is not refused for a limit, and needs no PIN.',
+        example: resumeToken.examples[0],
       },
     ],
     successes: [
@@ -313,6 +325,7 @@ export const endpoints = {
     ],
     errors: anyRoom,
     counted: true,
+    resumable: true,
   },
   liveChannel: {
     method: 'GET',
@@ -321,7 +334,9 @@ export const endpoints = {
     summary: 'Join a room by WebSocket',
     description:
       'Both ways. The first message is `join`, within 5 seconds, so that no PIN stands in an address. The messages are ' +
-      'described in /api/asyncapi.json. Opening the channel counts as one request, its messages do not.',
+      'described in /api/asyncapi.json. Opening the channel counts as one request, its messages do not. To resume a ' +
+      'channel that ended at most 10 minutes ago, offer the subprotocols `poproom` and `resume.` followed by its newest ' +
+      '`resumeToken`: opening this one then does not count, is not refused for a limit, and needs no PIN.',
     parameters: [roomId],
     successes: [{ status: 101, description: 'The channel is open: send `join`.' }],
     errors: anyRequest,

@@ -22,6 +22,15 @@ export const pin = {
   examples: ['0427'],
 } as const;
 
+export const resumeToken = {
+  type: 'string',
+  maxLength: 100,
+  description:
+    'a secret: with it, a channel to this room opens until 10 minutes after the end of this one, whatever limit is used ' +
+    'up; keep the newest',
+  examples: ['hw3k2.Zm9vYmFyYmF6cXV4.c29tZSBieXRlcyBvZiBhIHNlYWwhISEh'],
+} as const;
+
 export const expiresAt = timestamp('when the room expires', '2026-11-15T10:30:00.000Z');
 export const hasPin = {
   type: 'boolean',

@@ -1,5 +1,5 @@
 /** The messages of the live channel, both ways: the one source of validation, of types and of the AsyncAPI document. */
-import { content, deviceId, edits, expiresAt, hasPin, pin, roomId, timestamp, version } from './fields.ts';
+import { content, deviceId, edits, expiresAt, hasPin, pin, resumeToken, roomId, timestamp, version } from './fields.ts';
 import { fileEntry } from './schemas.ts';
 
 const seq = {
@@ -109,6 +109,7 @@ export const snapshot = {
     files: { type: 'array', items: fileEntry },
     devices,
     pinAttempts: { type: 'integer', minimum: 0, description: 'wrong PINs tried on this room so far', examples: [0] },
+    resumeToken,
   },
 } as const;
 
@@ -216,7 +217,7 @@ export const heartbeat = {
   additionalProperties: false,
   required: ['type', 'seq'],
   description: 'Every 25 seconds: the channel lives, and this is the seq that you should have.',
-  properties: { type: is('heartbeat'), seq },
+  properties: { type: is('heartbeat'), seq, resumeToken },
 } as const;
 
 export const closed = {

@@ -268,6 +268,8 @@ export interface Snapshot {
   devices: RoomDevice[];
   /** wrong PINs tried on this room so far */
   pinAttempts: number;
+  /** a secret: with it, a channel to this room opens until 10 minutes after the end of this one, whatever limit is used up; keep the newest */
+  resumeToken?: string;
 }
 
 /** The text changed; this is the newest. */
@@ -380,6 +382,8 @@ export interface Heartbeat {
   type: 'heartbeat';
   /** a whole number: every change of a room has the next one */
   seq: number;
+  /** a secret: with it, a channel to this room opens until 10 minutes after the end of this one, whatever limit is used up; keep the newest */
+  resumeToken?: string;
 }
 
 /** The last message: the room is gone, or the server restarts. */

@@ -1,6 +1,6 @@
 /** A program that follows a room with the SDK: what it was told, and ways to wait for more. */
 import type { TestContext } from 'node:test';
-import type { Ended, LiveEvent, LiveRoom, Room } from '../../src/client/index.ts';
+import type { Ended, LiveEvent, LiveOptions, LiveRoom, Room } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 
 type Told<T extends LiveEvent['type']> = Extract<LiveEvent, { type: T }>;
@@ -16,10 +16,10 @@ export interface Follower {
   readonly end: Promise<Ended>;
 }
 
-export function follow(t: TestContext, room: Room): Follower {
+export function follow(t: TestContext, room: Room, options: LiveOptions = {}): Follower {
   const leaving = new AbortController();
   t.after(() => leaving.abort());
-  const live = room.live({ signal: leaving.signal });
+  const live = room.live({ signal: leaving.signal, ...options });
   const events: LiveEvent[] = [];
   const times = new Map<LiveEvent, number>();
   const end = collect(live, (event) => {

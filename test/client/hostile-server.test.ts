@@ -24,6 +24,8 @@ const messages: Record<string, unknown[]> = {
   'positions as text': [snapshot, edit({ edits: [{ from: '0', to: '1', insert: '' }] })],
   'overlapping edits': [snapshot, edit({ edits: [3, 1].map((from) => ({ from, to: from + 1, insert: '' })) })],
   'an edit outside the text': [snapshot, edit({ edits: [{ from: 7, to: 9, insert: '' }] })],
+  'a token that no socket can be opened with': [{ ...snapshot, resumeToken: 'a token, of sorts' }, '{'],
+  'a token that is a number': [{ ...snapshot, resumeToken: 7 }, '{'],
   'an error without one': [snapshot, { type: 'error' }],
 };
 

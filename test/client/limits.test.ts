@@ -24,7 +24,7 @@ describe('coming back', () => {
     await server.restart({ PORT: port });
     follower.live.wake();
     await follower.next('connected');
-    assert.equal(await remaining(server), before - 1, 'only the new channel was counted');
+    assert.equal(await remaining(server), before, 'nor is a channel counted that resumes');
   });
 
   it('[SDK-3] takes its time, whatever wait something on the way asks for', async (t) => {
@@ -49,12 +49,15 @@ describe('coming back', () => {
     await server.api.get('/api/health');
     assert.equal(await remaining(server), 0);
 
+    // By the server's clock, its token is too old to resume with.
+    server.clock.advance(20 * 60_000);
     line.cut();
     assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
-    const { error, until } = await follower.next('waiting');
-    assert.equal(error.code, 'RATE_LIMITED');
-    assert.ok(error.retryAfter && error.retryAfter > 3_500);
-    assert.ok(until.getTime() - Date.now() > 3_500_000);
+    let waiting = await follower.next('waiting');
+    while (waiting.error.code !== 'RATE_LIMITED') waiting = await follower.next('waiting');
+    const { error, until } = waiting;
+    assert.ok(error.retryAfter && error.retryAfter > 2_300);
+    assert.ok(until.getTime() - Date.now() > 2_300_000);
 
     server.clock.advance(3_600_000);
     follower.live.wake();

@@ -175,6 +175,15 @@ function entryTests(open: OpenStore): void {
     });
   });
 
+  it('[LIVE-22] tells with the state of a room what stands for its PIN', async () => {
+    const pinMac = mac('0427');
+    for (const given of [pinMac, undefined]) {
+      const state = await store.rooms.readState(await makeRoom(store.rooms, { pinMac: given }), start);
+      assert.ok(typeof state === 'object');
+      assert.deepEqual(state.pinMac && Buffer.from(state.pinMac), given && Buffer.from(given));
+    }
+  });
+
   it('[PIN-4] ignores a PIN at a room that has none', async () => {
     const code = await makeRoom(store.rooms);
     const client = 'pin-for-nothing';

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';
 import type { Parts } from '../../src/core/parts.ts';
+import { createResumeTokens } from '../../src/core/resume-token.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { RoomFeed } from '../../src/live/room-feed.ts';
 import type { TextMode } from '../../src/live/room-view.ts';
@@ -89,7 +90,7 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
   const parts = await partsOf(t);
   const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1000 });
   const { code } = await rooms.create({ client: 'me', pin: undefined, expiresIn: undefined, history: true });
-  const feed = new RoomFeed(code, parts, 0);
+  const feed = new RoomFeed(code, parts, 0, createResumeTokens(parts.secret, parts.clock));
   await feed.refresh();
   const line = { backlog: 0, closedWith: undefined as number | undefined, told: [] as Outgoing[] };
   const wire: Wire = {

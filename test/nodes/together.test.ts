@@ -43,6 +43,17 @@ describe('several nodes', () => {
     for (const { told } of [there, elsewhere]) assert.deepEqual(seqsOf(told), seqsOf(told).toSorted(byNumber));
   });
 
+  it('[LIVE-22] let a channel resume on one that began on another, though all requests are used up', async (t) => {
+    const [one, two] = await startTwo(t, installation(stores, { POPROOM_FREE_LIMIT: '1' }));
+    const room = await one.api.room({ pin: '0427' }, { from: '10.0.0.9' });
+    const device = await joinRoom(t, one.url, room, { pin: '0427' });
+    const { resumeToken } = await device.next('snapshot');
+    await device.leave();
+    await assert.rejects(joinRoom(t, two.url, room, { pin: '0427' }), /429/);
+    const resumed = await joinRoom(t, two.url, room, {}, { resumeToken });
+    await resumed.next('snapshot');
+  });
+
   it('[NODE-2] hand out a file that was uploaded on another, and stop when it is removed on a third', async (t) => {
     const settings = installation(stores, withoutLimits);
     const [one, two, three] = [...(await startTwo(t, settings)), await startNode(t, settings)] as const;

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { type Device, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import { type Device, openWorld, showsStatus, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { agreedText } from './support/typing.ts';
 
@@ -132,38 +131,18 @@ describe('the page, a server out of reach', () => {
 });
 
 describe('the page, a limit', () => {
-  it('[PAGE-14] that keeps it from coming back is told with the time, and recovers when it is lifted', async (t) => {
-    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '3' });
-    const line = await openLine(t, () => world.server.port);
-    const laptop = await world.device({ baseURL: line.url });
-    await startRoom(laptop);
-    await showsStatus(laptop, 'Saved');
-    await world.server.api.get('/api/health');
-    line.cut();
-    await laptop.page
-      .getByText(/The limit of requests is reached\. It is lifted in (60|59) minutes\./)
-      .first()
-      .waitFor();
-    await textOf(laptop).fill('kept meanwhile');
-    await showsStatus(laptop, 'Offline');
-    world.server.clock.advance(3_600_000);
-    await laptop.page.evaluate(() => dispatchEvent(new Event('online')));
-    await showsStatus(laptop, 'Saved');
-    await showsText(laptop, 'kept meanwhile');
-  });
-
   it('[PAGE-14] is told at the start and at the door as well', async (t) => {
     const world = await openWorld(t, { POPROOM_FREE_LIMIT: '1' });
     const code = await world.server.api.room();
     const laptop = await world.device();
     await laptop.page.getByRole('button', { name: 'Start a room' }).click();
     await laptop.page
-      .getByText(/It is lifted in (60|59) minutes\./)
+      .getByText(/Too many requests\. Try again in (60|59) minutes\./)
       .first()
       .waitFor();
     const phone = await world.device({ at: `/r/${code}` });
     await phone.page
-      .getByText(/It is lifted in (60|59) minutes\./)
+      .getByText(/Too many requests\. Try again in (60|59) minutes\./)
       .first()
       .waitFor();
     world.server.clock.advance(3_600_000);

@@ -81,7 +81,7 @@ describe('the page, a room', () => {
     await world.server.api.room();
     const { page } = await world.device();
     await page.getByRole('button', { name: 'Start a room' }).click();
-    await page.getByRole('alert').filter({ hasText: 'It is lifted in 60 minutes.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Try again in 60 minutes.' }).waitFor();
   });
 
   it('[PAGE-2] is entered by its code in any case, with dashes and letters that look like digits', async (t) => {

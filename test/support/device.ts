@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type ClientOptions, WebSocket } from 'ws';
 import { serverMessages } from '../../src/protocol/live.ts';
+import { liveProtocol, resumePrefix } from '../../src/protocol/resume.ts';
 import type { ClientMessage, ServerMessage } from '../../src/protocol/types.ts';
 
 type Told<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
@@ -36,22 +37,33 @@ const validators = Object.fromEntries(
   Object.entries(serverMessages).map(([type, schema]) => [type, ajv.compile(schema)]),
 );
 
+export interface Connecting extends ClientOptions {
+  resumeToken?: string | undefined;
+}
+
 /** Opens a channel without joining. */
 export async function connect(
   t: TestContext,
   base: string,
   room: string,
-  options: ClientOptions = {},
+  { resumeToken, ...options }: Connecting = {},
 ): Promise<Device> {
-  const socket = new WebSocket(`${base.replace('http', 'ws')}/api/rooms/${room}/live`, options);
+  const protocols = resumeToken === undefined ? [] : [liveProtocol, resumePrefix + resumeToken];
+  const socket = new WebSocket(`${base.replace('http', 'ws')}/api/rooms/${room}/live`, protocols, options);
   t.after(() => socket.terminate());
   const device = deviceOf(socket);
   await once(socket, 'open');
   return device;
 }
 
-export async function joinRoom(t: TestContext, base: string, room: string, joining: Joining = {}): Promise<Device> {
-  const device = await connect(t, base, room);
+export async function joinRoom(
+  t: TestContext,
+  base: string,
+  room: string,
+  joining: Joining = {},
+  connecting: Connecting = {},
+): Promise<Device> {
+  const device = await connect(t, base, room, connecting);
   device.say({ type: 'join', ...joining });
   return device;
 }

@@ -23,6 +23,7 @@ export const roomEvents =
       edits: false,
       version: undefined,
       timestamp: undefined,
+      resumeToken: request.resumeToken,
       ...fileAddresses(request, links),
     };
     if (request.raw.method === 'HEAD') {

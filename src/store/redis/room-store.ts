@@ -208,6 +208,7 @@ type StateReply = [fields: string[], files: string[], entries: string[] | null, 
 
 function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): RoomState {
   const [seq, pinAttempts, version, writtenAt] = fields.slice(5).map(Number) as [number, number, number, number];
+  const pinMac = fields[2];
   return {
     room: roomOf(code, fields),
     seq,
@@ -216,5 +217,6 @@ function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): Ro
       : { ...contentOf(text), entries: [] },
     files: filesOf(files),
     pinAttempts,
+    pinMac: pinMac ? Buffer.from(pinMac, 'hex') : undefined,
   };
 }

@@ -179,6 +179,7 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
         room: roomOf(record),
         seq: record.seq,
         pinAttempts: record.pin_attempts,
+        pinMac: (record.pin_mac as Uint8Array | null) ?? undefined,
         text: texts.readTextSince(id, record, sinceVersion),
         files: filesOf(code, now),
       })),

@@ -1,5 +1,6 @@
 /** The rooms that this device has been in and that still live. */
 import { signal } from '@preact/signals';
+import { tokenLastsMs } from '../../../src/client/light.ts';
 import { clockAhead } from './clock.ts';
 import { isRecord, isText, lasting, passing } from './storage.ts';
 
@@ -30,6 +31,7 @@ export function remember(room: Omit<RecentRoom, 'since'>): RecentRoom {
 export function forget(code: string): () => void {
   const room = recentRooms.value.find((room) => room.code === code);
   const pin = pinOf(code);
+  keepResumeToken(code, undefined);
   const drafts = draftKeys(code).map((key) => ({ key, draft: lasting.get(key, isRecord) }));
   store(rereadRooms().filter((room) => room.code !== code));
   keepPin(code, undefined);
@@ -45,6 +47,18 @@ export function forget(code: string): () => void {
 export const keepPin = (code: string, pin: string | undefined): void => passing.set(`pin:${code}`, pin);
 export const pinOf = (code: string): string | undefined => passing.get(`pin:${code}`, isText);
 
+/** For ten minutes it opens the room again after a reload, whatever limit is used up; kept as the PIN is. */
+export const keepResumeToken = (code: string, token: string | undefined): void =>
+  passing.set(`resume:${code}`, token && { token, at: Date.now() });
+
+export function resumeTokenOf(code: string): string | undefined {
+  const kept = passing.get(`resume:${code}`, isResumeToken);
+  return kept && kept.at > Date.now() - tokenLastsMs ? kept.token : undefined;
+}
+
+const isResumeToken = (value: unknown): value is { token: string; at: number } =>
+  isRecord(value) && isText(value.token) && Number.isFinite(value.at);
+
 /** Under which what was typed into a room and could not be sent yet is kept. */
 export const draftKeys = (code: string): string[] =>
   lasting.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
@@ -59,7 +73,7 @@ export function rereadRooms(): readonly RecentRoom[] {
   if (rooms.length < kept.length) lasting.set('rooms', rooms);
   const isOfThese = (key: string) => rooms.some(({ code }) => key.endsWith(`:${code}`));
   for (const shelf of [lasting, passing]) {
-    for (const key of shelf.keys()) if (/^(draft|pin):/.test(key) && !isOfThese(key)) shelf.set(key, undefined);
+    for (const key of shelf.keys()) if (/^(draft|pin|resume):/.test(key) && !isOfThese(key)) shelf.set(key, undefined);
   }
   recentRooms.value = rooms;
   return rooms;

@@ -3,10 +3,11 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from '@prea
 import type { HistoryEntry, HistoryText, LiveEvent, LiveRoom, RoomCode, Snapshot } from '../../../src/client/index.ts';
 import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
 import { deviceName } from '../device/identity.ts';
-import { forget, keepPin, pinOf, remember } from '../device/recent-rooms.ts';
+import { forget, keepPin, keepResumeToken, pinOf, remember, resumeTokenOf } from '../device/recent-rooms.ts';
 import { limits } from '../limits.ts';
 import { connectToServer } from '../server.ts';
 import { type Draft, takeDrafts } from './drafts.ts';
+import { checkRequestLimit, noteRefusal } from './request-limit.ts';
 import type { TextModel } from './text-model.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
@@ -103,10 +104,19 @@ export function openRoom(code: RoomCode): RoomState {
 
   async function follow(signal: AbortSignal, pin: string | undefined): Promise<void> {
     let listening: { stop: () => void } | undefined;
+    let resumeToken = resumeTokenOf(code);
     try {
       const text = await textOfRoom();
       if (signal.aborted) return;
-      const live = room.live({ signal, text: text.shared });
+      const live = room.live({
+        signal,
+        text: text.shared,
+        resumeToken,
+        onResumeToken(token) {
+          resumeToken = token;
+          if (standing.value.at === 'inside') keepResumeToken(code, token);
+        },
+      });
       listening = listenToDevice(live, text, signal);
       const events = live[Symbol.asyncIterator]();
       let next = await events.next();
@@ -115,7 +125,9 @@ export function openRoom(code: RoomCode): RoomState {
         if (signal.aborted) continue;
         batch(() => take(event));
         if (standing.value.at !== 'inside' && (event.type === 'snapshot' || event.type === 'devices')) {
+          // Now that the room is remembered: of others nothing is kept.
           keepPin(code, pin);
+          keepResumeToken(code, resumeToken);
           standing.value = { at: 'inside', text };
           for (const draft of undelivered.splice(0)) void deliver(room, draft, signal);
         }
@@ -138,6 +150,7 @@ export function openRoom(code: RoomCode): RoomState {
         break;
       case 'connected':
         link.value = { is: 'connected' };
+        void checkRequestLimit();
         break;
       case 'snapshot':
         takeSnapshot(event);
@@ -188,6 +201,7 @@ export function openRoom(code: RoomCode): RoomState {
 
   function askForPin({ code: why, details, retryAfter }: PoproomError): void {
     keepPin(code, undefined);
+    keepResumeToken(code, undefined);
     const asked = {
       wrong: why === 'PIN_INCORRECT',
       triesLeft: details.triesLeft as number | undefined,
@@ -211,6 +225,7 @@ export function openRoom(code: RoomCode): RoomState {
       return true;
     } catch (error) {
       problem.value = asPoproomError(error);
+      noteRefusal(problem.value);
       return false;
     }
   }
@@ -258,7 +273,7 @@ async function deliver(room: RoomBase, draft: Draft, leaving: AbortSignal): Prom
   try {
     const text = createSharedText({ saved: draft.saved });
     const signal = AbortSignal.any([leaving, delivered.signal]);
-    void passOver(room.live({ text, signal }));
+    void passOver(room.live({ text, signal, resumeToken: resumeTokenOf(room.code) }));
     await text.synchronized();
     draft.keep(undefined);
   } catch (error) {

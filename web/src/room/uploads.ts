@@ -1,6 +1,7 @@
 /** Files on their way into the room. */
 import { type Signal, signal } from '@preact/signals';
 import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
+import { noteRefusal } from './request-limit.ts';
 
 export type Upload = {
   readonly id: number;
@@ -55,7 +56,10 @@ export function createUploads(room: () => RoomBase, largestFile: number): Upload
       const { fileUrl } = await room().upload(upload.file, { name: upload.name, onProgress, signal: aborter.signal });
       upload.state.value = { at: 'stored', fileUrl };
     } catch (error) {
-      if (error instanceof PoproomError) upload.state.value = { at: 'failed', error };
+      if (error instanceof PoproomError) {
+        upload.state.value = { at: 'failed', error };
+        noteRefusal(error);
+      }
     }
     aborters.delete(upload);
     dropStored();

@@ -460,10 +460,16 @@ export const strings = table({
     de: 'Der Server ist nicht erreichbar. Prüfe die Verbindung und versuche es erneut.',
   },
   limitRequests: {
-    en: 'The limit of requests is reached. It is lifted in {time}.',
-    zh: '请求次数已达上限，{time}后解除。',
-    es: 'Se ha alcanzado el límite de peticiones. Podrás continuar en {time}.',
-    de: 'Die Grenze der Anfragen ist erreicht. Sie wird in {time} aufgehoben.',
+    en: 'Too many requests. Try again in {time}.',
+    zh: '请求过于频繁，请在{time}后重试。',
+    es: 'Demasiadas solicitudes. Inténtalo de nuevo en {time}.',
+    de: 'Zu viele Anfragen. Versuche es in {time} erneut.',
+  },
+  limitFiles: {
+    en: 'Too many requests. You can add files again in {time}.',
+    zh: '请求过于频繁，{time}后可以再次添加文件。',
+    es: 'Demasiadas solicitudes. Podrás añadir archivos de nuevo en {time}.',
+    de: 'Zu viele Anfragen. In {time} kannst du wieder Dateien hinzufügen.',
   },
   limitMisses: {
     en: 'Too many unknown codes or wrong PINs came from here. This is lifted in {time}.',

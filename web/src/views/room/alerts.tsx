@@ -1,14 +1,17 @@
 /** What someone in the room must know at once: a lost connection, a limit, someone trying PINs. */
 import { Icon } from '../../parts/icon.tsx';
-import { Countdown } from '../../parts/ticking.tsx';
+import { Countdown, useNow } from '../../parts/ticking.tsx';
+import { limitedUntil } from '../../room/request-limit.ts';
 import type { Link, RoomState } from '../../room/room.ts';
 import { t } from '../../words/index.ts';
 import { problemText } from '../../words/problem.ts';
+import { roughTime } from '../../words/quantities.ts';
 
 export function Alerts({ room }: { room: RoomState }) {
   return (
     <div class="alerts" role="status">
       <Interruption room={room} />
+      {limitedUntil.value !== undefined && <NoFiles until={limitedUntil.value} />}
       <PinAttempts room={room} />
     </div>
   );
@@ -22,6 +25,19 @@ function Interruption({ room }: { room: RoomState }) {
     <p class="alert">
       <Icon name={offline ? 'offline' : 'clock'} />
       <span>{offline ? t('interrupted') : <Waiting link={link} />}</span>
+    </p>
+  );
+}
+
+/** All requests are used up: the text still works, files have to wait. */
+function NoFiles({ until }: { until: number }) {
+  if (useNow() >= until) return null;
+  return (
+    <p class="alert">
+      <Icon name="clock" />
+      <span>
+        <Countdown until={until} words={(ms) => t('limitFiles', { time: roughTime(ms) })} />
+      </span>
     </p>
   );
 }
