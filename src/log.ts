@@ -1,26 +1,41 @@
-/** The log: JSON lines by pino, pretty on a terminal. */
+/** The log: JSON lines by pino, pretty on a terminal. It never makes the server wait, and drops lines before that. */
 import type { Log } from './core/ports.ts';
+import { createLineWriter } from './log/line-writer.ts';
+import { openStandardOutput } from './log/standard-output.ts';
 
 export interface OpenLog extends Log {
-  /** Loads the writer. Lines before that are kept, so that the first answer does not wait for it. */
+  /** Loads the formatter. Lines before that are kept, so that the first response does not wait for it. */
   open(): Promise<void>;
-  close(): void;
+  /** Text for a person at the terminal, beside the lines. */
+  print(text: string): void;
+  /** Writes what it can in this time. */
+  close(withinMs: number): Promise<void>;
+  /** Lines that could not be written, since the start. */
+  lostLines(): number;
+  /** Whether a write hangs in the system; `process.exit` would then hang, too. */
+  isBlocked(): boolean;
 }
 
 type Level = keyof Log;
 
-const mostEarlyLines = 1000;
-/** A write for each line would cost more than the rest of a small request. */
-const batchBytes = 15 * 1024;
+const maxEarlyLines = 1000;
 
 export function createLog(level: string): OpenLog {
   const early: [Level, object, string][] = [];
+  let lostEarly = 0;
   let sink: Log | undefined;
-  let flush: () => void = () => undefined;
+  const output = openStandardOutput();
+  const writer = createLineWriter({ fd: output.fd, batchMs: output.isTerminal ? 10 : 250, onGap: reportLost });
+  if (!output.mayBlock) process.on('exit', writer.writeNow);
+
+  function reportLost(lost: number): void {
+    sink?.warn({ lost }, 'log lines were lost: the log could not be written');
+  }
 
   const write = (of: Level) => (fields: object, message: string) => {
     if (sink) sink[of](fields, message);
-    else if (early.length < mostEarlyLines) early.push([of, fields, message]);
+    else if (early.length < maxEarlyLines) early.push([of, fields, message]);
+    else lostEarly += 1;
   };
 
   return {
@@ -30,18 +45,19 @@ export function createLog(level: string): OpenLog {
     error: write('error'),
     async open() {
       const { pino } = await import('pino');
-      const stream = process.stdout.isTTY
-        ? await prettyStream()
-        : pino.destination({ fd: 1, sync: false, minLength: batchBytes, periodicFlush: 250 });
-      flush = () => 'flushSync' in stream && stream.flushSync();
-      sink = pino({ level, base: null }, stream);
+      const format = output.isTerminal ? await loadPretty() : (line: string) => line;
+      sink = pino({ level, base: null }, { write: (line) => writer.write(format(line)) });
       for (const [of, fields, message] of early.splice(0)) sink[of](fields, message);
+      if (lostEarly > 0) reportLost(lostEarly);
     },
-    close: () => flush(),
+    print: writer.write,
+    close: writer.close,
+    lostLines: () => lostEarly + writer.dropped(),
+    isBlocked: writer.isBlocked,
   };
 }
 
-async function prettyStream() {
-  const { default: pretty } = await import('pino-pretty');
-  return pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', singleLine: true });
+async function loadPretty(): Promise<(line: string) => string> {
+  const { prettyFactory } = await import('pino-pretty');
+  return prettyFactory({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', singleLine: true });
 }

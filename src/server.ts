@@ -4,6 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
+import { createClientHash } from './core/client-hash.ts';
+import { type ClientLog, createClientLog } from './core/client-log.ts';
 import { createFiles } from './core/files.ts';
 import { collectWhenQuiet } from './core/garbage.ts';
 import { quotas } from './core/limits.ts';
@@ -55,6 +57,8 @@ export interface Surroundings {
   /** For so long a connection may be silent. */
   silenceMs: number;
   page: PageSource;
+  /** Log lines that could not be written, for the figures. */
+  lostLogLines: () => number;
 }
 
 const real: Surroundings = {
@@ -64,12 +68,14 @@ const real: Surroundings = {
   silenceMs: silenceSeconds * 1000,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
+  lostLogLines: () => 0,
 };
 
 export async function startServer(config: Config, log: Log, given: Partial<Surroundings> = {}): Promise<Running> {
-  const { clock, monotonic, heartbeatMs, silenceMs, page } = { ...real, ...given };
+  const { clock, monotonic, heartbeatMs, silenceMs, page, lostLogLines } = { ...real, ...given };
   const { store, bus, blobs, secret, close: closeEngine } = await openEngine(config, clock);
   const parts: Parts = { rooms: store.rooms, blobs, bus, clock, secret };
+  const clientLog = createClientLog({ log, hash: createClientHash(secret), isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(parts, {
     lifetime: config.roomTtl,
     longestLifetime: config.roomMaxTtl,
@@ -84,6 +90,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     log,
     memory,
     turns,
+    clientLog,
     heartbeatMs,
     channelsPerClient: config.maxChannels,
     maxMessageBytes: largestMessage,
@@ -99,22 +106,8 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   });
   let stopping = false;
   const isStopping = () => stopping;
-  const http = {
-    config,
-    log,
-    store,
-    parts,
-    rooms,
-    live,
-    sweeper,
-    silenceMs,
-    page,
-    monotonic,
-    isStopping,
-    memory,
-    turns,
-  };
-  const server = await openHttp(http).catch(async (error) => {
+  const shared = { config, clientLog, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping };
+  const server = await openHttp({ ...shared, memory, turns, lostLogLines }).catch(async (error) => {
     live.stop();
     await closeEngine();
     throw error;
@@ -155,6 +148,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     stopCollecting();
     live.stop();
     await close(server, sockets, finishWithinMs - config.drain * 1000);
+    clientLog.stop();
     await sweeper.stop();
     await closeEngine();
   }
@@ -171,7 +165,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
 
 interface HttpParts {
   config: Config;
-  log: Log;
+  clientLog: ClientLog;
   store: Store;
   parts: Parts;
   rooms: Rooms;
@@ -183,14 +177,19 @@ interface HttpParts {
   isStopping: () => boolean;
   memory: MemoryBudget;
   turns: Turns;
+  lostLogLines: () => number;
 }
 
 async function openHttp(given: HttpParts): Promise<Server> {
-  const { config, log, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping } = given;
+  const { config, clientLog, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping } = given;
   const { memory, turns } = given;
   const { blobs, clock, secret } = parts;
   const metrics = config.metrics
-    ? await createMetrics({ rooms: () => store.rooms.countRooms(clock()), channels: live.size })
+    ? await createMetrics({
+        rooms: () => store.rooms.countRooms(clock()),
+        channels: live.size,
+        lostLogLines: given.lostLogLines,
+      })
     : undefined;
   const nextRequestId = createRequestIds();
   const gate = createGate({
@@ -225,18 +224,18 @@ async function openHttp(given: HttpParts): Promise<Server> {
     largestContent: config.contentMax,
     metrics: metrics?.text,
   });
-  const recordRequest = createRequestRecord(log, metrics?.observe ?? (() => undefined));
+  const requestRecord = createRequestRecord(clientLog, metrics?.observe ?? (() => undefined));
   const server = createHttpServer({
     app: createApp({
       gate,
       origins: config,
       resumption,
       handlers,
-      log,
+      clientLog,
       nextRequestId,
       isStopping,
       silenceMs,
-      recordRequest,
+      requestRecord,
       memory,
       turns,
     }),
@@ -246,9 +245,8 @@ async function openHttp(given: HttpParts): Promise<Server> {
       live,
       links: config,
       origins: config,
-      log,
       nextRequestId,
-      recordRequest,
+      requestRecord,
     }),
     nextRequestId,
     headersFor: gate.headersFor,

@@ -1,21 +1,22 @@
 /** The way of a request: through the gate, to its endpoint, and back as a response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MemoryBudget } from '../core/memory-budget.ts';
-import type { Log, Soon } from '../core/ports.ts';
+import type { ClientId, Soon } from '../core/ports.ts';
 import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
 import { overloaded } from './body-collector.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { crossSiteRefused, type OwnOrigins, sourceOf } from './cross-site.ts';
-import { causeOf, errorReply } from './error-reply.ts';
+import { errorReply } from './error-reply.ts';
 import { fixedHeaders } from './fixed-headers.ts';
 import type { Entry, Gate } from './gate.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { headFlaw } from './head-flaw.ts';
 import type { Reply } from './reply.ts';
 import { pathOf, queryOf, type Request } from './request.ts';
-import type { RecordRequest } from './request-record.ts';
+import { isFailure, type RequestRecord } from './request-record.ts';
 import type { Resumption } from './resumption.ts';
 import { createRouter, type Match } from './router.ts';
 import { send } from './send.ts';
@@ -26,12 +27,12 @@ export interface AppParts {
   origins: OwnOrigins;
   resumption: Resumption;
   handlers: Handlers;
-  log: Log;
+  clientLog: ClientLog;
   nextRequestId: () => string;
   isStopping: () => boolean;
   /** For so long a connection may be silent. */
   silenceMs: number;
-  recordRequest: RecordRequest;
+  requestRecord: RequestRecord;
   memory: MemoryBudget;
   turns: Turns;
 }
@@ -42,7 +43,7 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
-  const { gate, origins, resumption, handlers, log, nextRequestId, isStopping, silenceMs, recordRequest } = parts;
+  const { gate, origins, resumption, handlers, clientLog, nextRequestId, isStopping, silenceMs, requestRecord } = parts;
   const { memory, turns } = parts;
   const headersOf = headersWhileOpen(silenceMs);
   const match = createRouter(
@@ -78,7 +79,10 @@ export function createApp(parts: AppParts): App {
       heldBack = false;
     };
 
+    const route = found.kind === 'nothing' ? 'none' : found.path;
+    let client: ClientId | undefined;
     let reply: Reply;
+    let error: unknown;
     try {
       const source = sourceOf(raw, origins);
       const isFree = resumeToken === undefined ? undefined : resumption.take;
@@ -86,33 +90,38 @@ export function createApp(parts: AppParts): App {
       const isRefused = entry.counted && source === 'cross-site-no-cors';
       const passing = gate.pass(raw, isRefused ? { ...entry, counted: false } : entry);
       const pass = passing instanceof Promise ? await passing : passing;
+      client = pass.client;
       Object.assign(common, pass.headers);
       if (flaw) throw flaw;
       if (isRefused) throw crossSiteRefused();
       const params = found.kind === 'found' ? found.params : {};
-      const { client, isCrossSite } = pass;
+      const { isCrossSite } = pass;
       const query = queryOf(url);
       const request = { id, raw, params, query, client, isCrossSite, memory, turns, resumeToken, letBodyCome };
       // Waited for even where it is there: answered within the call of Node's parser, a request costs more.
       reply = await answer(found, request, pass.refusal);
-      if (!holdUnsent(memory, pass.client, reply, response)) reply = errorReply(overloaded(), id);
-    } catch (error) {
+      if (!holdUnsent(memory, client, reply, response)) throw overloaded();
+    } catch (thrown) {
+      error = thrown;
       reply = errorReply(error, id);
-      if (reply.status >= 500) log.error({ requestId: id, err: causeOf(error) }, 'request failed');
     }
+    client ??= gate.addressOf(raw);
+    const answered = { requestId: id, client, method, route, status: reply.status, error, startedAt };
+    if (isFailure(answered)) requestRecord.failed(answered);
 
     const sending = send({ raw, response, bodyHeldBack: () => heldBack }, reply, common);
     if (sending) await sending;
     // A connection that was promised to be kept would hold up the stop until its client leaves.
     if (isStopping()) raw.socket.destroySoon();
-    const route = found.kind === 'nothing' ? 'none' : found.path;
-    recordRequest({ requestId: id, method, route, status: reply.status, startedAt });
+    requestRecord.answered(answered);
   }
 
   return (raw, response, awaitsContinue) => {
     const id = nextRequestId();
     return serve(id, raw, response, awaitsContinue).catch((err) => {
-      log.error({ requestId: id, err }, 'response failed');
+      const fields = { requestId: id, err };
+      const client = gate.addressOf(raw);
+      clientLog.refused({ client, code: 'RESPONSE_FAILED', level: 'error', fields, message: 'response failed' });
       response.destroy();
     });
   };

@@ -50,6 +50,8 @@ export function errorBody({ code, message, details }: PoproomError, requestId: s
   return { success: false, error: { code, message, ...(details && { details }) }, requestId };
 }
 
+export const codeOf = (error: unknown): ErrorCode => (error instanceof PoproomError ? error.code : 'INTERNAL');
+
 /** What an operator needs to see: the cause behind a deliberate refusal, or the unforeseen error itself. */
 export function causeOf(error: unknown): unknown {
   const deliberate = error instanceof PoproomError && statusOf[error.code] >= 500;

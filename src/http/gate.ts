@@ -39,6 +39,8 @@ export interface Pass {
 
 export interface Gate {
   pass(raw: IncomingMessage, entry: Entry): Soon<Pass>;
+  /** The client by its address alone, for requests that could not be authorized. */
+  addressOf(raw: IncomingMessage): ClientId;
   /** The rate headers of an address, for what is too malformed to be a request; none where they cannot be reached. */
   headersFor(address: string | undefined): Promise<Record<string, string>>;
 }
@@ -100,6 +102,8 @@ export function createGate(parts: GateParts): Gate {
       const passing = pass(raw, entry);
       return passing instanceof Promise ? passing.catch(unknown) : passing;
     },
+
+    addressOf: (raw) => clientAddress(raw, trustedProxies),
 
     async headersFor(address) {
       if (quotas.free.limit === 0) return {};

@@ -9,10 +9,11 @@ export interface Metrics {
 export interface Gauges {
   rooms: () => Promise<number>;
   channels: () => number;
+  lostLogLines: () => number;
 }
 
-export async function createMetrics({ rooms, channels }: Gauges): Promise<Metrics> {
-  const { collectDefaultMetrics, Gauge, Histogram, Registry } = await import('prom-client');
+export async function createMetrics({ rooms, channels, lostLogLines }: Gauges): Promise<Metrics> {
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -36,6 +37,15 @@ export async function createMetrics({ rooms, channels }: Gauges): Promise<Metric
     registers: [registry],
     collect() {
       this.set(channels());
+    },
+  });
+  new Counter({
+    name: 'poproom_log_lines_lost_total',
+    help: 'Log lines that could not be written.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(lostLogLines());
     },
   });
   return {

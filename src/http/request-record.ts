@@ -1,5 +1,7 @@
 /** What is kept of every request: a line in the log, and its part in the figures. */
-import type { Log } from '../core/ports.ts';
+import type { ClientLog } from '../core/client-log.ts';
+import type { ClientId } from '../core/ports.ts';
+import { causeOf, codeOf } from './error-reply.ts';
 
 export interface Observation {
   method: string;
@@ -11,17 +13,47 @@ export interface Observation {
 
 export interface Answered extends Pick<Observation, 'method' | 'route' | 'status'> {
   requestId: string;
+  client: ClientId;
+  /** Why it was refused or failed, if it was. */
+  error: unknown;
   /** By `performance.now()`. */
   startedAt: number;
 }
 
-export type RecordRequest = (answered: Answered) => void;
+export interface RequestRecord {
+  /** Before the response is sent: the line of a request that failed, with its cause. */
+  failed(answered: Answered): void;
+  /** After the response is sent: the line of any other request, and the figures. */
+  answered(answered: Answered): void;
+}
 
-export function createRequestRecord(log: Log, observe: (seen: Observation) => void): RecordRequest {
-  return ({ requestId, method, route, status, startedAt }) => {
-    const seconds = (performance.now() - startedAt) / 1000;
-    const level = status < 400 ? 'debug' : 'info';
-    log[level]({ requestId, method, route, status, ms: Math.round(seconds * 1e4) / 10 }, 'request');
-    observe({ method, route, status, seconds });
+export function createRequestRecord(lines: ClientLog, observe: (seen: Observation) => void): RequestRecord {
+  return {
+    failed(answered) {
+      const { client, error } = answered;
+      const fields = { ...fieldsOf(answered), err: causeOf(error) };
+      lines.refused({ client, code: codeOf(error), level: 'error', fields, message: 'request failed' });
+    },
+
+    answered(answered) {
+      const { method, route, status, client, error } = answered;
+      if (status < 400) {
+        if (lines.isDebug) lines.debug(client, fieldsOf(answered), 'request');
+      } else if (!isFailure(answered)) {
+        const code = error === undefined ? String(status) : codeOf(error);
+        lines.refused({ client, code, fields: fieldsOf(answered), message: 'request' });
+      }
+      observe({ method, route, status, seconds: secondsSince(answered.startedAt) });
+    },
   };
 }
+
+/** The service's own failure, whose line has its cause. */
+export const isFailure = ({ status, error }: Pick<Answered, 'status' | 'error'>) =>
+  status >= 500 && error !== undefined;
+
+function fieldsOf({ requestId, method, route, status, startedAt }: Answered) {
+  return { requestId, method, route, status, ms: Math.round(secondsSince(startedAt) * 1e4) / 10 };
+}
+
+const secondsSince = (startedAt: number) => (performance.now() - startedAt) / 1000;

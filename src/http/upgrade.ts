@@ -3,18 +3,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { LiveDoor } from '../core/live-door.ts';
-import type { Log } from '../core/ports.ts';
+import type { ClientId } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
 import { corsHeaders } from './cors.ts';
 import { isForeignOrigin, type OwnOrigins } from './cross-site.ts';
-import { causeOf, errorReply } from './error-reply.ts';
+import { errorReply } from './error-reply.ts';
 import { fixedHeaders } from './fixed-headers.ts';
 import type { Gate } from './gate.ts';
 import { headFlaw } from './head-flaw.ts';
 import { fileAddresses, type LinkSettings } from './links.ts';
 import { endWith } from './raw-response.ts';
 import { hasBody, pathOf } from './request.ts';
-import type { RecordRequest } from './request-record.ts';
+import { isFailure, type RequestRecord } from './request-record.ts';
 import type { Resumption } from './resumption.ts';
 import { createRouter } from './router.ts';
 
@@ -32,15 +32,14 @@ export interface UpgradeParts {
   live: LiveDoor;
   links: LinkSettings;
   origins: OwnOrigins;
-  log: Log;
   nextRequestId: () => string;
-  recordRequest: RecordRequest;
+  requestRecord: RequestRecord;
 }
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(parts: UpgradeParts): OnUpgrade {
-  const { gate, resumption, live, links, origins, log, nextRequestId, recordRequest } = parts;
+  const { gate, resumption, live, links, origins, nextRequestId, requestRecord } = parts;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
@@ -50,13 +49,15 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
     const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
     const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
     const seen = { requestId: id, method: 'GET', route: endpoints.liveChannel.path, startedAt };
+    let client: ClientId | undefined;
     try {
       // Browsers let any page open a WebSocket anywhere; a stranger's page must not do so in its visitor's name.
       const isForeign = isForeignOrigin(raw, origins);
       const resumeToken = isForeign ? undefined : resumption.tokenIn(raw, roomId);
       const isFree = resumeToken === undefined ? undefined : resumption.take;
-      const entry = { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign, isFree };
-      const { client, headers: rate, refusal } = await gate.pass(raw, entry);
+      const pass = await gate.pass(raw, { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign, isFree });
+      const { headers: rate, refusal } = pass;
+      client = pass.client;
       Object.assign(headers, rate);
       const flaw = headFlaw(raw) ?? (isForeign ? foreignOrigin() : refusal);
       if (flaw) throw flaw;
@@ -71,12 +72,13 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
         resumeToken,
         ...fileAddresses({ raw }, links),
       });
-      recordRequest({ ...seen, status: 101 });
+      requestRecord.answered({ ...seen, client, status: 101, error: undefined });
     } catch (error) {
       const reply = errorReply(error, id);
-      if (reply.status >= 500) log.error({ requestId: id, err: causeOf(error) }, 'request failed');
+      const answered = { ...seen, client: client ?? gate.addressOf(raw), status: reply.status, error };
+      if (isFailure(answered)) requestRecord.failed(answered);
       endWith(socket, reply, headers);
-      recordRequest({ ...seen, status: reply.status });
+      requestRecord.answered(answered);
     }
   };
 }

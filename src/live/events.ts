@@ -1,15 +1,17 @@
 /** The server-sent events transport: one way, for `curl -N` and `EventSource`. */
 import { PassThrough, type Readable } from 'node:stream';
+import type { ClientLog } from '../core/client-log.ts';
 import type { Visitor } from '../core/live-door.ts';
 import type { ClientId } from '../core/ports.ts';
 import type { Hub } from './hub.ts';
 import type { Outgoing, Wire } from './wire.ts';
 
 const lingerMs = 2000;
+const transport = 'events';
 
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
-export function createEventStreams(hub: Hub) {
+export function createEventStreams(hub: Hub, clientLog: ClientLog) {
   return {
     /** The stream of a room's events; destroying it is leaving. */
     async open(client: ClientId, visitor: Visitor): Promise<Readable> {
@@ -18,7 +20,11 @@ export function createEventStreams(hub: Hub) {
       stream.once('close', () => hub.release(client));
       try {
         const session = await hub.join(wireOf(stream), visitor);
-        stream.once('close', () => session.leave());
+        clientLog.debug(client, { transport }, 'live channel joined');
+        stream.once('close', () => {
+          session.leave();
+          clientLog.debug(client, { transport }, 'live channel closed');
+        });
         if (stream.destroyed) session.leave();
         return stream;
       } catch (error) {

@@ -1,4 +1,5 @@
 /** The live channel: one session logic, two transports. */
+import type { ClientLog } from '../core/client-log.ts';
 import type { LiveDoor } from '../core/live-door.ts';
 import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { Turns } from '../core/turns.ts';
@@ -12,6 +13,7 @@ export interface LiveParts extends HubParts {
   maxMessageBytes: number;
   memory: MemoryBudget;
   turns: Turns;
+  clientLog: ClientLog;
 }
 
 export interface LiveChannel extends LiveDoor {
@@ -21,14 +23,14 @@ export interface LiveChannel extends LiveDoor {
   stop(): void;
 }
 
-export function createLive({ validate, maxMessageBytes, memory, turns, ...parts }: LiveParts): LiveChannel {
+export function createLive({ validate, maxMessageBytes, memory, turns, clientLog, ...parts }: LiveParts): LiveChannel {
   const hub = createHub(parts);
-  const events = createEventStreams(hub);
+  const events = createEventStreams(hub, clientLog);
   let loading: Promise<WebSockets> | undefined;
 
   const sockets = () => {
     loading ??= import('./websocket.ts').then(({ createWebSockets }) =>
-      createWebSockets({ hub, parse: createParseMessage(validate), maxMessageBytes, memory, turns }),
+      createWebSockets({ hub, parse: createParseMessage(validate), maxMessageBytes, memory, turns, clientLog }),
     );
     // What could not be loaded once is tried again, not remembered.
     loading.catch(() => {

@@ -1,6 +1,7 @@
 /** One WebSocket: hands its messages to a session, one after the other, and carries what the session sends. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { Upgrade } from '../core/live-door.ts';
 import type { MemoryBudget } from '../core/memory-budget.ts';
@@ -15,6 +16,7 @@ import type { Session } from './session.ts';
 import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
 const joinWithinMs = 5_000;
+const transport = 'websocket';
 /** Bytes of messages that are read while another is being handled; the rest waits at the sender. */
 const maxWaitingBytes = 256 * 1024;
 /** Of the first message. */
@@ -32,6 +34,7 @@ export interface SocketDeps {
   parse: ParseMessage;
   memory: MemoryBudget;
   turns: Turns;
+  clientLog: ClientLog;
   /** Connections in the middle of a message. */
   receiving: Set<SocketConnection>;
   /** Connections that have not joined yet. */
@@ -92,28 +95,30 @@ export class SocketConnection implements Wire {
     this.#session?.onAlive();
     this.#endPartial();
     if (!this.#budget.spend(performance.now())) {
-      this.#socket.close(tooFast, 'Too many messages: at most 20 a second.');
+      this.close(tooFast, 'Too many messages: at most 20 a second.');
     } else if (data.length > maxJoinBytes && this.#isFirst) {
-      this.#socket.close(closeCodeOf('CONTENT_TOO_LARGE'), 'The first message has at most 4 KiB.');
+      this.close(closeCodeOf('CONTENT_TOO_LARGE'), 'The first message has at most 4 KiB.');
     } else this.#enqueue(data, isBinary);
   }
 
   onPing(): void {
     this.#endPartial();
-    if (!this.#budget.spend(performance.now())) this.#socket.close(tooFast, 'Too many pings.');
+    if (!this.#budget.spend(performance.now())) this.close(tooFast, 'Too many pings.');
   }
 
   onPong(): void {
     this.#session?.onAlive();
     this.#endPartial();
-    if (!this.#budget.spend(performance.now())) this.#socket.close(tooFast, 'Too many pongs.');
+    if (!this.#budget.spend(performance.now())) this.close(tooFast, 'Too many pongs.');
   }
 
   onClose(): void {
     this.#endJoining();
-    this.#session?.leave();
     this.#endPartial();
     this.#release();
+    if (!this.#session) return;
+    this.#session.leave();
+    this.#deps.clientLog.debug(this.client, { transport }, 'live channel closed');
   }
 
   /** A message that never ends would be held forever. */
@@ -146,6 +151,7 @@ export class SocketConnection implements Wire {
   }
 
   close(code: number, reason: string): void {
+    if (code === tooFast && this.#isOpen) this.#logRefusal('TOO_FAST');
     this.#socket.close(code, cut(reason));
   }
 
@@ -237,6 +243,7 @@ export class SocketConnection implements Wire {
     const visitor = { caller, deviceName, seq, edits, version, timestamp, ...ofGuest };
     this.#session = await this.#deps.hub.join(this, visitor);
     this.#endJoining();
+    this.#deps.clientLog.debug(client, { transport }, 'live channel joined');
     if (!this.#isOpen) this.#session.leave();
   }
 
@@ -257,7 +264,13 @@ export class SocketConnection implements Wire {
     const known = error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong.');
     const { code, message, details } = known;
     this.send(outgoing({ type: 'error', error: { code, message, ...(details && { details }) } }));
-    this.close(closeCodeOf(code), message);
+    this.#logRefusal(code);
+    this.#socket.close(closeCodeOf(code), cut(message));
+  }
+
+  #logRefusal(code: string): void {
+    const { client } = this;
+    this.#deps.clientLog.refused({ client, code, fields: { transport }, message: 'live channel refused' });
   }
 }
 

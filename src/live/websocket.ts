@@ -19,14 +19,14 @@ class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
 
-export interface WebSocketParts extends Omit<SocketDeps, 'guests' | 'receiving'> {
+export interface WebSocketOptions extends Omit<SocketDeps, 'guests' | 'receiving'> {
   maxMessageBytes: number;
 }
 
-export function createWebSockets({ maxMessageBytes, ...parts }: WebSocketParts) {
-  const { hub } = parts;
+export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions) {
+  const { hub } = given;
   const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
-  const deps: SocketDeps = { ...parts, guests: new Set(), receiving: new Set() };
+  const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set() };
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,

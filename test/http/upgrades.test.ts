@@ -36,10 +36,12 @@ describe('a refused upgrade', () => {
       .logged()
       .split('\n')
       .find((candidate) => candidate.includes(answer.json.requestId));
-    const { ms, ...noted } = JSON.parse(line ?? '{}');
+    const { ms, client, ...noted } = JSON.parse(line ?? '{}');
     const { requestId } = answer.json;
-    assert.deepEqual(noted, { level: 'info', message: 'request', requestId, method: 'GET', route, status: 400 });
+    const refusal = { level: 'info', message: 'request', code: 'VALIDATION_FAILED' };
+    assert.deepEqual(noted, { ...refusal, requestId, method: 'GET', route, status: 400 });
     assert.ok(ms >= 0);
+    assert.match(client, /^[0-9a-f]{12}$/);
     assert.equal(await counted(server, 400), '1');
   });
 

@@ -8,11 +8,14 @@ import { createHub } from '../../src/live/hub.ts';
 import type { Outgoing } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
+import { eventually } from '../support/eventually.ts';
 
 describe('the reads of a room', () => {
   it('[LIVE-20] are none for 10 live edits and 10 live texts, with both kinds of sessions in the room', async (t) => {
     const { join, counts } = await open(t);
     const [editor, reader] = [await join('editor', true), await join('reader', false)];
+    // The list of devices follows a moment later.
+    await eventually('both are told of each other', () => editor.sent.some(({ type }) => type === 'devices'));
     counts.clear();
     for (let n = 0; n < 10; n++) {
       await editor.session.receive({ type: 'edit', edits: [{ from: 0, to: 0, insert: 'x' }], baseVersion: 2 * n });

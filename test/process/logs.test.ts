@@ -18,7 +18,7 @@ const secrets = {
 };
 
 describe('the log', () => {
-  it('[RUN-5] [PIN-5] is of JSON lines with request ids, and holds nothing of what people share', async (t) => {
+  it('[RUN-5] [RUN-11] [PIN-5] is of JSON lines with request ids and clients, and holds nothing of what people share', async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, { POPROOM_LOG_LEVEL: 'debug' });
     const key = (await run(['keys', 'create', 'logged'], { POPROOM_DATA_DIR: folder })).stdout.trim();
@@ -39,8 +39,9 @@ describe('the log', () => {
       .map((line) => JSON.parse(line));
     assert.equal(server.errors(), '');
     const requests = lines.filter(({ msg }) => msg === 'request');
-    for (const { requestId, method, route, status, ms, time } of requests) {
+    for (const { requestId, client, method, route, status, ms, time } of requests) {
       assert.match(requestId, /^[\w-]{8}-[0-9a-z]+$/);
+      assert.match(client, /^[0-9a-f]{12}$/);
       assert.ok(method && route && status && time && ms >= 0);
     }
     const logged = new Set(requests.map(({ requestId }) => requestId));
@@ -73,7 +74,30 @@ describe('the log', () => {
     assert.ok(err.stack);
     for (const secret of [room, secrets.fileName, secrets.bytes]) assert.ok(!server.output().includes(secret));
   });
+
+  it('[RUN-8] has the warnings of the runtime, which nobody has to read from standard error', async (t) => {
+    const settings = { NODE_OPTIONS: onSignal("process.emitWarning('an odd thing')") };
+    const server = await startProcess(t, await dataFolder(t), settings);
+    server.signal('SIGUSR2');
+    await eventually('the warning is logged', () => /"level":40,.*an odd thing/.test(server.output()));
+    await server.end('SIGTERM');
+    assert.equal(server.errors(), '');
+  });
+
+  it('[RUN-8] is complete when the server crashes', async (t) => {
+    const settings = { POPROOM_LOG_LEVEL: 'debug', NODE_OPTIONS: onSignal("throw new Error('a crash')") };
+    const server = await startProcess(t, await dataFolder(t), settings);
+    const { headers } = await server.api.get('/livez');
+    server.signal('SIGUSR2');
+    assert.notEqual((await server.exit).code, 0);
+    assert.ok(server.output().includes(headers.get('x-request-id') ?? 'an id'));
+  });
 });
+
+/** Has a process run this when it gets SIGUSR2. */
+function onSignal(code: string): string {
+  return `--import=data:text/javascript,${encodeURIComponent(`process.on('SIGUSR2',()=>{${code}})`)}`;
+}
 
 async function useEverything({ api }: ServerProcess, key: string) {
   const requestIds: string[] = [];

@@ -120,13 +120,13 @@ export async function run(
   return { ...ended, stdout: output(), stderr: errors() };
 }
 
-/** Starts a command, to be ended by the test. */
-export function launch(args: string[], env: Env, [path, ...first] = builtCommand) {
+/** Starts a command, to be ended by the test. Its output is collected, unless there is a descriptor to write it to. */
+export function launch(args: string[], env: Env, [path, ...first] = builtCommand, stdout: 'pipe' | number = 'pipe') {
   if (!existsSync(built)) throw new Error('The command is not built yet: run "npm run build" before these tests.');
   // Nothing of the tester's own settings gets in, and a stray ./data lands in no checkout.
   const { PATH = '' } = process.env;
   const options = { cwd: tmpdir(), env: { PATH, ...quietDefaults, ...env } };
-  const child = spawn(path, [...first, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(path, [...first, ...args], { ...options, stdio: ['ignore', stdout, 'pipe'] });
   return { child, output: collect(child, 'stdout'), errors: collect(child, 'stderr'), exit: exitOf(child) };
 }
 

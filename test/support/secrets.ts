@@ -77,7 +77,20 @@ function decoded(name: string | undefined): string | undefined {
 }
 
 /** Ids, times and counts, which may have any four digits by chance. */
-const numberedFields = new Set(['requestId', 'time', 'ms', 'port', 'level', 'status', 'rooms', 'blobs', 'strays']);
+const numberedFields = new Set([
+  'requestId',
+  'time',
+  'ms',
+  'port',
+  'level',
+  'status',
+  'rooms',
+  'blobs',
+  'strays',
+  'count',
+  'lost',
+  'client',
+]);
 
 /** The values of a line of the log; of anything else, all of it. */
 function saidIn(line: string): string {

@@ -44,6 +44,7 @@ const quietDefaults = {
   POPROOM_TRUSTED_PROXIES: '127.0.0.1',
   POPROOM_MIN_FREE_DISK: '0',
   POPROOM_METRICS: 'true',
+  POPROOM_LOG_LEVEL: 'debug',
 };
 
 export async function startTestServer(

@@ -2,6 +2,7 @@
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
 import { type Config, readConfig } from '../../config.ts';
+import type { Log } from '../../core/ports.ts';
 import { lanAddresses } from '../../lan-addresses.ts';
 import { createLog } from '../../log.ts';
 import { startServer } from '../../server.ts';
@@ -9,6 +10,9 @@ import type { Input } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 
 const lastWayOutMs = 30_000;
+/** For a slow reader of the log to take the last lines. */
+const lastLinesMs = 1000;
+const lastWordMs = 100;
 const firstAnswersMs = 50;
 
 export async function serve({ args }: Input): Promise<void> {
@@ -17,9 +21,10 @@ export async function serve({ args }: Input): Promise<void> {
 
   const config = readConfig();
   const log = createLog(config.logLevel);
-  const running = await startServer(config, log);
-  onStopSignals(stop, endAtOnce);
-  await announce(config, running.port);
+  logWarnings(log);
+  const running = await startServer(config, log, { lostLogLines: log.lostLines });
+  onStopSignals(stop, endNow);
+  if (process.stdout.isTTY) log.print(await announcement(config, running.port));
   // Whoever waits for the server to come up gets an answer before the log's writer is loaded.
   await new Promise((resolve) => setTimeout(resolve, firstAnswersMs));
   try {
@@ -33,7 +38,7 @@ export async function serve({ args }: Input): Promise<void> {
 
   async function stop(signal: StopSignal): Promise<void> {
     log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), lastWayOutMs).unref();
+    setTimeout(() => end(1), lastWayOutMs).unref();
     try {
       await running.stop();
       log.info({}, 'stopped');
@@ -41,17 +46,32 @@ export async function serve({ args }: Input): Promise<void> {
       process.exitCode = 1;
       log.error({ err }, 'could not stop cleanly');
     }
-    log.close();
+    await log.close(lastLinesMs);
+    // Otherwise it ends when the last file of an upload that was cut off is removed.
+    if (log.isBlocked()) end(1);
   }
 
-  function endAtOnce(signal: StopSignal): void {
+  async function endNow(signal: StopSignal): Promise<void> {
     log.warn({ signal }, 'ended before it had stopped');
-    log.close();
-    process.exit(128 + constants.signals[signal]);
+    await log.close(lastWordMs);
+    end(128 + constants.signals[signal]);
+  }
+
+  /** `process.exit` waits for all threads, and one that hangs in a write to the log would keep it for ever. */
+  function end(exitCode: number): void {
+    if (log.isBlocked()) process.kill(process.pid, 'SIGKILL');
+    process.exit(exitCode);
   }
 }
 
-type StopSignal = 'SIGINT' | 'SIGTERM';
+/** Node would write its warnings to standard error, and wait for whoever reads that. */
+function logWarnings(log: Log): void {
+  process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'));
+}
+
+/** SIGHUP: the terminal is gone. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type StopSignal = (typeof stopSignals)[number];
 
 /** One Ctrl-C may come twice, from the terminal and from npx; a second one is one that comes later. */
 const onceMoreAfterMs = 1000;
@@ -64,12 +84,11 @@ function onStopSignals(first: (signal: StopSignal) => void, onceMore: (signal: S
       first(signal);
     } else if (performance.now() - since > onceMoreAfterMs) onceMore(signal);
   };
-  process.on('SIGINT', told).on('SIGTERM', told);
+  for (const signal of stopSignals) process.on(signal, told);
 }
 
 /** For a person at a terminal; anything else reads the log. */
-async function announce(config: Config, port: number): Promise<void> {
-  if (!process.stdout.isTTY) return;
+async function announcement(config: Config, port: number): Promise<string> {
   const own = config.publicUrl ?? `http://localhost:${port}`;
   const near = lanAddresses(config.host).map((address) => `http://${address}:${port}`);
   const rows = [
@@ -82,9 +101,9 @@ async function announce(config: Config, port: number): Promise<void> {
     ],
     ['read the API', `${own}/docs`],
   ];
-  console.log(`\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n`);
+  const table = `\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n\n`;
   const scan = config.publicUrl ?? near[0];
-  if (scan) console.log(indent((await import('uqr')).renderUnicodeCompact(scan, { border: 1 })));
+  return scan ? `${table}${indent((await import('uqr')).renderUnicodeCompact(scan, { border: 1 }))}\n` : table;
 }
 
 const indent = (text: string) => text.replaceAll(/^/gm, '  ');

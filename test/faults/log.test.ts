@@ -1,0 +1,168 @@
+/** A log that cannot be written: the server goes on, says later what was lost, and ends when it is told to. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createCli } from '../support/cli.ts';
+import { unfinishedBlobs } from '../support/data-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { pipelined } from '../support/pipelined.ts';
+import { dataFolder, portIn } from '../support/process.ts';
+import { openWire, requestHead } from '../support/wire.ts';
+import { fullDisk, type LogTarget, missingReader, startLogged, stuckReader, wholeLines } from './log-reader.ts';
+
+const request = requestHead('GET', '/livez');
+/** Their lines are more than a pipe holds, and more than that and the server together. */
+const fillsPipe = 1000;
+const fillsServer = 6000;
+const endsWithinMs = 10_000;
+const half = 'a'.repeat(100_000);
+
+const faults: Record<string, (t: TestContext) => Promise<LogTarget>> = {
+  'whose reader is stuck': stuckReader,
+  'whose reader is gone': missingReader,
+  'on a full disk': fullDisk,
+};
+
+describe('a log', () => {
+  for (const [what, open] of Object.entries(faults)) {
+    it(`[RUN-8] ${what} keeps nobody waiting, and tells afterwards what was lost`, { timeout: 120_000 }, async (t) => {
+      const log = await open(t);
+      const server = await startLogged(t, log);
+      await log.fail();
+      assert.deepEqual(await pipelined(server.port, request, fillsServer), { 200: fillsServer });
+      assert.ok((await server.lostLines()) > 0, 'lines were lost');
+
+      await log.recover();
+      const lost = await eventually('the loss is told', () => lostIn(log.text()) || undefined);
+      assert.equal(await server.lostLines(), lost);
+      server.signal('SIGTERM');
+      const lines = await eventually('the last line', () => {
+        const text = log.text();
+        return text.includes('"msg":"stopped"') && wholeLines(text).map((line) => JSON.parse(line));
+      });
+      assert.deepEqual(await server.exit, { code: 0, signal: null });
+      const written = lines.filter(({ route }) => route === '/livez').length;
+      assert.ok(written + lost >= fillsServer, `${written} lines were written and ${lost} lost`);
+      const notice = lines.find(({ lost: some }) => some !== undefined);
+      assert.equal(notice.level, 40);
+    });
+
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      it(`[RUN-9] ${what} does not hold up a stop by ${signal}`, { timeout: 60_000 }, async (t) => {
+        const log = await open(t);
+        const server = await startLogged(t, log);
+        await log.fail();
+        await pipelined(server.port, request, fillsPipe);
+        const since = performance.now();
+        server.signal(signal);
+        assert.deepEqual(await server.exit, { code: 0, signal: null });
+        const ms = performance.now() - since;
+        assert.ok(ms < endsWithinMs, `${ms} ms`);
+      });
+    }
+  }
+
+  it('[RUN-9] whose reader is stuck does not hold up the end by a second signal', { timeout: 60_000 }, async (t) => {
+    const log = await stuckReader(t);
+    const server = await startLogged(t, log);
+    const room = await server.api.room();
+    const wire = await openWire(t, server.port);
+    const headers = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': 2 * half.length };
+    await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers) + half);
+    await eventually('an upload is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
+    log.fail();
+    await pipelined(server.port, request, fillsPipe);
+    const since = performance.now();
+    const again = setInterval(() => server.signal('SIGINT'), 50);
+    t.after(() => clearInterval(again));
+    assert.deepEqual(await server.exit, { code: 130, signal: null });
+    const ms = performance.now() - since;
+    assert.ok(ms > 1000 && ms < endsWithinMs, `${ms} ms`);
+  });
+
+  it('[RUN-9] whose tee dies first, by Ctrl-C, does not outlive it', { timeout: 60_000 }, async (t) => {
+    const { shell, folder } = await inPipeline(t, 'tee log');
+    process.kill(-shell.pid, 'SIGINT');
+    const since = performance.now();
+    // All of the pipeline has ended: each of them holds on to standard error.
+    await shell.ended;
+    const ms = performance.now() - since;
+    assert.ok(ms < endsWithinMs, `${ms} ms`);
+    await assertClosed(folder);
+  });
+
+  it('[RUN-8] of which head takes one line leaves the server at work', { timeout: 60_000 }, async (t) => {
+    const { shell, folder, port } = await inPipeline(t, 'head -n 1 > log');
+    assert.deepEqual(await pipelined(port, request, fillsPipe), { 200: fillsPipe });
+    process.kill(-shell.pid, 'SIGTERM');
+    await shell.ended;
+    await assertClosed(folder);
+  });
+
+  it('[RUN-8] [RUN-9] on a terminal that stands still keeps nobody waiting', { timeout: 60_000 }, async (t) => {
+    const { terminal, folder, port, pid } = await onTerminal(t);
+    terminal.signal('SIGSTOP');
+    assert.deepEqual(await pipelined(port, request, fillsPipe), { 200: fillsPipe });
+    process.kill(pid, 'SIGTERM');
+    await eventually('the server has ended', () => hasEnded(pid), endsWithinMs);
+    await assertClosed(folder);
+  });
+
+  it('[RUN-8] on a terminal that goes on is complete', { timeout: 60_000 }, async (t) => {
+    const { terminal, port } = await onTerminal(t);
+    terminal.signal('SIGSTOP');
+    await pipelined(port, request, fillsPipe);
+    terminal.signal('SIGCONT');
+    const hasAll = () => terminal.stdout().match(/\/livez/g)?.length === fillsPipe;
+    await eventually('every request has its line', hasAll);
+    terminal.type('\x03');
+    assert.equal((await terminal.ended).code, 0);
+  });
+
+  it('[RUN-9] on a terminal that hangs up ends with the server, cleanly', { timeout: 60_000 }, async (t) => {
+    const { terminal, folder, pid } = await onTerminal(t);
+    terminal.signal('SIGKILL');
+    await eventually('the server has ended', () => hasEnded(pid));
+    await assertClosed(folder);
+  });
+});
+
+/** How many lines the log says were lost. */
+function lostIn(text: string): number {
+  const notices = wholeLines(text).filter((line) => line.includes('"lost":'));
+  return notices.reduce((sum, line) => sum + JSON.parse(line).lost, 0);
+}
+
+/** One that has ended is a zombie until its parent, which may be stopped, looks at it. */
+const hasEnded = (pid: number) => !existsSync(`/proc/${pid}`) || !existsSync(`/proc/${pid}/exe`);
+
+/** After a clean stop, everything is in the database itself. */
+async function assertClosed(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  assert.ok(names.includes('poproom.db') && !names.includes('poproom.db-wal'), names.join());
+}
+
+const settings = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0', POPROOM_LOG_LEVEL: 'debug' };
+
+/** A server whose log another program reads and writes to the file `log`. */
+async function inPipeline(t: TestContext, reader: string) {
+  const folder = await dataFolder(t);
+  const cli = await createCli(t, { ...settings, POPROOM_DATA_DIR: folder });
+  const shell = cli.shell(`poproom serve | ${reader}`);
+  const readLog = () => readFile(join(cli.home, 'log'), 'utf8').catch(() => '');
+  const port = await eventually('the server listens', async () => portIn(await readLog()));
+  return { shell, folder, port };
+}
+
+async function onTerminal(t: TestContext) {
+  const folder = await dataFolder(t);
+  const cli = await createCli(t, { ...settings, POPROOM_DATA_DIR: folder });
+  const terminal = cli.terminal(`sh -c 'echo "pid $$"; exec poproom serve'`);
+  await terminal.shows('listening');
+  const pid = Number(/pid (\d+)/.exec(terminal.stdout())?.[1]);
+  // It is in a session of its own, and outlives its terminal if the test fails.
+  t.after(() => existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGKILL'));
+  return { terminal, folder, pid, port: Number(/localhost:(\d+)/.exec(terminal.stdout())?.[1]) };
+}
