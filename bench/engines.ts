@@ -12,7 +12,11 @@ const poproom = [process.execPath, join(root, 'bin/poproom.js'), 'serve'];
 const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
 const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'everysec']);
 
-const common = { POPROOM_HOST: '127.0.0.1', POPROOM_FREE_LIMIT: '1000000000' };
+const common = {
+  POPROOM_HOST: '127.0.0.1',
+  POPROOM_FREE_LIMIT: '1000000000',
+  POPROOM_CLIENT_MAX_BYTES: '900000GiB',
+};
 const onRedis = (name: string) => ({
   POPROOM_DATA_DIR: join(folder, name),
   POPROOM_STORE: redis.url,

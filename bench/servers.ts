@@ -25,7 +25,11 @@ export interface PoproomOptions {
 }
 
 /** With limits that are counted like any others, but never reached. */
-const limits = { POPROOM_FREE_LIMIT: '1000000000', POPROOM_MAX_CHANNELS_PER_CLIENT: '100000' };
+const limits = {
+  POPROOM_FREE_LIMIT: '1000000000',
+  POPROOM_CLIENT_MAX_BYTES: '900000GiB',
+  POPROOM_MAX_CHANNELS_PER_CLIENT: '100000',
+};
 
 export async function startPoproom({ root = ownRoot, port, settings = {} }: PoproomOptions): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));

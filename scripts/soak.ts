@@ -23,6 +23,7 @@ const sampleEveryMs = 10_000;
 const settings = {
   POPROOM_ROOM_TTL: '60',
   POPROOM_FREE_LIMIT: '0',
+  POPROOM_CLIENT_MAX_BYTES: '900000GiB',
   // A visitor may come to a room that another has just deleted.
   POPROOM_MISS_LIMIT: '0',
   POPROOM_MAX_CHANNELS_PER_CLIENT: '10000',

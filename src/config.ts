@@ -42,6 +42,23 @@ export const settings = {
   roomMaxTtl: setting('POPROOM_ROOM_MAX_TTL', '7d', 'longest lifetime that may be asked for, up to 3650d', duration),
   contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'largest text of a room, up to 8MiB', size(1, 8 * 1024 ** 2)),
   minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'room that uploads leave on the disk', size(0)),
+  clientMaxBytes: setting(
+    'POPROOM_CLIENT_MAX_BYTES',
+    '500MiB',
+    'bytes of files that one address without a key may store, an IPv6 /48 four times as many; 0 for no limit',
+    size(0),
+  ),
+  keyMaxBytes: setting(
+    'POPROOM_KEY_MAX_BYTES',
+    '5GiB',
+    'bytes of files that one API key may store; 0 for no limit',
+    size(0),
+  ),
+  totalMaxBytes: optional(
+    'POPROOM_TOTAL_MAX_BYTES',
+    'bytes of all files together, 0 for no limit; when unset, 80 % of the disk, and none with S3',
+    size(0),
+  ),
   freeLimit: setting('POPROOM_FREE_LIMIT', '100', 'requests an hour without a key; 0 for no limit', wholeNumber(0)),
   proLimit: setting('POPROOM_PRO_LIMIT', '1000', 'requests an hour of a pro key; 0 for no limit', wholeNumber(0)),
   missLimit: setting(

@@ -10,12 +10,14 @@ import { createFiles } from './core/files.ts';
 import { collectWhenQuiet } from './core/garbage.ts';
 import { quotas } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
+import { answerOperator } from './core/operator-requests.ts';
 import type { Parts } from './core/parts.ts';
 import type { Clock, Log, Store } from './core/ports.ts';
 import { createRooms, type Rooms } from './core/rooms.ts';
+import { createStorageQuota } from './core/storage-quota.ts';
 import { createSweeper, type Sweeper } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
-import { openEngine } from './engine.ts';
+import { openEngine, totalMaxBytes } from './engine.ts';
 import { createApp } from './http/app.ts';
 import { largestContentBody } from './http/body.ts';
 import { createGate } from './http/gate.ts';
@@ -74,8 +76,12 @@ const real: Surroundings = {
 export async function startServer(config: Config, log: Log, given: Partial<Surroundings> = {}): Promise<Running> {
   const { clock, monotonic, heartbeatMs, silenceMs, page, lostLogLines } = { ...real, ...given };
   const { store, bus, blobs, secret, close: closeEngine } = await openEngine(config, clock);
-  const parts: Parts = { rooms: store.rooms, blobs, bus, clock, secret };
-  const clientLog = createClientLog({ log, hash: createClientHash(secret), isDebug: config.logLevel === 'debug' });
+  const hashClient = createClientHash(secret);
+  const maxStoredBytes = totalMaxBytes(config);
+  const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
+  const quota = createStorageQuota(quotaRules, hashClient);
+  const parts: Parts = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, clock, secret };
+  const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(parts, {
     lifetime: config.roomTtl,
     longestLifetime: config.roomMaxTtl,
@@ -104,11 +110,14 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     doubted: (why) =>
       log.warn(why, 'the clock leapt or may be ahead: until it has been steady for 10 minutes nothing is deleted'),
   });
+  const { inbox } = store;
+  const stopAnswering = inbox && answerOperator({ inbox, store: store.rooms, rooms, clock, log });
   let stopping = false;
   const isStopping = () => stopping;
   const shared = { config, clientLog, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping };
-  const server = await openHttp({ ...shared, memory, turns, lostLogLines }).catch(async (error) => {
+  const server = await openHttp({ ...shared, maxStoredBytes, memory, turns, lostLogLines }).catch(async (error) => {
     live.stop();
+    await stopAnswering?.();
     await closeEngine();
     throw error;
   });
@@ -150,6 +159,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     await close(server, sockets, finishWithinMs - config.drain * 1000);
     clientLog.stop();
     await sweeper.stop();
+    await stopAnswering?.();
     await closeEngine();
   }
 
@@ -171,6 +181,7 @@ interface HttpParts {
   rooms: Rooms;
   live: LiveChannel;
   sweeper: Sweeper;
+  maxStoredBytes: number;
   silenceMs: number;
   page: PageSource;
   monotonic: Clock;
@@ -182,13 +193,15 @@ interface HttpParts {
 
 async function openHttp(given: HttpParts): Promise<Server> {
   const { config, clientLog, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping } = given;
-  const { memory, turns } = given;
+  const { maxStoredBytes, memory, turns } = given;
   const { blobs, clock, secret } = parts;
   const metrics = config.metrics
     ? await createMetrics({
         rooms: () => store.rooms.countRooms(clock()),
         channels: live.size,
         lostLogLines: given.lostLogLines,
+        storage: store.storage.usage,
+        maxStoredBytes,
       })
     : undefined;
   const nextRequestId = createRequestIds();
@@ -207,6 +220,7 @@ async function openHttp(given: HttpParts): Promise<Server> {
     probes: createProbes({
       store,
       blobs,
+      maxStoredBytes,
       clock,
       largestContent: config.contentMax,
       monotonic,

@@ -203,6 +203,29 @@ export const serverCommands: readonly Command[] = [
     load: async () => (await import('./server/keys.ts')).keys,
   },
   {
+    name: 'rooms',
+    takes: 'list | show CODE | rm CODE…',
+    does: 'show the rooms of the server, and remove some',
+    more: `Run it with the settings of the server, whether that runs or not. It shows how old and how large rooms are, and a hash of
+the client that created each of them, as in the log; never a text, a name or an address. Codes are masked, since anyone can
+read a room with its code. A running server removes a room within seconds.`,
+    options: {
+      client: { value: 'HASH', does: 'only the rooms that this client created' },
+      limit: { value: 'N', does: 'list the N largest rooms; 100 when not said, 0 for all' },
+      reveal: { does: 'show whole codes' },
+      yes: { short: 'y', does: 'do not ask' },
+      json,
+    },
+    examples: [
+      ['poproom rooms list', 'the largest rooms'],
+      ['poproom rooms show 7KQ2MX', 'one room'],
+      ['poproom rooms rm 7KQ2MX', 'delete it for everyone'],
+      ['poproom rooms rm --client 3f9c0a51be77', 'delete all rooms of a client'],
+    ],
+    choices: ['list', 'show', 'rm'],
+    load: async () => (await import('./server/rooms.ts')).rooms,
+  },
+  {
     name: 'migrate',
     takes: '--from … --to …',
     does: 'move everything to another engine, or another folder',

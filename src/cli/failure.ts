@@ -24,7 +24,7 @@ export class Ended extends Error {
 
 const other = 1;
 const usage = 2;
-const missing = 3;
+export const missing = 3;
 const noAccess = 4;
 const conflict = 5;
 const tooLarge = 6;
@@ -60,6 +60,7 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
   CONTENT_TOO_LARGE: tooLarge,
   FILE_TOO_LARGE: tooLarge,
   ROOM_FULL: tooLarge,
+  QUOTA_EXCEEDED: tooLarge,
   STORAGE_FULL: tooLarge,
   RATE_LIMITED: limited,
   OFFLINE: unreachable,

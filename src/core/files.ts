@@ -5,27 +5,36 @@ import { largestFile } from '../protocol/largest-file.ts';
 import { admit, type Caller, roomOver } from './admission.ts';
 import { PoproomError } from './errors.ts';
 import { cleanFileName } from './file-name.ts';
-import { filesPerRoom } from './limits.ts';
+import { filesPerRoom, uploadDeadlineMs } from './limits.ts';
 import type { Parts } from './parts.ts';
-import type { ByteRange, Room, StoredFile } from './ports.ts';
+import type { ByteRange, ReachedLimit, Room, StorageRequest, StoredFile } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
+import { overQuota } from './storage-quota.ts';
 import { trashOf } from './trash.ts';
 
 export interface Upload {
   name: string;
   type: string;
   bytes: Readable;
-  /** As announced by the sender, where it was; no more than this can come. */
-  size: number | undefined;
   /** Settles when the request has been received whole; a form may turn out to be malformed after its file. */
   whole: Promise<void>;
   signal: AbortSignal;
 }
 
+/** An upload that may begin. Its bytes are reserved until it is stored, or has failed. */
+export interface PreparedUpload {
+  room: Room;
+  request: StorageRequest;
+  fileId: string;
+  /** How many bytes it may have, and which limit keeps it from having more. */
+  maxBytes: number;
+  limit: ReachedLimit | undefined;
+}
+
 export type Files = ReturnType<typeof createFiles>;
 
 export function createFiles(parts: Parts) {
-  const { rooms, blobs, bus, clock } = parts;
+  const { rooms, blobs, bus, storage, quota, clock } = parts;
 
   async function keep(code: RoomCode, file: StoredFile): Promise<void> {
     const added = await rooms.addFile(code, file, filesPerRoom);
@@ -34,30 +43,61 @@ export function createFiles(parts: Parts) {
     bus.publish(code, { seq: added.seq });
   }
 
+  /** Gives back what was reserved for an upload that stores nothing. Where this fails, the sweep does it later. */
+  async function release({ request }: PreparedUpload): Promise<void> {
+    await storage.release(request).catch(() => undefined);
+  }
+
+  async function store({ request, maxBytes, limit }: PreparedUpload, { bytes, signal }: Upload): Promise<number> {
+    try {
+      return await blobs.put(request.blob, bytes, maxBytes, signal);
+    } catch (error) {
+      throw isTooLarge(error) ? tooLarge(limit) : error;
+    }
+  }
+
   return {
-    /** Everything that can be refused before a byte is read. */
-    async prepareUpload(caller: Caller, size: number | undefined): Promise<Room> {
+    /**
+     * Everything that can be refused before a byte is read. `size` is the announced length, `mostBytes` an upper bound
+     * where there is none; then what is left of a quota is reserved.
+     */
+    async prepareUpload(caller: Caller, size: number | undefined, mostBytes = largestFile): Promise<PreparedUpload> {
       const room = await admit(parts, caller);
       if (size !== undefined && size > largestFile) throw fileTooLarge();
       const full = room.fileCount >= filesPerRoom.files || room.fileBytes + (size ?? 0) > filesPerRoom.bytes;
       if (full) throw roomFull();
       await blobs.checkSpace(size ?? largestFile);
-      return room;
+      const fileId = randomBytes(16).toString('hex');
+      const request = {
+        blob: createHash('sha256').update(fileId).digest('hex'),
+        owner: quota.ownerOf(caller.client),
+        expiresAt: room.expiresAt,
+        deadline: clock() + uploadDeadlineMs,
+        least: size ?? 0,
+        most: size ?? Math.min(mostBytes, largestFile),
+      };
+      const grant = await storage.reserve(request, quota.limitsOf(caller.client), clock());
+      if (grant.outcome === 'refused') throw overQuota(grant.limit);
+      return { room, request, fileId, maxBytes: grant.bytes, limit: grant.limit };
     },
 
-    async upload(room: Room, { name, type, bytes, size: announced, whole, signal }: Upload): Promise<StoredFile> {
-      const id = randomBytes(16).toString('hex');
-      const blob = createHash('sha256').update(id).digest('hex');
-      const size = await blobs.put(blob, bytes, announced ?? largestFile, signal).catch(inOurWords);
+    async upload(prepared: PreparedUpload, upload: Upload): Promise<StoredFile> {
+      const { room, request, fileId } = prepared;
+      const { blob, owner } = request;
+      let isStored = false;
       try {
-        await whole;
-        const file = { id, blob, name: cleanFileName(name), type: cleanType(type), size, uploadedAt: clock() };
+        const size = await store(prepared, upload);
+        isStored = true;
+        await upload.whole;
+        const [name, type] = [cleanFileName(upload.name), cleanType(upload.type)];
+        const file = { id: fileId, blob, name, type, size, uploadedAt: clock(), owner };
         await keep(room.code, file);
         return file;
       } catch (error) {
         // Where the store did not answer, the row may be there: then the hourly walk decides about the bytes.
-        const unknown = error instanceof PoproomError && error.code === 'UNAVAILABLE';
-        if (!unknown) await blobs.remove(blob);
+        if (isStored && isUnanswered(error)) throw error;
+        if (isStored) await blobs.remove(blob);
+        await release(prepared);
         throw error;
       }
     },
@@ -105,10 +145,11 @@ export function fileTooLarge(): PoproomError {
   });
 }
 
-/** A store knows how much it was to take, and not what a file may have. */
-function inOurWords(error: unknown): never {
-  throw error instanceof PoproomError && error.code === 'FILE_TOO_LARGE' ? fileTooLarge() : error;
-}
+/** A blob store knows how many bytes it may take, and not why. */
+const tooLarge = (limit: ReachedLimit | undefined) => (limit ? overQuota(limit) : fileTooLarge());
+
+const isTooLarge = (error: unknown) => error instanceof PoproomError && error.code === 'FILE_TOO_LARGE';
+const isUnanswered = (error: unknown) => error instanceof PoproomError && error.code === 'UNAVAILABLE';
 
 function fileNotFound(): PoproomError {
   return new PoproomError('FILE_NOT_FOUND', 'There is no such file, or its room is gone.');

@@ -79,7 +79,7 @@ export function differenceOf(record: RoomRecord, there: RoomRecord | undefined):
   if (record.content.content !== there.content.content) return 'its text is another there';
   if (!isSame('files')) return 'its files are others there';
   if (!isSame('history', 'keepsHistory')) return 'its history differs';
-  if (!isSame('seq', 'content', 'entries', 'pinAttempts')) return 'it was changed on one side';
+  if (!isSame('seq', 'content', 'entries', 'pinAttempts', 'owner')) return 'it was changed on one side';
   return undefined;
 }
 

@@ -1,10 +1,13 @@
 /** What the rules of the service work with; put together once, by the composition root. */
-import type { BlobStore, Clock, EventBus, RoomStore } from './ports.ts';
+import type { BlobStore, Clock, EventBus, RoomStore, StorageAccounts } from './ports.ts';
+import type { StorageQuota } from './storage-quota.ts';
 
 export interface Parts {
   rooms: RoomStore;
   blobs: BlobStore;
   bus: EventBus;
+  storage: StorageAccounts;
+  quota: StorageQuota;
   clock: Clock;
   /** Keys the hashes of PINs. */
   secret: string;

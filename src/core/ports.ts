@@ -13,6 +13,13 @@ export type Clock = () => number;
 /** Who a request counts against: `key:ID` or an address. */
 export type ClientId = string;
 
+/** Whose stored bytes they are, as keyed hashes: no address is stored. */
+export interface Owner {
+  client: string;
+  /** The network that the address of the client belongs to; undefined for a key and for IPv4. */
+  network: string | undefined;
+}
+
 export interface Room {
   code: RoomCode;
   createdAt: number;
@@ -31,6 +38,10 @@ export interface RoomDraft {
   pinMac: Uint8Array | undefined;
   /** The maker knows the PIN: strangers' wrong guesses must not lock it out. */
   creator: ClientId;
+  /** The creator, for operators; undefined where it is not known. */
+  owner: Owner | undefined;
+  /** Whether a long text counts towards the quota of the owner. */
+  countsText: boolean;
   /** Whether the room keeps checkpoints of its text. */
   keepsHistory: boolean;
 }
@@ -124,6 +135,16 @@ export interface StoredText {
   /** The version of the newest checkpoint; 0 where there is none. */
   checkpointVersion: number;
   keepsHistory: boolean;
+  /** Absent where the text does not count. */
+  quota?: TextQuota;
+}
+
+/** Towards whose quota a text counts, and with how many bytes. */
+export interface TextQuota {
+  owner: Owner;
+  charged: number;
+  /** Bytes of all checkpoints. */
+  historyBytes: number;
 }
 
 /**
@@ -190,6 +211,8 @@ export interface StoredFile {
   type: string;
   size: number;
   uploadedAt: number;
+  /** The client that uploaded it; undefined for files from before there were quotas. */
+  owner: Owner | undefined;
 }
 
 export interface FileQuota {
@@ -268,6 +291,7 @@ export interface RoomStore {
   /** Erases the checkpoints and the log, where this is still the current text. */
   clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | Absence>;
 
+  /** Its bytes count for its owner from here on, whether they were reserved or not. */
   addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | Absence>;
   listFiles(code: RoomCode, now: number): Promise<StoredFile[] | Absence>;
   /** The file of a live room, whichever it is. */
@@ -287,6 +311,99 @@ export interface RoomStore {
   /** Which of these blobs belong to a file or wait in the trash. */
   knownBlobs(blobs: readonly string[]): Promise<Set<string>>;
   countRooms(now: number): Promise<number>;
+}
+
+/** How many bytes of files may be stored; `Infinity` for no limit. */
+export interface StorageLimits {
+  client: number;
+  network: number;
+  /** By everyone together. */
+  total: number;
+}
+
+/** An upload that is about to begin. */
+export interface StorageRequest {
+  blob: string;
+  owner: Owner;
+  /** When the room of the file expires. */
+  expiresAt: number;
+  /** When it must be over; a reservation that is neither used nor released by then belongs to a node that crashed. */
+  deadline: number;
+  /** How many bytes it has: both are the same where the sender announced it. */
+  least: number;
+  most: number;
+}
+
+export interface TextCharge {
+  code: RoomCode;
+  owner: Owner;
+  bytes: number;
+}
+
+export interface ReachedLimit {
+  scope: keyof StorageLimits;
+  /** Bytes that are stored or reserved. */
+  used: number;
+  maximum: number;
+  /** When the first room with files of this client or network expires. */
+  freesAt: number | undefined;
+}
+
+export type StorageGrant =
+  /** At least as many bytes as it needs; with what kept it from getting the most. */
+  { outcome: 'granted'; bytes: number; limit: ReachedLimit | undefined } | { outcome: 'refused'; limit: ReachedLimit };
+
+export interface StorageUsage {
+  /** Bytes of all files. */
+  stored: number;
+  /** Bytes that uploads in progress may still store. */
+  reserved: number;
+}
+
+/**
+ * Bytes of files by owner. A file counts from the reservation that precedes it until it is removed, at the latest until
+ * its bytes are. Stored and reserved bytes never exceed a limit, however many uploads begin at once on however many
+ * nodes; close to a limit, an upload may be refused for one that then fails.
+ */
+export interface StorageAccounts {
+  reserve(request: StorageRequest, limits: StorageLimits, now: number): Promise<StorageGrant>;
+  /** For an upload that stored nothing. */
+  release(request: Pick<StorageRequest, 'blob' | 'owner'>): Promise<void>;
+  /** Lets the text of a room count with so many bytes until the room ends; returns the limit that refuses it. */
+  chargeText(charge: TextCharge, limits: StorageLimits, now: number): Promise<ReachedLimit | undefined>;
+  /** Ends the reservations past their deadline, and the charges of rooms that have ended. */
+  releaseAbandoned(now: number): Promise<void>;
+  usage(): Promise<StorageUsage>;
+  /** Bytes that a client or a network has stored or reserved. */
+  usageOf(account: string): Promise<number>;
+}
+
+/** A room as operators see it: nothing that people wrote, and no names. */
+export interface RoomSummary extends Room {
+  /** Bytes of the text, its log and its history, about as they are stored. */
+  textBytes: number;
+  /** Hash of the client that created it. */
+  client: string | undefined;
+}
+
+/** The rooms of an engine for the command line, beside servers that may be running. */
+export interface RoomDirectory {
+  list(now: number): AsyncIterable<RoomSummary>;
+  find(code: RoomCode, now: number): Promise<RoomSummary | undefined>;
+  /** How many devices are in each of these rooms; undefined where no server answers. */
+  countDevices(codes: readonly RoomCode[], now: number): Promise<number[] | undefined>;
+  /** What became of each; `requested` where a running server has been asked and has not answered yet. */
+  remove(codes: readonly RoomCode[], now: number): Promise<('removed' | 'requested' | Absence)[]>;
+  close(): Promise<void>;
+}
+
+/** What the command line asks of the server that owns the database. */
+export type OperatorRequest = { remove: readonly RoomCode[] } | { countDevices: readonly RoomCode[] };
+
+export interface OperatorInbox {
+  /** Those that are not answered, oldest first. */
+  unanswered(): Promise<{ id: number; request: OperatorRequest }[]>;
+  answer(id: number, answer: unknown): Promise<void>;
 }
 
 export type Tier = 'free' | 'pro';
@@ -343,6 +460,9 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   createdAt: number;
   expiresAt: number;
   pinMac: Uint8Array | undefined;
+  owner: Owner | undefined;
+  /** With how many bytes the text counts towards the quota of the owner; undefined where it does not count. */
+  textCharge: number | undefined;
   /** Those who gave the right PIN, longest ago first. */
   trusted: ClientId[];
 }
@@ -370,6 +490,9 @@ export interface Store {
   rates: RateCounter;
   keys: KeyStore;
   archive: Archive;
+  storage: StorageAccounts;
+  /** Where the server alone may change the rooms; undefined where the command line can do it itself. */
+  inbox: OperatorInbox | undefined;
   /** Rejects when the store cannot answer. */
   ping(): Promise<void>;
   /** Rejects with STORAGE_FULL when the disk has too little room for a further text of this size. */

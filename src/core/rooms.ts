@@ -8,7 +8,7 @@ import type { Absence, Checkpoint, CheckpointInfo, ClientId, Content, Room, Soon
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
 import { checkContent } from './text/edit-rules.ts';
 import { createTexts, type EditRequest, type WrittenText } from './text/texts.ts';
-import { trashOf } from './trash.ts';
+import { endRoom } from './trash.ts';
 
 export interface RoomRules {
   /** Seconds. */
@@ -34,8 +34,17 @@ export type ContentEdit =
 export type Rooms = ReturnType<typeof createRooms>;
 
 export function createRooms(parts: Parts, rules: RoomRules) {
-  const { rooms, bus, clock, secret } = parts;
-  const texts = createTexts(parts, rules);
+  const { rooms, clock, secret, quota } = parts;
+  const charging = { storage: parts.storage, limits: quota.textLimits, clock };
+  const texts = createTexts(parts, rules, charging);
+
+  /** Deletes a room for everyone; returns why there was none. */
+  async function end(code: RoomCode): Promise<Absence | undefined> {
+    const ended = await endRoom(parts, code);
+    if (ended === undefined) texts.forget(code);
+    return ended;
+  }
+
   return {
     async create({ client, pin, expiresIn = rules.lifetime, history }: NewRoom) {
       checkLifetime(expiresIn, rules.longestLifetime);
@@ -50,6 +59,8 @@ export function createRooms(parts: Parts, rules: RoomRules) {
           expiresAt,
           pinMac: checkedPin && macPin(secret, draw, checkedPin),
           creator: client,
+          owner: quota.ownerOf(client),
+          countsText: quota.countsTexts(client),
           keepsHistory: history,
         }),
       );
@@ -64,11 +75,8 @@ export function createRooms(parts: Parts, rules: RoomRules) {
 
     async remove(caller: Caller): Promise<RoomCode> {
       const { code } = await admit(parts, caller);
-      const deleted = await rooms.deleteRoom(code, clock());
-      if (typeof deleted === 'string') throw roomOver(deleted);
-      bus.publish(code, { seq: deleted.seq });
-      texts.forget(code);
-      await trashOf(parts).emptySoon();
+      const absence = await end(code);
+      if (absence) throw roomOver(absence);
       return code;
     },
 
@@ -80,6 +88,9 @@ export function createRooms(parts: Parts, rules: RoomRules) {
         if (!(error instanceof PoproomError && error.code === 'PIN_REQUIRED')) throw error;
       }
     },
+
+    /** For the operator, who needs no PIN. */
+    end,
 
     readContent: (caller: Caller): Soon<Content> => admitToRead(parts, caller),
 

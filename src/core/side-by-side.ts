@@ -19,3 +19,14 @@ export async function sideBySide<T>(
   await Promise.all(Array.from({ length: atOnce }, () => workOn().catch(note)));
   if (failures.length > 0) throw failures[0];
 }
+
+/** The results of work on many items, in their order; a store takes only so many commands at a time. */
+export async function mapInPortions<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < items.length; i += portion) {
+    results.push(...(await Promise.all(items.slice(i, i + portion).map(work))));
+  }
+  return results;
+}
+
+const portion = 200;

@@ -15,7 +15,7 @@ export interface SweepReport {
 }
 
 export async function sweepRooms(parts: Parts): Promise<SweepReport> {
-  const { rooms, bus, clock } = parts;
+  const { rooms, bus, storage, clock } = parts;
   const now = clock();
   let ended = 0;
   for (;;) {
@@ -24,6 +24,7 @@ export async function sweepRooms(parts: Parts): Promise<SweepReport> {
     ended += codes.length;
     if (codes.length < portion) break;
   }
+  await storage.releaseAbandoned(now);
   return { rooms: ended, blobs: await trashOf(parts).empty() };
 }
 

@@ -1,6 +1,7 @@
 /** Bytes that no file names any more, and how they are removed: once, whoever asks, on however many nodes. */
 import type { Parts } from './parts.ts';
-import type { RoomStore } from './ports.ts';
+import type { Absence, RoomStore } from './ports.ts';
+import type { RoomCode } from './room-code.ts';
 
 export interface Trash {
   /** Removes all that is in it now; returns how many that were. */
@@ -14,16 +15,29 @@ const portion = 500;
 /** A file store that hangs must not make a request hang that is done with it. */
 const patienceMs = 1000;
 
+type TrashParts = Pick<Parts, 'rooms' | 'blobs' | 'clock'>;
+
 const trashes = new WeakMap<RoomStore, Trash>();
 
 /** The trash of a store: one for all who have to do with it in this process. */
-export function trashOf(parts: Parts): Trash {
+export function trashOf(parts: TrashParts): Trash {
   const trash = trashes.get(parts.rooms) ?? createTrash(parts);
   trashes.set(parts.rooms, trash);
   return trash;
 }
 
-function createTrash({ rooms, blobs, clock }: Parts): Trash {
+/** Deletes a room with its files and tells its members; returns why there was none. */
+export async function endRoom(parts: EndingParts, code: RoomCode): Promise<Absence | undefined> {
+  const deleted = await parts.rooms.deleteRoom(code, parts.clock());
+  if (typeof deleted === 'string') return deleted;
+  parts.bus.publish(code, { seq: deleted.seq });
+  await trashOf(parts).emptySoon();
+  return undefined;
+}
+
+export type EndingParts = Pick<Parts, 'rooms' | 'blobs' | 'bus' | 'clock'>;
+
+function createTrash({ rooms, blobs, clock }: TrashParts): Trash {
   let running: Promise<number> | undefined;
   let next: Promise<number> | undefined;
 

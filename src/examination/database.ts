@@ -9,6 +9,8 @@ export interface DatabaseFacts {
   damage: readonly string[];
   rooms: number;
   keysInForce: number;
+  /** Bytes of all files. */
+  storedBytes: number;
 }
 
 /** Undefined where there is none yet; `unread` where looking would make a file. */
@@ -32,6 +34,8 @@ function factsOf(db: DatabaseSync): DatabaseFacts {
   const count = (what: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${what}`).get()?.n);
   const said = db.prepare('PRAGMA quick_check(3)').all();
   const damage = said.map(({ quick_check }) => String(quick_check)).filter((verdict) => verdict !== 'ok');
-  if (damage.length > 0) return { damage, rooms: 0, keysInForce: 0 };
-  return { damage, rooms: count('rooms'), keysInForce: count('api_keys WHERE revoked_at IS NULL') };
+  if (damage.length > 0) return { damage, rooms: 0, keysInForce: 0, storedBytes: 0 };
+  // Not from the sums that are kept: a database of an earlier version has none.
+  const storedBytes = Number(db.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM files').get()?.bytes);
+  return { damage, rooms: count('rooms'), keysInForce: count('api_keys WHERE revoked_at IS NULL'), storedBytes };
 }

@@ -1,7 +1,8 @@
 /** Looks at the Redis of the distributed engine, beside servers that may be running. Nothing is written. */
+import { guardRules } from '../core/limits.ts';
 import { connectRedis, type Redis } from '../redis/connection.ts';
 import { parseRedisUrl } from '../redis/redis-url.ts';
-import { createRedisKeys } from '../store/redis/index.ts';
+import { createRedisStore } from '../store/redis/index.ts';
 
 export interface RedisFacts {
   /** Of Redis, or of the Redis that a Valkey is compatible with. */
@@ -13,6 +14,8 @@ export interface RedisFacts {
   /** What it said, and what the clock here said before and after. */
   clock: { theirs: number; before: number; after: number };
   keysInForce: number;
+  /** Bytes of all files. */
+  storedBytes: number;
 }
 
 /** Its hosts, without the password. */
@@ -26,7 +29,8 @@ export async function examineRedis(url: string): Promise<RedisFacts> {
   const redis = await connectRedis(target);
   try {
     const info = readInfo(String(await redis.send('', ['INFO'])));
-    const keys = await createRedisKeys(redis, target.prefix).list();
+    const { keys: keyStore, storage } = createRedisStore(redis, target.prefix, guardRules(0));
+    const keys = await keyStore.list();
     return {
       version: info.get('redis_version') ?? '0',
       evictionPolicy: info.get('maxmemory_policy'),
@@ -34,6 +38,7 @@ export async function examineRedis(url: string): Promise<RedisFacts> {
       syncsLog: await syncOf(redis),
       clock: await clockOf(redis),
       keysInForce: keys.filter(({ revokedAt }) => revokedAt === undefined).length,
+      storedBytes: (await storage.usage()).stored,
     };
   } finally {
     await redis.close();

@@ -20,6 +20,7 @@ export const statusOf: Record<ErrorCode, number> = {
   CONTENT_TOO_LARGE: 413,
   FILE_TOO_LARGE: 413,
   ROOM_FULL: 413,
+  QUOTA_EXCEEDED: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RATE_LIMITED: 429,
   PIN_LOCKED: 429,

@@ -1,4 +1,5 @@
 /** Figures for Prometheus, loaded only when asked for. */
+import type { StorageUsage } from '../core/ports.ts';
 import type { Observation } from './request-record.ts';
 
 export interface Metrics {
@@ -10,9 +11,13 @@ export interface Gauges {
   rooms: () => Promise<number>;
   channels: () => number;
   lostLogLines: () => number;
+  storage: () => Promise<StorageUsage>;
+  /** 0 for no limit. */
+  maxStoredBytes: number;
 }
 
-export async function createMetrics({ rooms, channels, lostLogLines }: Gauges): Promise<Metrics> {
+export async function createMetrics(gauges: Gauges): Promise<Metrics> {
+  const { rooms, channels, lostLogLines, storage, maxStoredBytes } = gauges;
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -48,6 +53,22 @@ export async function createMetrics({ rooms, channels, lostLogLines }: Gauges): 
       this.inc(lostLogLines());
     },
   });
+  new Gauge({
+    name: 'poproom_stored_bytes',
+    help: 'Bytes of files: stored, and reserved for uploads in progress.',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      const { stored, reserved } = await storage();
+      this.set({ state: 'stored' }, stored);
+      this.set({ state: 'reserved' }, reserved);
+    },
+  });
+  new Gauge({
+    name: 'poproom_stored_bytes_limit',
+    help: 'Bytes that all files together may have; 0 for no limit.',
+    registers: [registry],
+  }).set(maxStoredBytes);
   return {
     observe({ method, route, status, seconds }) {
       requests.labels(knownMethod(method), route, String(status)).observe(seconds);

@@ -1,9 +1,12 @@
 /** How the service is: for people and their monitors (health), supervisors (live) and load balancers (ready). */
+import { PoproomError } from '../core/errors.ts';
 import type { BlobStore, Clock, Store } from '../core/ports.ts';
 
 export interface ProbeParts {
   store: Store;
   blobs: BlobStore;
+  /** Of all files; 0 for no limit. */
+  maxStoredBytes: number;
   clock: Clock;
   /** The largest text, for which there should be room. */
   largestContent: number;
@@ -17,14 +20,25 @@ export interface ProbeParts {
 export type Probes = ReturnType<typeof createProbes>;
 
 export function createProbes(parts: ProbeParts) {
-  const { store, blobs, clock, monotonic, largestContent, lastSweptAt, sweepEveryMs, isStopping } = parts;
+  const { store, blobs, maxStoredBytes, clock, monotonic, largestContent, lastSweptAt, sweepEveryMs, isStopping } =
+    parts;
   const startedAt = monotonic();
   const stores = { store: shared(() => store.ping()), files: shared(() => blobs.ping()) };
 
-  /** Uploads may be allowed to take the last byte: then there should be one. */
-  async function disk(): Promise<void> {
-    await Promise.all([blobs.checkSpace(1), store.checkSpace(largestContent)]);
+  /** Without room for files the server is still ready for texts, so this does not decide whether it is ready. */
+  async function uploads(): Promise<string | undefined> {
+    try {
+      await blobs.checkSpace(1);
+    } catch (error) {
+      if (error instanceof PoproomError && error.code === 'STORAGE_FULL') return 'full';
+      throw error;
+    }
+    if (maxStoredBytes === 0) return undefined;
+    const { stored, reserved } = await store.storage.usage();
+    return stored + reserved >= maxStoredBytes ? 'full' : undefined;
   }
+
+  const sharedUploads = shared(uploads);
 
   return {
     async health() {
@@ -35,11 +49,13 @@ export function createProbes(parts: ProbeParts) {
     async ready() {
       const checks = await run({
         ...stores,
-        disk,
+        disk: () => store.checkSpace(largestContent),
+        uploads: sharedUploads,
         sweep: async () => (clock() - lastSweptAt() > 4 * sweepEveryMs ? 'late' : undefined),
         server: async () => (isStopping() ? 'stopping' : undefined),
       });
-      return { ready: Object.values(checks).every(isOk), checks };
+      const { uploads: _, ...needed } = checks;
+      return { ready: Object.values(needed).every(isOk), checks };
     },
   };
 }

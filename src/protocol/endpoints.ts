@@ -143,7 +143,7 @@ export const endpoints = {
     successes: [
       { status: 200, description: 'The text was stored.', schema: schemas.contentWritten, headers: ['ETag'] },
     ],
-    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
     counted: true,
   },
   readContent: {
@@ -183,7 +183,7 @@ export const endpoints = {
     ],
     body: { schema: schemas.editContentRequest, required: true },
     successes: [{ status: 200, description: 'The edit was stored.', schema: schemas.contentEdited, headers: ['ETag'] }],
-    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
     counted: true,
   },
   listHistory: {
@@ -254,7 +254,7 @@ export const endpoints = {
     ],
     body: 'file',
     successes: [{ status: 201, description: 'The file was stored.', schema: schemas.fileUploaded }],
-    errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
   listFiles: {
@@ -447,7 +447,8 @@ export const endpoints = {
     path: '/readyz',
     tag: 'Service',
     summary: 'Can it serve?',
-    description: 'For a load balancer: the stores answer, the disk has room, the sweep is not late.',
+    description:
+      'For a load balancer: the stores answer, the disk has room for texts, the sweep is not late. `uploads` is `full` when there is no room for files; texts still work then, and the server is ready.',
     successes: [
       { status: 200, description: 'It can.', schema: schemas.readiness },
       {
@@ -456,7 +457,7 @@ export const endpoints = {
         schema: schemas.readiness,
         example: {
           status: 'not ready',
-          checks: { store: 'ok', files: 'ok', disk: 'failing', sweep: 'ok', server: 'ok' },
+          checks: { store: 'ok', files: 'ok', disk: 'failing', uploads: 'full', sweep: 'ok', server: 'ok' },
         },
       },
     ],

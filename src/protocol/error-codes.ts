@@ -15,13 +15,14 @@ export const errorCodes = {
   CONTENT_TOO_LARGE: 'The text or the request body is over the limit.',
   FILE_TOO_LARGE: 'The file is over the limit.',
   ROOM_FULL: 'The room holds as many files, or as many bytes, as a room may.',
+  QUOTA_EXCEEDED: 'The client has stored as many bytes as it may; see used, maximum and freesAt in details.',
   UNSUPPORTED_MEDIA_TYPE: 'The content type or content encoding is not one that this path takes.',
   RATE_LIMITED:
     'A limit is reached; the reason in details says which: requests, misses (unknown codes and wrong PINs), devices in the room or channels of the client. See Retry-After.',
   PIN_LOCKED: 'Too many wrong PINs; see Retry-After.',
   INTERNAL: 'Something failed on the server. The request id helps its operator to find out what.',
   UNAVAILABLE: 'A store that the server needs does not answer; see Retry-After.',
-  STORAGE_FULL: 'The server has no room left for files.',
+  STORAGE_FULL: 'The server has no room left.',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

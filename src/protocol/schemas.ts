@@ -220,7 +220,7 @@ export const readiness = {
       type: 'object',
       description: 'by what was looked at, `ok` or what is wrong',
       additionalProperties: { type: 'string' },
-      examples: [{ store: 'ok', files: 'ok', disk: 'ok', sweep: 'ok', server: 'ok' }],
+      examples: [{ store: 'ok', files: 'ok', disk: 'ok', uploads: 'ok', sweep: 'ok', server: 'ok' }],
     },
   },
 } as const;

@@ -71,6 +71,27 @@ describe('poproom doctor on the data folder', () => {
     assert.deepEqual(await readdir(folder), before);
   });
 
+  it('[CLI-28] tells how much of their maximum files take, and when uploads are or will be refused', async (t) => {
+    const folder = await dataFolder(t);
+    const env = { POPROOM_DATA_DIR: folder };
+    const server = await startProcess(t, folder);
+    await server.api.upload(await server.api.room(), 'a.bin', Buffer.alloc(1000 * 1024));
+    const within = (more: Record<string, string>) => diagnose(t, { ...env, ...more });
+    const [usual, near, full, none] = await Promise.all([
+      within({}),
+      within({ POPROOM_TOTAL_MAX_BYTES: '1MiB' }),
+      within({ POPROOM_TOTAL_MAX_BYTES: '1000KiB' }),
+      within({ POPROOM_TOTAL_MAX_BYTES: '0', POPROOM_CLIENT_MAX_BYTES: '0' }),
+    ]);
+    usual.says('storage', 'ok', /^Files take 1000\.0 KiB of at most [\d.]+ [GT]iB\.$/);
+    near.says('storage', 'warning', /1000\.0 KiB of at most 1\.0 MiB: uploads will soon be refused/);
+    assert.match(full.says('storage', 'bad', /every upload is refused/), /poproom rooms list/);
+    none.says('storage', 'warning', /nothing limits their total: they may fill the disk/);
+    none.says('settings', 'warning', /one address can use up all the room for files/);
+    const beyond = await within({ POPROOM_TOTAL_MAX_BYTES: '900000GiB' });
+    beyond.says('storage', 'warning', /^POPROOM_TOTAL_MAX_BYTES is .* and the disk has/);
+  });
+
   it('[CLI-8] tells a database that is damaged, is none, or is a copy without all of it', async (t) => {
     const folder = await dataFolder(t);
     await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: folder });

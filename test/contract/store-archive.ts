@@ -67,6 +67,8 @@ function readingTests(open: OpenStore): void {
       entries,
       history: [kept.checkpoint],
       keepsHistory: true,
+      owner: undefined,
+      textCharge: undefined,
       files,
       trusted: [creator],
     });
@@ -307,6 +309,8 @@ function roomRecord(over: Partial<RoomRecord> = {}): RoomRecord {
     entries: [],
     history: [],
     keepsHistory: true,
+    owner: undefined,
+    textCharge: undefined,
     files: [],
     trusted: [],
     ...over,

@@ -47,7 +47,7 @@ export const manyMisses = guardRules(0);
 export function sharedStore(
   open: OpenStore,
   rules: GuardRules = guardRules(20),
-): Pick<Store, 'rooms' | 'rates' | 'keys' | 'archive'> {
+): Pick<Store, 'rooms' | 'rates' | 'keys' | 'archive' | 'storage'> {
   let under: StoreUnderTest;
   before(async () => {
     under = await open({ rules, now: start });
@@ -65,6 +65,9 @@ export function sharedStore(
     },
     get archive() {
       return under.store.archive;
+    },
+    get storage() {
+      return under.store.storage;
     },
   };
 }
@@ -86,6 +89,8 @@ export function draft(over: Partial<RoomDraft> = {}): RoomDraft {
     expiresAt: start + day,
     pinMac: undefined,
     creator: newClient(),
+    owner: undefined,
+    countsText: false,
     keepsHistory: true,
     ...over,
   };
@@ -109,6 +114,7 @@ export function file(over: Partial<StoredFile> = {}): StoredFile {
     type: 'image/jpeg',
     size: 1000,
     uploadedAt: start,
+    owner: undefined,
     ...over,
   };
 }

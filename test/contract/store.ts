@@ -13,6 +13,7 @@ import { modelTests } from './store-model.ts';
 import { rateTests } from './store-rates.ts';
 import { restartTests } from './store-restart.ts';
 import { roomTests } from './store-rooms.ts';
+import { storageTests } from './store-storage.ts';
 import { trashTests } from './store-trash.ts';
 import type { OpenStore } from './store-under-test.ts';
 
@@ -35,6 +36,7 @@ const suites = {
   'the history of the text': historyTests,
   files: fileTests,
   trash: trashTests,
+  'stored bytes': storageTests,
   rates: rateTests,
   keys: keyTests,
   restarts: restartTests,

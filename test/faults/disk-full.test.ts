@@ -135,8 +135,10 @@ async function assertWrongPinIsTold({ api }: ServerProcess, room: string): Promi
 /** Where a load balancer asks, nothing else is wrong with it. */
 async function assertNotReady({ api }: ServerProcess): Promise<void> {
   const { status, json } = await api.get('/readyz');
-  const checks = { store: 'ok', files: 'ok', disk: 'failing', sweep: 'ok', server: 'ok' };
-  assert.deepEqual([status, json], [503, { status: 'not ready', checks }]);
+  // Files may have room where texts have none: they need less of a reserve.
+  const { uploads: _, ...checks } = json.checks;
+  assert.deepEqual([status, json.status], [503, 'not ready']);
+  assert.deepEqual(checks, { store: 'ok', files: 'ok', disk: 'failing', sweep: 'ok', server: 'ok' });
 }
 
 async function assertReads({ api }: ServerProcess, room: RoomMemory): Promise<void> {

@@ -9,6 +9,7 @@ import { removeStrays, sweepRooms } from '../../src/core/sweep.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { isLongForm } from '../hostile/long-form.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
+import { noQuota } from '../support/no-quota.ts';
 import { dataFolder, run, type ServerProcess, startProcess } from '../support/process.ts';
 import { type Chance, seededChance } from '../support/seeded-random.ts';
 import { assertSound } from './sound-database.ts';
@@ -68,7 +69,10 @@ async function assertNothingElse(folder: string, filesThere: number): Promise<vo
   const store = openSqliteStore({ folder, rules: guardRules(0), now: clock() });
   try {
     const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
-    const parts = { rooms: store.rooms, blobs, bus: createLocalBus(), clock, secret: '' };
+    const parts = {
+      ...{ rooms: store.rooms, storage: store.storage, quota: noQuota, blobs },
+      ...{ bus: createLocalBus(), clock, secret: '' },
+    };
     await sweepRooms(parts);
     await removeStrays(parts);
     assert.deepEqual(await unfinishedBlobs(folder), []);

@@ -13,6 +13,7 @@ import { anyText } from '../contract/any-text.ts';
 import { assertError } from '../support/assert-error.ts';
 import { engineUnderTest } from '../support/engine.ts';
 import { insideOf } from '../support/inside.ts';
+import { noQuota } from '../support/no-quota.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -144,7 +145,10 @@ async function roomsWithLoadedDice(t: TestContext) {
     const loaded = nextDraws.shift();
     return store.rooms.createRoom(loaded ? { ...draft, draw: loaded + draft.draw.slice(loaded.length) } : draft);
   };
-  const parts = { rooms: { ...store.rooms, createRoom }, blobs, bus, secret, clock: () => clock.now };
+  const parts = {
+    ...{ rooms: { ...store.rooms, createRoom }, storage: store.storage, quota: noQuota },
+    ...{ blobs, bus, secret, clock: () => clock.now },
+  };
   const rooms = createRooms(parts, { lifetime: 60, longestLifetime: 60, largestContent: 10 });
   return { rooms, store, clock, load: (...draws: string[]) => void nextDraws.push(...draws) };
 }

@@ -69,6 +69,11 @@ const occasions: Record<ErrorCode, Occasion> = {
       return api.upload(room, 'a', 'abc');
     },
   },
+  QUOTA_EXCEEDED: {
+    status: 413,
+    env: { POPROOM_CLIENT_MAX_BYTES: '2' },
+    meet: async ({ api }) => api.upload(await api.room(), 'a', 'abc'),
+  },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meet: ({ api }) => api.post('/api/rooms', { body: 'x' }) },
   RATE_LIMITED: {
     status: 429,

@@ -13,6 +13,7 @@ import type { Outgoing } from '../../src/live/wire.ts';
 import { connect, joinRoom } from '../support/device.ts';
 import { engineUnderTest } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
+import { noQuota } from '../support/no-quota.ts';
 import { startTestServer } from '../support/server.ts';
 
 const heartbeatMs = 1000;
@@ -47,7 +48,10 @@ describe('heartbeats', () => {
     const config = readConfig({ POPROOM_DATA_DIR: folder, ...engineUnderTest() });
     const { store, blobs, bus, secret, close } = await openEngine(config, Date.now);
     const losesEverything: EventBus = { ...bus, publish: () => undefined };
-    const parts = { rooms: store.rooms, blobs, bus: losesEverything, clock: Date.now, secret };
+    const parts = {
+      ...{ rooms: store.rooms, storage: store.storage, quota: noQuota },
+      ...{ blobs, bus: losesEverything, clock: Date.now, secret },
+    };
     const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const hub = createHub({ parts, rooms, channelsPerClient: 20, heartbeatMs, log });

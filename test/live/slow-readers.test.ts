@@ -11,6 +11,7 @@ import { Session } from '../../src/live/session.ts';
 import type { Outgoing, Wire } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
+import { noQuota } from '../support/no-quota.ts';
 
 const slowForMs = 10_000;
 const muchWaiting = 200_000;
@@ -128,5 +129,8 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
 
 async function partsOf(t: TestContext): Promise<Parts> {
   const { rooms } = await openStore(t, await temporaryFolder(t));
-  return { rooms, blobs: undefined as never, bus: createLocalBus(), clock: Date.now, secret: 'a secret' };
+  return {
+    ...{ rooms, storage: undefined as never, quota: noQuota, blobs: undefined as never },
+    ...{ bus: createLocalBus(), clock: Date.now, secret: 'a secret' },
+  };
 }

@@ -50,6 +50,21 @@ describe('sqlite: a database of the first release', () => {
     assert.deepEqual(await rooms.findFile(kept.id, start), kept);
   });
 
+  it('[UP-10] counts the files that it has for all clients together, and for none', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { id, blob, name, type, size, uploadedAt } = file({ size: 700 });
+    makeFirstRelease(folder, (insert, db) => {
+      insert(written, 7, 'text');
+      const columns = 'id, room, blob, name, type, size, uploaded_at';
+      const values = [id, roomIdOf(written), blob, name, type, size, uploadedAt];
+      db.prepare(`INSERT INTO files (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`).get(...values);
+    });
+    const { rooms, storage } = await openStore(t, folder);
+    assert.deepEqual(await storage.usage(), { stored: 700, reserved: 0 });
+    await rooms.removeFile(written, id, start);
+    assert.deepEqual(await storage.usage(), { stored: 0, reserved: 0 });
+  });
+
   it('[TEXT-7] [HIST-1] starts logs at the versions that texts have, and keeps histories from then on', async (t) => {
     const folder = await temporaryFolder(t);
     makeFirstRelease(folder, (insert) => {

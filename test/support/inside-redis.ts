@@ -29,7 +29,7 @@ export function redisInside(url: string): Inside {
     },
 
     async values() {
-      return JSON.stringify([...(await everything())].map(([key, value]) => [key, withoutMac(value)]));
+      return JSON.stringify([...(await everything())].map(([key, value]) => [key, withoutHashes(value)]));
     },
 
     rename: (from, to) =>
@@ -105,7 +105,9 @@ async function readAll(redis: Redis, keys: string[]): Promise<Map<string, string
   return all;
 }
 
+const hashes = ['pinMac', 'client', 'network'];
+
 /** Fields and values take turns. */
-function withoutMac(fields: string[]): string[] {
-  return fields.filter((_, i) => fields[i - 1] !== 'pinMac');
+function withoutHashes(fields: string[]): string[] {
+  return fields.filter((_, i) => !hashes.includes(fields[i - 1] ?? ''));
 }

@@ -25,6 +25,8 @@ type State = { name: 'idle' } | { name: 'sending'; copied: string } | { name: 'r
 
 const idle: State = { name: 'idle' };
 
+const definiteRefusals: readonly string[] = ['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED'];
+
 export function createClipboardSync(
   clipboard: Clipboard,
   text: SharedText,
@@ -56,7 +58,7 @@ export function createClipboardSync(
   function onRefused(copied: string, refusal: PoproomError | undefined): void {
     reportedRefusal = refusal;
     if (!refusal) return;
-    if (refusal.code !== 'CONTENT_TOO_LARGE' && refusal.code !== 'VALIDATION_FAILED') {
+    if (!definiteRefusals.includes(refusal.code)) {
       report(transferOf('room', copied, text.version, `${notYetSent} ${refusal.message}`));
       return;
     }

@@ -42,8 +42,8 @@ function read({ args, value }: Input): { command: string; name: string; tier: Ti
   return { command, name: name ?? '', tier };
 }
 
-/** Looking at keys must not make a new, empty place for them. */
-function mustExist(dataDir: string): void {
+/** Looking at data must not make a new, empty place for it. */
+export function mustExist(dataDir: string): void {
   if (existsSync(join(dataDir, 'poproom.db'))) return;
   throw new UsageError(`There is no Poproom data in ${dataDir}; set POPROOM_DATA_DIR as for the server.`);
 }

@@ -8,7 +8,7 @@ import type { Replica } from './replica.ts';
 import { isValidTextMessage } from './valid-message.ts';
 
 /** Nothing of an edit with such an answer was stored, and the same edit would be refused again. */
-const definiteRefusals: ReadonlySet<string> = new Set(['CONTENT_TOO_LARGE', 'VALIDATION_FAILED']);
+const definiteRefusals: ReadonlySet<string> = new Set(['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED']);
 const defaultRetrySeconds = 10;
 const maxRetrySeconds = 3600;
 

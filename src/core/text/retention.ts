@@ -9,7 +9,7 @@ const minLogBytes = 4096;
 const maxEditsSinceFullText = 5000;
 /** Entries that stay in the log, for clients that reconnect and edits of older versions. */
 const keptEntries = 500;
-const largeEntry = 64 * 1024;
+export const largeEntry = 64 * 1024;
 /** Of a text that has no log; twice as many for a while, since dropping them one by one takes longer. */
 export const entriesInMemory = 32;
 
@@ -59,18 +59,24 @@ function entriesToKeep({ entries }: WorkingText, maxBytes: number): number {
 
 /** To be asked before the entry is added: the text as it is would be lost. */
 export function planCheckpoint(text: WorkingText, entry: TextEntry): TextAppend['checkpoint'] {
-  const { changedSince, keepsHistory, document, version, point } = text;
-  if (!keepsHistory || changedSince === undefined || document.length === 0) return undefined;
-  const isDue = entry.writtenAt - changedSince >= checkpointAfterMs || isLargeRemoval(text, entry);
-  if (!isDue) return undefined;
+  const { document, version, point } = text;
+  if (!isCheckpointDue(text, entry)) return undefined;
   const deviceId = text.entries.at(-1)?.deviceId;
   const { writtenAt, bytes: size } = point;
   const checkpoint = { version, writtenAt, deviceId, size, content: document.toString() };
   return { checkpoint, limits: historyLimits };
 }
 
+export function isCheckpointDue(text: WorkingText, entry: Edition): boolean {
+  const { changedSince, keepsHistory, document } = text;
+  if (!keepsHistory || changedSince === undefined || document.length === 0) return false;
+  return entry.writtenAt - changedSince >= checkpointAfterMs || isLargeRemoval(text, entry);
+}
+
+type Edition = Pick<TextEntry, 'edits' | 'writtenAt'>;
+
 /** Otherwise small edits of a large text could have it written to the disk again and again. */
-function isLargeRemoval({ document, checkpointedAt }: WorkingText, { edits, writtenAt }: TextEntry): boolean {
+function isLargeRemoval({ document, checkpointedAt }: WorkingText, { edits, writtenAt }: Edition): boolean {
   const removed = edits.reduce((sum, { from, to }) => sum + to - from, 0);
   if (document.length >= smallestText && removed >= document.length / 2) return true;
   return removed >= largeRemoval && writtenAt - checkpointedAt >= removalCheckpointEveryMs;

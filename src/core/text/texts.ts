@@ -24,6 +24,7 @@ import {
 } from './edit-rules.ts';
 import { entriesInMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
 import { TextCache } from './text-cache.ts';
+import { chargeDue, createTextCharges, noteHistory, type TextCharging, textOverQuota } from './text-charge.ts';
 import { bytesGained, type TextPoint, WorkingText } from './working-text.ts';
 
 export interface TextRules {
@@ -78,7 +79,12 @@ const maxRebaseSteps = 20_000;
 /** From so many on, looking up their positions in a text that is in pieces takes longer than joining it. */
 const manyEdits = 16;
 
-export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' | 'clock'>, rules: TextRules) {
+export function createTexts(
+  { rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' | 'clock'>,
+  rules: TextRules,
+  charging?: TextCharging,
+) {
+  const charges = charging && createTextCharges(charging);
   const cache = new TextCache();
   const nextRevision = createRevisions();
   const loading = new Map<RoomCode, Promise<WorkingText>>();
@@ -105,6 +111,7 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
   }
 
   async function write(code: RoomCode, author: Author, decide: (text: WorkingText) => Decision): Promise<WrittenText> {
+    let keepsCheckpoint = true;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const text = cache.get(code) ?? (await reload(code));
       const decision = decide(text);
@@ -113,8 +120,18 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
         if (await isCurrent(code, text)) throw decision.refusal(text);
         continue;
       }
-      const written = await append(code, text, author, decision);
-      if (written) return written;
+      const due = text.quota && chargeDue(text, decision.edits, keepsCheckpoint, clock);
+      if (due && charges) {
+        const limit = await charges.raise(code, text, due.bytes);
+        // Where the text as it was before has no room, the new one may still have.
+        if (limit && !due.hasCheckpoint) throw textOverQuota(limit);
+        if (limit) keepsCheckpoint = false;
+        continue;
+      }
+      const written = await append(code, text, author, decision, keepsCheckpoint);
+      if (!written) continue;
+      charges?.lowerIfShorter(code, text);
+      return written;
     }
     throw new PoproomError('UNAVAILABLE', 'The text is changing too fast; try again.', { retryAfter: 1 });
   }
@@ -141,10 +158,11 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
     text: WorkingText,
     { deviceId, ref, origin }: Author,
     { edits, replacement }: Edition,
+    keepsCheckpoint: boolean,
   ): Promise<WrittenText | undefined> {
     const { generation, point } = text;
     const entry = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
-    const change = advance(text, entry, replacement);
+    const change = advance(text, entry, replacement, keepsCheckpoint);
     cache.put(code, text);
     const answered = rooms.appendText(code, change);
     text.onAppend(answered);
@@ -179,14 +197,22 @@ export function createTexts({ rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' |
   }
 
   /** Adds the entry to the text in memory, and says what the store has to do. */
-  function advance(text: WorkingText, entry: TextEntry, replacement: string | undefined): TextAppend {
+  function advance(
+    text: WorkingText,
+    entry: TextEntry,
+    replacement: string | undefined,
+    keepsCheckpoint: boolean,
+  ): TextAppend {
     const bytes = text.point.bytes + bytesGained(text.document, entry.edits);
     // A text that is too long since the limit was lowered can still be shortened.
     if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
     const { revision: previousRevision } = text.point;
     const revision = nextRevision();
-    const checkpoint = planCheckpoint(text, entry);
-    if (checkpoint) text.noteCheckpoint(entry.writtenAt);
+    const checkpoint = keepsCheckpoint ? planCheckpoint(text, entry) : undefined;
+    if (checkpoint) {
+      text.noteCheckpoint(entry.writtenAt);
+      noteHistory(text, checkpoint.checkpoint.size);
+    }
     text.add(entry, { bytes, revision });
     const fullText = replacement === undefined ? undefined : planFullText(text, entry, replacement);
     const compaction = fullText ?? planCompaction(text, rules.largestContent);

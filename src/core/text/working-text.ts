@@ -2,7 +2,7 @@
 import { type Changes, toChanges, toEdits } from '../../text/changes.ts';
 import { TextDocument } from '../../text/document.ts';
 import { insertsBefore, lengthAfter, type TextEdit } from '../../text/edits.ts';
-import type { StoredText, TextEntry } from '../ports.ts';
+import type { StoredText, TextEntry, TextQuota } from '../ports.ts';
 
 /** What an entry takes beside its inserted text. */
 const entryBytes = 64;
@@ -44,8 +44,10 @@ export class WorkingText {
   /** Whether the store has a log of this text; in memory there may be entries all the same. */
   hasStoredLog: boolean;
   readonly keepsHistory: boolean;
+  /** Undefined where the text does not count. */
+  readonly quota: TextQuota | undefined;
 
-  constructor({ content, entries, revision, fullTextVersion, checkpointVersion, keepsHistory }: StoredText) {
+  constructor({ content, entries, revision, fullTextVersion, checkpointVersion, keepsHistory, quota }: StoredText) {
     this.#point = {
       version: content.version,
       revision,
@@ -57,6 +59,7 @@ export class WorkingText {
     this.#fullTextVersion = fullTextVersion;
     this.#checkpointVersion = checkpointVersion;
     this.keepsHistory = keepsHistory;
+    this.quota = quota && { ...quota };
     this.hasStoredLog = entries.length > 0;
     for (const entry of entries) this.#index(entry);
     this.#changedSince = this.#findChangedSince();
@@ -86,6 +89,11 @@ export class WorkingText {
   /** What the stored full text is behind. */
   get distance(): LogSize & { entries: number } {
     return { entries: this.version - this.#fullTextVersion, ...this.#sizeSinceFullText };
+  }
+
+  /** Bytes of the log that the store has. */
+  get logBytes(): number {
+    return this.hasStoredLog ? this.#size.bytes : 0;
   }
 
   /** When the text began to differ from its newest checkpoint; undefined when it does not. */

@@ -41,6 +41,10 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     message: 'A room holds at most 100 files and 100 MiB; remove one to make room.',
     details: { maximumFiles: 100, maximumBytes: 104_857_600 },
   },
+  QUOTA_EXCEEDED: {
+    message: 'You have stored 498.2 MiB of at most 500 MiB; remove files, or wait until rooms expire.',
+    details: { scope: 'client', used: 522_400_563, maximum: 524_288_000, freesAt: '2026-11-16T09:30:00.000Z' },
+  },
   UNSUPPORTED_MEDIA_TYPE: { message: 'Send the body as JSON, with Content-Type: application/json.' },
   RATE_LIMITED: {
     message: 'The 100 requests an hour of the free tier are used up; try again in 21 minutes.',

@@ -35,18 +35,18 @@ async function uploadForm({ files }: Service, request: Request): Promise<StoredF
   request.letBodyCome();
   const signal = signalOf(request);
   return receiveForm(request.raw, largestForm, async ({ pin, ...file }) => {
-    const room = await files.prepareUpload(callerOf(request, pin), undefined);
-    return files.upload(room, { ...file, size: undefined, signal });
+    const prepared = await files.prepareUpload(callerOf(request, pin), undefined, announcedLength(request.raw));
+    return files.upload(prepared, { ...file, signal });
   });
 }
 
 async function uploadBare({ files }: Service, request: Request, type: string): Promise<StoredFile> {
   const name = bareName(request);
   const size = announcedLength(request.raw);
-  const room = await files.prepareUpload(callerOf(request), size);
+  const prepared = await files.prepareUpload(callerOf(request), size);
   request.letBodyCome();
   const signal = signalOf(request);
-  return files.upload(room, { name, type, bytes: bodyOf(request.raw), size, whole: Promise.resolve(), signal });
+  return files.upload(prepared, { name, type, bytes: bodyOf(request.raw), whole: Promise.resolve(), signal });
 }
 
 function bareName({ raw, query }: Request): string {

@@ -4,7 +4,8 @@ import { textAndLog } from './lua.ts';
 
 /** KEYS: room, files, trusted, edits, history, history texts. ARGV: now. */
 export const readRecord = script(`${textAndLog}
-local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision')
+local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision',
+  'client', 'network', 'textCharge')
 if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
 return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4]),
   redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6])}
@@ -20,9 +21,9 @@ return tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) == tonumber(ARGV[2]) and
 `);
 
 /**
- * KEYS: room, trusted, files, edits, history, history texts, blobs, trash. ARGV: milliseconds to keep, then five lists,
- * each after the number of its items: fields of the room with their values, trusted clients, entries of the log,
- * checkpoints (version, json, content), files (id, blob, entry).
+ * KEYS: room, trusted, files, edits, history, history texts, blobs, trash, owners of the trash, stored bytes. ARGV:
+ * milliseconds to keep, then five lists, each after the number of its items: fields of the room with their values,
+ * trusted clients, entries of the log, checkpoints (version, json, content), files (id, blob, size, entry).
  */
 export const restoreRoom = script(`
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
@@ -45,10 +46,12 @@ each(3, function(_, version, info, content)
   redis.call('ZADD', KEYS[5], version, info)
   redis.call('HSET', KEYS[6], version, content)
 end)
-each(3, function(_, id, blob, entry)
+each(4, function(_, id, blob, size, entry)
   redis.call('HSET', KEYS[3], id, entry)
   redis.call('SADD', KEYS[7], blob)
   redis.call('SREM', KEYS[8], blob)
+  redis.call('HDEL', KEYS[9], blob)
+  redis.call('INCRBY', KEYS[10], size)
 end)
 
 for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6]}) do redis.call('PEXPIRE', key, ARGV[1]) end

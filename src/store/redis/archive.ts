@@ -3,9 +3,10 @@ import type { Archive, Checkpoint, GuardRules, RoomRecord } from '../../core/por
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import * as scripts from './archive-scripts.ts';
-import { filesOf } from './file-list.ts';
+import { fileJson, filesOf } from './file-list.ts';
 import { keyRecords } from './key-store.ts';
 import { type Keys, netMs } from './keys.ts';
+import type { RedisStorage } from './storage.ts';
 import {
   checkpointFields,
   checkpointInfoOf,
@@ -17,7 +18,12 @@ import {
 
 const portion = '500';
 
-export function createArchive(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): Archive {
+export function createArchive(
+  redis: Redis,
+  keys: Keys,
+  { rememberExpiredMs }: GuardRules,
+  storage: Pick<RedisStorage, 'charge' | 'restoreTextCharge'>,
+): Archive {
   const [byId = ''] = keys.apiKeys;
 
   async function scan(cursor: string): Promise<{ next: string; members: string[] }> {
@@ -27,11 +33,16 @@ export function createArchive(redis: Redis, keys: Keys, { rememberExpiredMs }: G
   }
 
   /** Before the room itself: one that is there can be swept, and its files can be fetched. */
-  async function prepare({ code, expiresAt, files }: RoomRecord, keepMs: number): Promise<boolean> {
+  async function prepare(record: RoomRecord, keepMs: number, now: number): Promise<boolean> {
+    const { code, expiresAt, files } = record;
     const isOurs = await redis.run(scripts.claimRestored, [keys.rooms], [code, expiresAt]);
     if (isOurs !== 1) return false;
     const indexes = files.map(({ id }) => keys.roomOfFile(id));
     await Promise.all(indexes.map((index) => redis.send(index, ['SET', index, code, 'PX', String(keepMs)])));
+    for (const { blob, owner, size } of files) {
+      if (owner) await storage.charge({ blob, owner, size, expiresAt }, now);
+    }
+    await storage.restoreTextCharge(record, now);
     return true;
   }
 
@@ -52,12 +63,13 @@ export function createArchive(redis: Redis, keys: Keys, { rememberExpiredMs }: G
     },
 
     async restoreRoom(record, now) {
-      const { room, trusted, files, edits, history, historyTexts, blobs, trash } = keys.ofRoom(record.code);
+      const { room, trusted, files, edits, history, historyTexts, blobs, ...shard } = keys.ofRoom(record.code);
       const keepMs = record.expiresAt - now + rememberExpiredMs + netMs;
       // The memory of a room that expired of late stands where the room would.
       if (Number(await redis.send(room, ['EXISTS', room])) === 1) return 'taken';
-      if (!(await prepare(record, keepMs))) return 'taken';
-      const touched = [room, trusted, files, edits, history, historyTexts, blobs, trash];
+      if (!(await prepare(record, keepMs, now))) return 'taken';
+      const { trash, trashOwners, storedBytes } = shard;
+      const touched = [room, trusted, files, edits, history, historyTexts, blobs, trash, trashOwners, storedBytes];
       const made = await redis.run(scripts.restoreRoom, touched, [keepMs, ...listsOf(record)]);
       return made === 1 ? 'restored' : 'taken';
     },
@@ -84,7 +96,8 @@ type RecordReply = [
 ];
 
 function recordOf(code: RoomCode, [fields, files, trusted, text, history, historyTexts]: RecordReply): RoomRecord {
-  const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision] = fields;
+  const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
+  const [client, network, textCharge] = owned;
   const { content, entries } = textAndLogOf(text);
   return {
     code,
@@ -98,6 +111,8 @@ function recordOf(code: RoomCode, [fields, files, trusted, text, history, histor
     history: historyOf(history, historyTexts),
     keepsHistory: keepsHistoryOf(keepsHistory),
     revision: Number(revision ?? content.version),
+    owner: client ? { client, network: network || undefined } : undefined,
+    textCharge: textCharge ? Number(textCharge) : undefined,
     files: filesOf(files),
     trusted,
   };
@@ -114,14 +129,14 @@ function historyOf(infos: string[], texts: string[]): Checkpoint[] {
 function listsOf(record: RoomRecord): (string | number)[] {
   const fields = Object.entries(fieldsOf(record));
   // Places in a row stand for the seqs of their arrival: they keep the order, and later ones come after them.
-  const files = record.files.map((file, i) => [file.id, file.blob, `${i}:${JSON.stringify(file)}`]);
+  const files = record.files.map((file, i) => [file.id, file.blob, file.size, `${i}:${fileJson(file)}`]);
   const entries = record.entries.map((entry) => [entryJson(entry)]);
   const history = record.history.map(checkpointFields);
   const trusted = record.trusted.map((client) => [client]);
   return [fields, trusted, entries, history, files].flatMap((list) => [list.length, ...list.flat()]);
 }
 
-function fieldsOf({ content, pinMac, files, ...record }: RoomRecord): Record<string, string | number> {
+function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): Record<string, string | number> {
   return {
     createdAt: record.createdAt,
     expiresAt: record.expiresAt,
@@ -135,5 +150,9 @@ function fieldsOf({ content, pinMac, files, ...record }: RoomRecord): Record<str
     fileCount: files.length,
     fileBytes: files.reduce((sum, { size }) => sum + size, 0),
     pinAttempts: record.pinAttempts,
+    client: record.owner?.client ?? '',
+    network: record.owner?.network ?? '',
+    textCharge: record.textCharge ?? '',
+    historyBytes: history.reduce((sum, { size }) => sum + size, 0),
   };
 }

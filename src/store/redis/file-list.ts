@@ -5,23 +5,36 @@ import type { Redis } from '../../redis/connection.ts';
 import { clearUp } from './clear-up.ts';
 import * as scripts from './file-scripts.ts';
 import { type Keys, netMs } from './keys.ts';
+import type { RedisStorage } from './storage.ts';
 
 export type FileList = Pick<RoomStore, 'addFile' | 'listFiles' | 'findFile' | 'removeFile'>;
 
-export function createFileList(redis: Redis, keys: Keys, rules: GuardRules): FileList {
+export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): FileList {
+  /** Before the file is added: a file that counts too long is found by its reservation, one that never counts by nobody. */
+  async function charge(code: RoomCode, { blob, owner, size, uploadedAt }: StoredFile): Promise<void> {
+    if (!owner) return;
+    const { room } = keys.ofRoom(code);
+    const expiresAt = Number(await redis.send(room, ['HGET', room, 'expiresAt']));
+    await storage.charge({ blob, owner, size, expiresAt }, uploadedAt);
+  }
+
   return {
     async addFile(code, file, { files: mostFiles, bytes: mostBytes }) {
-      const { room, files, blobs } = keys.ofRoom(code);
+      const { room, files, blobs, storedBytes } = keys.ofRoom(code);
       const index = keys.roomOfFile(file.id);
+      await charge(code, file);
       // The address first: a file that is listed can be fetched.
       await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
-      const entry = [file.id, file.blob, file.size, JSON.stringify(file)];
+      const entry = [file.id, file.blob, file.size, fileJson(file)];
       const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, mostFiles, mostBytes];
-      const reply = await redis.run(scripts.addFile, [room, files, blobs], args);
+      const reply = await redis.run(scripts.addFile, [room, files, blobs, storedBytes], args);
       if (typeof reply === 'string') {
         await redis.send(index, ['DEL', index]);
+        if (file.owner) await storage.release({ blob: file.blob, owner: file.owner });
         return reply as Absence | 'full';
       }
+      // It is stored; where this fails, the sweep does it.
+      if (file.owner) await storage.dropReservation(file.blob, file.owner).catch(() => undefined);
       const [seq, expiresAt] = reply as [number, string];
       await redis.send(index, ['PEXPIRE', index, String(Number(expiresAt) - file.uploadedAt + netMs)]);
       return { seq };
@@ -43,9 +56,9 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules): Fil
     },
 
     async removeFile(code, fileId, now) {
-      const { room, files, blobs, trash } = keys.ofRoom(code);
-      const args = [now, rules.rememberExpiredMs, fileId];
-      const reply = await redis.run(scripts.removeFile, [room, files, blobs, trash], args);
+      const { room, files, blobs, trash, trashOwners, storedBytes } = keys.ofRoom(code);
+      const touched = [room, files, blobs, trash, trashOwners, storedBytes];
+      const reply = await redis.run(scripts.removeFile, touched, [now, rules.rememberExpiredMs, fileId]);
       if (typeof reply === 'string') return reply as 'no-file' | Absence;
       const index = keys.roomOfFile(fileId);
       await clearUp(redis, index, ['DEL', index]);
@@ -61,4 +74,10 @@ export function filesOf(entries: string[]): StoredFile[] {
   return files.map(({ file }) => file);
 }
 
-const fileOf = (entry: string): StoredFile => JSON.parse(entry.slice(entry.indexOf(':') + 1)) as StoredFile;
+/** An owner of null tells a file that counts from one of a version before the quotas. */
+export const fileJson = (file: StoredFile): string => JSON.stringify({ ...file, owner: file.owner ?? null });
+
+function fileOf(entry: string): StoredFile {
+  const file = JSON.parse(entry.slice(entry.indexOf(':') + 1)) as StoredFile;
+  return { ...file, owner: file.owner ? { client: file.owner.client, network: file.owner.network } : undefined };
+}

@@ -1,8 +1,8 @@
 /** The scripts of files; what holds for all scripts stands in scripts.ts. */
 import { script } from '../../redis/script.ts';
-import { absenceOf, fileIn, isLive } from './lua.ts';
+import { absenceOf, discard, fileIn, isLive } from './lua.ts';
 
-/** KEYS: room, files, blobs. ARGV: now, rememberExpiredMs, id, blob, size, json, most files, most bytes. */
+/** KEYS: room, files, blobs, stored bytes. ARGV: now, rememberExpiredMs, id, blob, size, json, most files, most bytes. */
 export const addFile = script(`${absenceOf}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
@@ -15,21 +15,20 @@ redis.call('HINCRBY', KEYS[1], 'fileBytes', ARGV[5])
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
 redis.call('HSET', KEYS[2], ARGV[3], seq .. ':' .. ARGV[6])
 redis.call('SADD', KEYS[3], ARGV[4])
+redis.call('INCRBY', KEYS[4], ARGV[5])
 return {seq, room[3]}
 `);
 
-/** KEYS: room, files, blobs, trash. ARGV: now, rememberExpiredMs, id. */
-export const removeFile = script(`${absenceOf}${fileIn}
+/** KEYS: room, files, blobs, trash, owners of the trash, stored bytes. ARGV: now, rememberExpiredMs, id. */
+export const removeFile = script(`${absenceOf}${fileIn}${discard}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local entry = redis.call('HGET', KEYS[2], ARGV[3])
 if not entry then return 'no-file' end
 local file = fileIn(entry)
 redis.call('HDEL', KEYS[2], ARGV[3])
-redis.call('SREM', KEYS[3], file.blob)
-redis.call('SADD', KEYS[4], file.blob)
+discard(file, unpack(KEYS, 3, 6))
 redis.call('HINCRBY', KEYS[1], 'fileCount', -1)
--- Not -file.size: of an empty file that is -0, which HINCRBY does not take for a number.
 redis.call('HINCRBY', KEYS[1], 'fileBytes', 0 - file.size)
 return redis.call('HINCRBY', KEYS[1], 'seq', 1)
 `);

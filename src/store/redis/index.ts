@@ -6,14 +6,19 @@ import { createKeyStore } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { createRoomStore } from './room-store.ts';
+import { createStorage } from './storage.ts';
+import { knownBlobs } from './trash.ts';
 
 export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): Store {
   const keys = createKeys(prefix);
+  const storage = createStorage(redis, keys, (blobs) => knownBlobs(redis, keys, blobs));
   return {
-    rooms: createRoomStore(redis, keys, rules),
+    rooms: createRoomStore(redis, keys, rules, storage),
     rates: createRateCounter(redis, keys, rules),
     keys: createKeyStore(redis, keys),
-    archive: createArchive(redis, keys, rules),
+    archive: createArchive(redis, keys, rules, storage),
+    storage,
+    inbox: undefined,
     ping: redis.ping,
     // No disk of this node; that Redis is full, it says by itself.
     checkSpace: async () => undefined,

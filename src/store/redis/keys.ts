@@ -7,6 +7,9 @@ import type { RoomCode } from '../../core/room-code.ts';
 /** How long Redis keeps a room that no sweep has met: a net under the sweep, which forgets nothing. */
 export const netMs = 7 * 86_400_000;
 
+/** For a node to end the rooms, and remove the blobs, that it took on. */
+export const leaseMs = 60_000;
+
 /** Few enough to look through all of them, many enough to spread over a cluster. */
 const shardCount = 16;
 
@@ -17,6 +20,12 @@ export function createKeys(prefix: string) {
   const ofShard = (shard: number) => ({
     blobs: `${prefix}:{${shard}}:blobs`,
     trash: `${prefix}:{${shard}}:trash`,
+    /** Whose the blobs in the trash are: their bytes count until they are removed. */
+    trashOwners: `${prefix}:{${shard}}:trash-owners`,
+    /** Whose texts counted in rooms that have ended. */
+    endedTexts: `${prefix}:{${shard}}:ended-texts`,
+    /** How many bytes the files of these rooms have. */
+    storedBytes: `${prefix}:{${shard}}:stored-bytes`,
   });
 
   return {
@@ -26,6 +35,11 @@ export function createKeys(prefix: string) {
     ending: `${prefix}:{rooms}:ending`,
     /** Blobs in the trash that a node is about to remove, or just removed. */
     claims: `${prefix}:{rooms}:claims`,
+    /** Uploads that have bytes reserved: when each of them must be over, and how many bytes. */
+    reservations: `${prefix}:{storage}:reservations`,
+    reservedBytes: `${prefix}:{storage}:reserved-bytes`,
+    /** Bytes of a client or a network by blob, with their sum, and until when each counts at the latest. */
+    usage: (account: string) => [`${prefix}:usage:{${account}}`, `${prefix}:usage:{${account}}:ends`],
     apiKeys: ['by-id', 'by-hash', 'by-name'].map((what) => `${prefix}:{keys}:${what}`),
     misses: (client: string) => `${prefix}:misses:{${client}}`,
     spending: (client: string) => `${prefix}:spending:{${client}}`,

@@ -24,14 +24,35 @@ local function fileIn(entry)
 end
 `;
 
+/**
+ * The blob of a file goes to the trash, with its owner: its bytes count until they are removed. The files of versions
+ * before the quotas have no owner, and were never counted.
+ */
+export const discard = `
+local function discard(file, blobs, trash, trashOwners, storedBytes)
+  redis.call('SREM', blobs, file.blob)
+  redis.call('SADD', trash, file.blob)
+  if file.owner == nil then return end
+  -- Not -file.size: of an empty file that is -0, which is not a number for Redis.
+  redis.call('INCRBY', storedBytes, 0 - file.size)
+  if file.owner ~= cjson.null then redis.call('HSET', trashOwners, file.blob, cjson.encode(file.owner)) end
+end
+`;
+
+/** A text that counted goes on counting until its owner's account, which lies elsewhere, has been changed. */
+export const endText = `
+local function endText(room, endedTexts, code)
+  local text = redis.call('HMGET', room, 'textCharge', 'client', 'network')
+  if (tonumber(text[1] or '') or 0) == 0 then return 0 end
+  redis.call('HSET', endedTexts, code, text[2] .. ' ' .. text[3])
+  return 1
+end
+`;
+
 /** Files' blobs go to the trash in the same step in which the files go. */
-export const dropFiles = `${fileIn}
-local function dropFiles(files, blobs, trash)
-  for _, entry in ipairs(redis.call('HVALS', files)) do
-    local blob = fileIn(entry).blob
-    redis.call('SREM', blobs, blob)
-    redis.call('SADD', trash, blob)
-  end
+export const dropFiles = `${fileIn}${discard}
+local function dropFiles(files, ...)
+  for _, entry in ipairs(redis.call('HVALS', files)) do discard(fileIn(entry), ...) end
   redis.call('DEL', files)
 end
 `;

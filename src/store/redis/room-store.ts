@@ -8,15 +8,14 @@ import { clearUp } from './clear-up.ts';
 import { createCounters } from './counters.ts';
 import { createDeviceList } from './device-list.ts';
 import { createFileList, filesOf } from './file-list.ts';
-import { type Keys, netMs } from './keys.ts';
+import { type Keys, leaseMs, netMs } from './keys.ts';
 import { createLockouts } from './lockouts.ts';
 import * as scripts from './scripts.ts';
+import type { RedisStorage } from './storage.ts';
 import { contentOf, createTextLog, entryOf, type FullTextReply } from './text-log.ts';
+import { createTrash, knownBlobs } from './trash.ts';
 
-/** For a node to end the rooms, and remove the blobs, that it took on. */
-const leaseMs = 60_000;
-
-export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): RoomStore {
+export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): RoomStore {
   const lockouts = createLockouts();
   const guardNumbers = [
     rules.triesBeforeLock,
@@ -74,34 +73,31 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
   }
 
   const dropKeys = (code: RoomCode) => {
-    const { room, files, blobs, trash, ...others } = keys.ofRoom(code);
-    return [room, files, blobs, trash, ...Object.values(others)];
+    const { room, files, blobs, trash, trashOwners, storedBytes, endedTexts, ...others } = keys.ofRoom(code);
+    return [room, files, blobs, trash, trashOwners, storedBytes, endedTexts, ...Object.values(others)];
   };
 
-  const inAllShards = <T>(work: (shard: Keys['shards'][number]) => Promise<T>) => Promise.all(keys.shards.map(work));
-
   async function end(code: RoomCode, expiresAt: string, now: number): Promise<void> {
-    await redis.run(scripts.expireRoom, dropKeys(code), [now, expiresAt, rules.rememberExpiredMs]);
+    await redis.run(scripts.expireRoom, dropKeys(code), [now, expiresAt, rules.rememberExpiredMs, code]);
     await redis.send(keys.ending, ['ZREM', keys.ending, `${code}:${expiresAt}`]);
   }
 
   return {
     ...createDeviceList(redis, keys, rules),
-    ...createFileList(redis, keys, rules),
+    ...createFileList(redis, keys, rules, storage),
     ...createTextLog(redis, keys, rules),
+    ...createTrash(redis, keys, storage),
 
-    async createRoom({ draw, codeLengths, createdAt, expiresAt, pinMac, creator, keepsHistory }) {
+    async createRoom({ draw, codeLengths, createdAt, expiresAt, pinMac, creator, owner, countsText, keepsHistory }) {
       const lengths = codeLengths.flatMap(({ length, upTo }) => [length, upTo]);
       const claimed = await redis.run(scripts.claimCode, [keys.rooms], [draw, createdAt, expiresAt, ...lengths]);
       if (claimed === null) return undefined;
       const code = claimed as RoomCode;
       const { room, trusted, edits, history, historyTexts } = keys.ofRoom(code);
       const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
-      const made = await redis.run(
-        scripts.createRoom,
-        [room, trusted, edits, history, historyTexts],
-        [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs, keepsHistory ? 1 : 0],
-      );
+      const times = [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs];
+      const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
+      const made = await redis.run(scripts.createRoom, [room, trusted, edits, history, historyTexts], args);
       if (made === 1) return code;
       // One that expired of late had it; its memory is not to be mistaken for the new room.
       await redis.send(keys.rooms, ['ZREM', keys.rooms, code]);
@@ -121,10 +117,13 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
     },
 
     async deleteRoom(code, now) {
-      const reply = await redis.run(scripts.deleteRoom, dropKeys(code), [now, rules.rememberExpiredMs]);
+      const reply = await redis.run(scripts.deleteRoom, dropKeys(code), [now, rules.rememberExpiredMs, code]);
       if (typeof reply === 'string') return reply as Absence;
+      const [seq, hadText] = reply as [number, number];
       await clearUp(redis, keys.rooms, ['ZREM', keys.rooms, code]);
-      return { seq: Number(reply) };
+      // Where this fails, the sweep does it.
+      if (hadText === 1) await storage.dischargeEndedTexts(keys.ofRoom(code)).catch(() => undefined);
+      return { seq };
     },
 
     async readState(code, now, sinceVersion) {
@@ -153,30 +152,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules): Ro
       return ended.map(([code]) => code);
     },
 
-    async listTrash(limit) {
-      const found = await inAllShards(({ trash }) => redis.send(trash, ['SRANDMEMBER', trash, String(limit)]));
-      return (found as string[][]).flat().slice(0, limit);
-    },
-
-    async claimTrash(blobs, now) {
-      if (blobs.length === 0) return [];
-      return (await redis.run(scripts.claimTrash, [keys.claims], [now, now + leaseMs, leaseMs, ...blobs])) as string[];
-    },
-
-    async releaseTrash(blobs) {
-      if (blobs.length > 0) await redis.send(keys.claims, ['ZREM', keys.claims, ...blobs]);
-    },
-
-    async clearTrash(gone) {
-      if (gone.length > 0) await inAllShards(({ trash }) => redis.send(trash, ['SREM', trash, ...gone]));
-    },
-
-    async knownBlobs(names) {
-      if (names.length === 0) return new Set();
-      const isMember = async (key: string) => (await redis.send(key, ['SMISMEMBER', key, ...names])) as number[];
-      const replies = await inAllShards(({ blobs, trash }) => Promise.all([isMember(blobs), isMember(trash)]));
-      return new Set(names.filter((_, i) => replies.flat().some((reply) => reply[i] === 1)));
-    },
+    knownBlobs: (blobs) => knownBlobs(redis, keys, blobs),
 
     async countRooms(now) {
       return Number(await redis.send(keys.rooms, ['ZCOUNT', keys.rooms, `(${now}`, '+inf']));

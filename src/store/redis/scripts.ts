@@ -3,7 +3,7 @@
  * hash tag. Times always come from the caller; the expiry of Redis itself only clears what nobody will ask for again.
  */
 import { script } from '../../redis/script.ts';
-import { absenceOf, dropFiles, fullText, isLive } from './lua.ts';
+import { absenceOf, dropFiles, endText, fullText, isLive } from './lua.ts';
 
 /** KEYS: all rooms by expiry. ARGV: draw, createdAt, expiresAt, then pairs of a length and up to how many rooms. */
 export const claimCode = script(`
@@ -21,7 +21,8 @@ return false
 /**
  * A room that expired of late keeps its code, so that it is not mistaken for the new one.
  * KEYS: room, trusted, edits, history, history texts. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
- * keep, rememberExpiredMs, 1 if it keeps the history of its text.
+ * keep, rememberExpiredMs, 1 if it keeps the history of its text, client and network of the owner or '', 0 if the text
+ * counts for them or ''.
  */
 export const createRoom = script(`
 local formerly = redis.call('HGET', KEYS[1], 'expiresAt')
@@ -29,7 +30,8 @@ if formerly and tonumber(formerly) > tonumber(ARGV[1]) - tonumber(ARGV[6]) then 
 redis.call('DEL', unpack(KEYS))
 redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac', ARGV[3], 'seq', 0, 'version', 0,
   'textVersion', 0, 'logVersion', 0, 'writtenAt', ARGV[1], 'content', '', 'keepsHistory', ARGV[7], 'fileCount', 0,
-  'fileBytes', 0, 'pinAttempts', 0)
+  'fileBytes', 0, 'pinAttempts', 0, 'client', ARGV[8], 'network', ARGV[9],
+  'textCharge', ARGV[10])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 if ARGV[3] ~= '' then
   redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])
@@ -153,14 +155,18 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return {0, isShutOut() and string.format('%.0f', resetAt) or '0', isNew and 1 or 0}
 `);
 
-/** KEYS: room, files, blobs, trash, then all other keys of the room. ARGV: now, rememberExpiredMs. */
-export const deleteRoom = script(`${absenceOf}${dropFiles}
+/**
+ * KEYS: room, files, blobs, trash, owners of the trash, stored bytes, ended texts, then all other keys of the room.
+ * ARGV: now, rememberExpiredMs, code. Returns the seq, and 1 if the text counted.
+ */
+export const deleteRoom = script(`${absenceOf}${dropFiles}${endText}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
-dropFiles(KEYS[2], KEYS[3], KEYS[4])
-redis.call('DEL', KEYS[1], unpack(KEYS, 5))
-return seq
+dropFiles(unpack(KEYS, 2, 6))
+local hadText = endText(KEYS[1], KEYS[7], ARGV[3])
+redis.call('DEL', KEYS[1], unpack(KEYS, 8))
+return {seq, hadText}
 `);
 
 /**
@@ -194,13 +200,14 @@ return own
 
 /**
  * Leaves of a room past its time only that it was there. One that is not was deleted, and its place in the list of all
- * rooms was out of reach then. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs.
+ * rooms was out of reach then. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs, code.
  */
-export const expireRoom = script(`${isLive}${dropFiles}
+export const expireRoom = script(`${isLive}${dropFiles}${endText}
 if isLive(KEYS[1], ARGV[1]) then return 0 end
 local wasThere = redis.call('EXISTS', KEYS[1]) == 1
-dropFiles(KEYS[2], KEYS[3], KEYS[4])
-redis.call('DEL', KEYS[1], unpack(KEYS, 5))
+dropFiles(unpack(KEYS, 2, 6))
+endText(KEYS[1], KEYS[7], ARGV[4])
+redis.call('DEL', KEYS[1], unpack(KEYS, 8))
 local rest = tonumber(ARGV[2]) + tonumber(ARGV[3]) - tonumber(ARGV[1])
 if wasThere and rest > 0 then
   redis.call('HSET', KEYS[1], 'expiresAt', ARGV[2])

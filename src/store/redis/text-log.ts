@@ -8,6 +8,7 @@ import type {
   RoomStore,
   TextAppend,
   TextEntry,
+  TextQuota,
 } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { replay } from '../../text/replay.ts';
@@ -22,17 +23,20 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       const { room, edits, history } = keys.ofRoom(code);
       const reply = await redis.run(scripts.readText, [room, edits, history], [now, rememberExpiredMs]);
       if (typeof reply === 'string') return reply as Absence;
-      const [text, checkpointVersion, keepsHistory, revision] = reply as [
+      const [text, checkpointVersion, keepsHistory, revision, charged] = reply as [
         TextAndLogReply,
         string,
         string | null,
         string,
+        QuotaReply,
       ];
+      const quota = quotaOf(charged);
       return {
         ...textAndLogOf(text),
         revision: Number(revision),
         checkpointVersion: Number(checkpointVersion),
         keepsHistory: keepsHistoryOf(keepsHistory),
+        ...(quota && { quota }),
       };
     },
 
@@ -68,6 +72,14 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       return reply as 'cleared' | 'stale' | Absence;
     },
   };
+}
+
+type QuotaReply = (string | null)[];
+
+function quotaOf([charged, client, network, historyBytes]: QuotaReply): TextQuota | undefined {
+  if (!charged || !client) return undefined;
+  const owner = { client, network: network || undefined };
+  return { owner, charged: Number(charged), historyBytes: Number(historyBytes ?? 0) };
 }
 
 /** The full text, the current version, when that was written, and the entries from the one to the other. */

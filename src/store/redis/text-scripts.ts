@@ -8,10 +8,11 @@ local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local newest = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')
 local room = redis.call('HMGET', KEYS[1], 'keepsHistory', 'revision', 'version')
-return {textAndLog(KEYS[1], KEYS[2]), newest[2] or '0', room[1], room[2] or room[3]}
+local quota = redis.call('HMGET', KEYS[1], 'textCharge', 'client', 'network', 'historyBytes')
+return {textAndLog(KEYS[1], KEYS[2]), newest[2] or '0', room[1], room[2] or room[3], quota}
 `);
 
-/** The newest checkpoint stays, whatever the limits are. */
+/** The newest checkpoint stays, whatever the limits are. Returns how many bytes are left. */
 const dropOldest = `
 local function dropOldest(history, texts, maxCheckpoints, maxBytes)
   local checkpoints, bytes = redis.call('ZRANGE', history, 0, -1), 0
@@ -20,12 +21,13 @@ local function dropOldest(history, texts, maxCheckpoints, maxBytes)
     bytes = bytes + checkpoints[i].size
   end
   for i = 1, #checkpoints - 1 do
-    if #checkpoints - i < maxCheckpoints and bytes <= maxBytes then return end
+    if #checkpoints - i < maxCheckpoints and bytes <= maxBytes then break end
     local version = checkpoints[i].version
     redis.call('ZREMRANGEBYSCORE', history, version, version)
     redis.call('HDEL', texts, version)
     bytes = bytes - checkpoints[i].size
   end
+  return bytes
 end
 `;
 
@@ -61,7 +63,8 @@ if ARGV[9] ~= '' then
   redis.call('ZREMRANGEBYSCORE', KEYS[3], ARGV[9], ARGV[9])
   redis.call('ZADD', KEYS[3], ARGV[9], ARGV[10])
   redis.call('HSET', KEYS[4], ARGV[9], ARGV[11])
-  dropOldest(KEYS[3], KEYS[4], tonumber(ARGV[12]), tonumber(ARGV[13]))
+  local bytes = dropOldest(KEYS[3], KEYS[4], tonumber(ARGV[12]), tonumber(ARGV[13]))
+  redis.call('HSET', KEYS[1], 'historyBytes', string.format('%.0f', bytes))
 end
 
 local keepMs = redis.call('PTTL', KEYS[1])
@@ -95,5 +98,6 @@ local room = redis.call('HMGET', KEYS[1], 'version', 'revision')
 if room[1] ~= ARGV[3] or (room[2] or room[1]) ~= ARGV[4] then return 'stale' end
 redis.call('HSET', KEYS[1], 'content', ARGV[5], 'textVersion', ARGV[3], 'logVersion', ARGV[3])
 redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
+redis.call('HDEL', KEYS[1], 'historyBytes')
 return 'cleared'
 `);

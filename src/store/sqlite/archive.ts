@@ -3,7 +3,7 @@ import type { Archive, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { roomIdOf } from './room-id.ts';
 import type { RoomStoreParts } from './room-store.ts';
-import { fileColumns, fileOf, keyOf, type RecordRow, recordColumns, recordOf } from './rows.ts';
+import { fileColumns, fileOf, keyOf, ownerColumns, type RecordRow, recordColumns, recordOf } from './rows.ts';
 import { prepareOnce } from './statements.ts';
 import { createTextReader } from './text-reader.ts';
 
@@ -22,7 +22,7 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
 
   function readRoom(code: RoomCode, now: number): RoomRecord | undefined {
     const id = roomIdOf(code);
-    const query = `SELECT ${recordColumns} FROM rooms WHERE id = ? AND expires_at > ?`;
+    const query = `SELECT ${recordColumns}, ${ownerColumns} FROM rooms WHERE id = ? AND expires_at > ?`;
     const row = sql(query).get(id, now) as RecordRow | undefined;
     if (!row) return undefined;
     const { content, entries } = texts.readText(id, row);

@@ -16,11 +16,13 @@ import { lockFolder } from './folder-lock.ts';
 import { createGuessGuard } from './guess-guard.ts';
 import { createKeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
+import { createOperatorInbox } from './operator-inbox.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
 import { migrate } from './schema.ts';
 import { createSnapshot, type Snapshot } from './snapshot.ts';
+import { createStorage } from './storage.ts';
 import { createWriter, storageFull, type Writer } from './writer.ts';
 
 export interface SqliteOptions {
@@ -37,14 +39,17 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
   const guard = createGuessGuard(rules, (code) => Number(attempts.get(roomIdOf(code))?.pin_attempts ?? 0));
   const ledgers = [rates.ledger, ...guard.ledgers] as unknown as Ledger<never>[];
   const counters = keepCounters(db, writer, ledgers, now);
+  const storage = createStorage(db, writer);
   const ping = db.prepare('SELECT 1 FROM room_count');
   const hasRoomFor = watchDisk(db, pathIn(folder));
 
   return {
-    rooms: createRoomStore({ db, snapshot, writer, rules, guard, dropCounters: counters.dropExpired }),
+    rooms: createRoomStore({ db, snapshot, writer, rules, guard, storage, dropCounters: counters.dropExpired }),
     rates,
     keys: createKeyStore(db, writer),
     archive: createArchive({ db, snapshot, writer, guard }),
+    storage,
+    inbox: createOperatorInbox(db, writer),
     async ping() {
       ping.get();
     },

@@ -11,6 +11,7 @@ import type {
   Tier,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { insertFile } from './files.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import { keyOf } from './rows.ts';
@@ -46,8 +47,8 @@ export function createOperations(db: DatabaseSync) {
         return undefined;
       }
       sql(`
-        INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history, client, network,
+          text_charge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       `).get(
         id,
         code,
@@ -56,6 +57,9 @@ export function createOperations(db: DatabaseSync) {
         draft.pinMac ?? null,
         draft.createdAt,
         draft.keepsHistory ? 1 : 0,
+        draft.owner?.client ?? null,
+        draft.owner?.network ?? null,
+        draft.countsText ? 0 : null,
       );
       return code;
     },
@@ -93,15 +97,7 @@ export function createOperations(db: DatabaseSync) {
         WHERE id = ? AND file_count < ? AND file_bytes + ? <= ? RETURNING 1
       `).get(file.size, room, quota.files, file.size, quota.bytes);
       if (!fits) return 'full';
-      sql('INSERT INTO files (id, room, blob, name, type, size, uploaded_at) VALUES (?, ?, ?, ?, ?, ?, ?)').get(
-        file.id,
-        room,
-        file.blob,
-        file.name,
-        file.type,
-        file.size,
-        file.uploadedAt,
-      );
+      insertFile(sql, room, file);
       return { seq: nextSeq(code) };
     },
 
@@ -153,6 +149,14 @@ export function createOperations(db: DatabaseSync) {
         ) RETURNING *
       `).get(now, idOrName);
       return revoked && keyOf(revoked);
+    },
+
+    chargeText(code: RoomCode, bytes: number): void {
+      sql('UPDATE rooms SET text_charge = ? WHERE id = ? AND text_charge IS NOT NULL').get(bytes, roomIdOf(code));
+    },
+
+    answerRequest(id: number, answer: string): void {
+      sql('UPDATE operator_requests SET answer = ? WHERE id = ?').get(answer, id);
     },
 
     restoreRoom: (record: RoomRecord) => restoreRoom(sql, record),

@@ -1,5 +1,6 @@
 /** Rooms and keys of another store, written down here as they were there. Part of the writer's operations. */
-import type { KeyRecord, RoomRecord, StoredFile } from '../../core/ports.ts';
+import type { KeyRecord, RoomRecord } from '../../core/ports.ts';
+import { insertFile } from './files.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import type { Sql } from './statements.ts';
 import { insertEntry, putCheckpoint, putFullText } from './text-operations.ts';
@@ -11,14 +12,19 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
   insertRoom(sql, id, record);
   insertText(sql, id, record);
   // In their order, which is that of their rows where they came in the same moment.
-  for (const file of record.files) insertFile(sql, id, file);
+  for (const file of record.files) {
+    insertFile(sql, id, file);
+    // From a room that was here before and was deleted: its bytes are wanted again.
+    sql('DELETE FROM trash WHERE blob = ?').get(file.blob);
+  }
   return 'restored';
 }
 
 function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, keeps_history, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      written_at, keeps_history, revision, client, network, text_charge)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     room.code,
@@ -33,27 +39,18 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
     writtenAt,
     room.keepsHistory ? 1 : 0,
     room.revision,
+    room.owner?.client ?? null,
+    room.owner?.network ?? null,
+    room.textCharge === undefined ? null : 0,
   );
+  // By the trigger of changes, so that it counts.
+  if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);
 }
 
 function insertText(sql: Sql, id: RoomId, { content, entries, history }: RoomRecord): void {
   if (content.version > 0) putFullText(sql, id, content);
   for (const entry of entries) insertEntry(sql, id, entry, JSON.stringify(entry.edits));
   for (const checkpoint of history) putCheckpoint(sql, id, checkpoint);
-}
-
-function insertFile(sql: Sql, room: RoomId, { id, blob, name, type, size, uploadedAt }: StoredFile): void {
-  sql('INSERT INTO files (id, room, blob, name, type, size, uploaded_at) VALUES (?, ?, ?, ?, ?, ?, ?)').get(
-    id,
-    room,
-    blob,
-    name,
-    type,
-    size,
-    uploadedAt,
-  );
-  // From a room that was here before and was deleted: its bytes are wanted again.
-  sql('DELETE FROM trash WHERE blob = ?').get(blob);
 }
 
 export function restoreKey(sql: Sql, key: KeyRecord): 'restored' | 'taken' {

@@ -8,9 +8,19 @@ import type { GuessGuard } from './guess-guard.ts';
 import { liveRooms } from './operations.ts';
 import { type CachedRoom, type RoomAccess, RoomCache } from './room-cache.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
-import { cachedRoomOf, fileColumns, fileOf, type RecordRow, recordColumns, roomColumns, roomOf } from './rows.ts';
+import {
+  cachedRoomOf,
+  fileColumns,
+  fileOf,
+  ownerColumns,
+  type RecordRow,
+  recordColumns,
+  roomColumns,
+  roomOf,
+} from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 import { prepareOnce } from './statements.ts';
+import type { SqliteStorage } from './storage.ts';
 import { contentOf, type RoomToRead, roomToReadOf, type TextRow, textQuery } from './text-query.ts';
 import { createTextReader } from './text-reader.ts';
 import { createTextStore } from './text-store.ts';
@@ -22,18 +32,20 @@ export interface RoomStoreParts {
   writer: Writer;
   rules: GuardRules;
   guard: GuessGuard;
+  storage: SqliteStorage;
   /** Drops counters that are over from memory. */
   dropCounters: (now: number) => void;
 }
 
-export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounters }: RoomStoreParts): RoomStore {
+export function createRoomStore(parts: RoomStoreParts): RoomStore {
+  const { db, snapshot, writer, rules, guard, storage, dropCounters } = parts;
   const sql = prepareOnce(db);
   const devices = createDeviceList(rules);
   const texts = createTextReader(sql);
   const cache = new RoomCache();
 
   const roomById = sql(`SELECT ${roomColumns} FROM rooms WHERE id = ?`);
-  const liveById = sql(`SELECT ${recordColumns} FROM rooms WHERE id = ? AND expires_at > ?`);
+  const liveById = sql(`SELECT ${recordColumns}, ${ownerColumns} FROM rooms WHERE id = ? AND expires_at > ?`);
   const textById = sql(textQuery);
   textById.setReturnArrays(true);
   // One past its time that could not be ended is still among the rooms.
@@ -213,7 +225,9 @@ export function createRoomStore({ db, snapshot, writer, rules, guard, dropCounte
     ...createTextStore({ texts, writer, cache, readLive, absenceOf }),
 
     async addFile(code, file, quota) {
-      return orWhy(code, file.uploadedAt, await changing(code, writer.run('addFile', code, file, quota)));
+      const added = await changing(code, writer.run('addFile', code, file, quota));
+      storage.onFileAdded(file.blob);
+      return orWhy(code, file.uploadedAt, added);
     },
 
     async listFiles(code, now) {

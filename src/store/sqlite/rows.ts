@@ -1,5 +1,5 @@
 /** From database rows to the records of the ports. */
-import type { ApiKey, Checkpoint, CheckpointInfo, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
+import type { ApiKey, Checkpoint, CheckpointInfo, Owner, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { type Compressed, decompress } from './compression.ts';
 import type { CachedRoom } from './room-cache.ts';
@@ -17,7 +17,9 @@ export function cachedRoomOf(row: Row): CachedRoom {
 // By name, never *: the ids of rooms may be larger than a JavaScript number can tell.
 export const roomColumns = 'code, created_at, expires_at, pin_mac, file_count, file_bytes';
 export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
-export const fileColumns = 'files.id, blob, name, type, size, uploaded_at';
+/** Apart from the others: hashes may look like anything. */
+export const ownerColumns = 'client, network, text_charge';
+export const fileColumns = 'files.id, blob, name, type, size, uploaded_at, files.client, files.network';
 
 export function roomOf(row: Row): Room {
   return {
@@ -30,7 +32,7 @@ export function roomOf(row: Row): Room {
   };
 }
 
-/** A row of `recordColumns`. */
+/** A row of `recordColumns` and `ownerColumns`. */
 export interface RecordRow extends Row {
   seq: number;
   pin_attempts: number;
@@ -38,6 +40,7 @@ export interface RecordRow extends Row {
   written_at: number;
   keeps_history: number;
   revision: number;
+  text_charge: number | null;
 }
 
 export function recordOf(row: RecordRow): Omit<RoomRecord, 'content' | 'entries' | 'history' | 'files' | 'trusted'> {
@@ -50,6 +53,8 @@ export function recordOf(row: RecordRow): Omit<RoomRecord, 'content' | 'entries'
     pinAttempts: row.pin_attempts,
     keepsHistory: row.keeps_history === 1,
     revision: row.revision,
+    owner: ownerOf(row),
+    textCharge: row.text_charge ?? undefined,
   };
 }
 
@@ -75,7 +80,14 @@ export function fileOf(row: Row): StoredFile {
     type: row.type as string,
     size: row.size as number,
     uploadedAt: row.uploaded_at as number,
+    owner: ownerOf(row),
   };
+}
+
+/** Unknown for what was stored before there were quotas. */
+export function ownerOf({ client, network }: Row): Owner | undefined {
+  if (client === null) return undefined;
+  return { client: client as string, network: (network as string | null) ?? undefined };
 }
 
 export function keyOf(row: Row): ApiKey {

@@ -113,6 +113,49 @@ export const steps: readonly string[] = [
   DROP TABLE history;
   ALTER TABLE compressed_history RENAME TO history;
   `,
+  `
+  -- Who made a room or uploaded a file: keyed hashes of the client and of its network. Unknown before this step.
+  ALTER TABLE rooms ADD COLUMN client TEXT;
+  ALTER TABLE rooms ADD COLUMN network TEXT;
+  ALTER TABLE rooms ADD COLUMN text_charge INTEGER; -- bytes that the text counts for its client; NULL if it does not count
+  ALTER TABLE files ADD COLUMN client TEXT;
+  ALTER TABLE files ADD COLUMN network TEXT;
+  CREATE INDEX files_by_client ON files (client) WHERE client IS NOT NULL;
+  CREATE INDEX files_by_network ON files (network) WHERE network IS NOT NULL;
+
+  -- Bytes of files and long texts by client and by network; the account '' has those of all files.
+  CREATE TABLE usage (account TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO usage SELECT '', coalesce(sum(size), 0) FROM files;
+  CREATE TRIGGER file_charged AFTER INSERT ON files BEGIN
+    INSERT OR IGNORE INTO usage SELECT account, 0 FROM (SELECT NEW.client AS account UNION SELECT NEW.network)
+      WHERE account IS NOT NULL;
+    UPDATE usage SET bytes = bytes + NEW.size WHERE account IN ('', NEW.client, NEW.network);
+  END;
+  CREATE TRIGGER file_discharged AFTER DELETE ON files BEGIN
+    UPDATE usage SET bytes = bytes - OLD.size WHERE account IN ('', OLD.client, OLD.network);
+    DELETE FROM usage WHERE account IN (OLD.client, OLD.network) AND bytes <= 0;
+  END;
+
+  CREATE TRIGGER text_charged AFTER UPDATE OF text_charge ON rooms BEGIN
+    INSERT OR IGNORE INTO usage SELECT account, 0 FROM (SELECT NEW.client AS account UNION SELECT NEW.network)
+      WHERE account IS NOT NULL;
+    UPDATE usage SET bytes = bytes + coalesce(NEW.text_charge, 0) - coalesce(OLD.text_charge, 0)
+      WHERE account IN (NEW.client, NEW.network);
+    DELETE FROM usage WHERE account IN (NEW.client, NEW.network) AND bytes <= 0;
+  END;
+  CREATE TRIGGER text_discharged AFTER DELETE ON rooms WHEN OLD.text_charge > 0 BEGIN
+    UPDATE usage SET bytes = bytes - OLD.text_charge WHERE account IN (OLD.client, OLD.network);
+    DELETE FROM usage WHERE account IN (OLD.client, OLD.network) AND bytes <= 0;
+  END;
+
+  -- What the command line asks of the server that owns this database, and its answers; both JSON.
+  CREATE TABLE operator_requests (
+    id       INTEGER PRIMARY KEY,
+    asked_at INTEGER NOT NULL,
+    request  TEXT NOT NULL,
+    answer   TEXT
+  ) STRICT;
+  `,
 ];
 
 /** Numbers that were used up before the first release. */

@@ -1,9 +1,9 @@
 /** Reads texts, logs and checkpoints. Methods that run several queries must run in a transaction of the caller. */
-import type { Checkpoint, CheckpointInfo, StoredText, TextEntry, TextState } from '../../core/ports.ts';
+import type { Checkpoint, CheckpointInfo, StoredText, TextEntry, TextQuota, TextState } from '../../core/ports.ts';
 import { replay } from '../../text/replay.ts';
 import { entryOf, entryRowsAfter, entryRowsBetween } from './edit-log.ts';
 import type { RoomId } from './room-id.ts';
-import { checkpointInfoOf, checkpointOf, type RecordRow } from './rows.ts';
+import { checkpointInfoOf, checkpointOf, ownerOf, type RecordRow } from './rows.ts';
 import type { Sql } from './statements.ts';
 
 const checkpointColumns = 'version, written_at, device, size';
@@ -33,7 +33,8 @@ export function createTextReader(sql: Sql) {
       const full = fullTextOf(id);
       const entries = entriesAfter(id, 0);
       const later = entries.filter(({ version }) => version > full.version);
-      const newest = sql('SELECT max(version) AS version FROM history WHERE room = ?').get(id)?.version;
+      const history = sql('SELECT max(version) AS version, sum(size) AS bytes FROM history WHERE room = ?').get(id);
+      const quota = quotaOf(record, Number(history?.bytes ?? 0));
       return {
         content: {
           content: replay(full.content, editsOf(later)),
@@ -43,8 +44,9 @@ export function createTextReader(sql: Sql) {
         entries,
         revision: record.revision,
         fullTextVersion: full.version,
-        checkpointVersion: Number(newest ?? 0),
+        checkpointVersion: Number(history?.version ?? 0),
         keepsHistory: record.keeps_history === 1,
+        ...(quota && { quota }),
       };
     },
 
@@ -72,6 +74,11 @@ export function createTextReader(sql: Sql) {
       return sql(query).all(id).map(checkpointOf);
     },
   };
+}
+
+function quotaOf(record: RecordRow, historyBytes: number): TextQuota | undefined {
+  const owner = ownerOf(record);
+  return owner && record.text_charge !== null ? { owner, charged: record.text_charge, historyBytes } : undefined;
 }
 
 const editsOf = (entries: readonly TextEntry[]) => entries.map(({ edits }) => edits);

@@ -31,6 +31,7 @@ const limitWords: Record<string, Words> = {
 const plain: Partial<Record<PoproomError['code'], Words>> = {
   OFFLINE: 'errorOffline',
   ROOM_FULL: 'errorRoomFull',
+  QUOTA_EXCEEDED: 'errorQuota',
   STORAGE_FULL: 'errorStorageFull',
   UNAVAILABLE: 'errorServer',
   INTERNAL: 'errorServer',

@@ -501,6 +501,12 @@ export const strings = table({
     es: 'La sala está llena. Quita un archivo para hacer sitio.',
     de: 'Der Raum ist voll. Entferne eine Datei, um Platz zu schaffen.',
   },
+  errorQuota: {
+    en: 'You have reached your storage limit. Remove files, or wait until rooms expire.',
+    zh: '存储空间已达上限。请移除文件，或等待房间过期。',
+    es: 'Has alcanzado tu límite de almacenamiento. Quita archivos o espera a que caduquen las salas.',
+    de: 'Dein Speicherlimit ist erreicht. Entferne Dateien oder warte, bis Räume ablaufen.',
+  },
   errorStorageFull: {
     en: 'The server has no space left.',
     zh: '服务器空间不足。',

@@ -51,6 +51,16 @@ const guessing: Look = ({ missLimit }) =>
     ? [warning('POPROOM_MISS_LIMIT is 0: room codes can be guessed without end.', 'Leave it unset, or set it to 20.')]
     : [];
 
+const unboundedClients: Look = ({ clientMaxBytes }) =>
+  clientMaxBytes === 0
+    ? [
+        warning(
+          'POPROOM_CLIENT_MAX_BYTES is 0: one address can use up all the room for files.',
+          'Leave it unset, or set it to a size such as 500MiB.',
+        ),
+      ]
+    : [];
+
 const sharedFiles: Look = ({ store, files }) =>
   store !== 'sqlite:' && files === 'disk:'
     ? [
@@ -66,6 +76,7 @@ const risks: readonly { needs: readonly (keyof Config)[]; look: Look }[] = [
   { needs: ['publicUrl', 'trustedProxies'], look: publicUrl },
   { needs: ['trustedProxies'], look: proxies },
   { needs: ['missLimit'], look: guessing },
+  { needs: ['clientMaxBytes'], look: unboundedClients },
   { needs: ['store', 'files'], look: sharedFiles },
 ];
 

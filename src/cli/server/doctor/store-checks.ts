@@ -6,13 +6,18 @@ import type { Check, Look } from './check.ts';
 import { clockFinding } from './clock.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
 import { aboutKeys } from './settings-checks.ts';
+import { aboutStorage } from './storage.ts';
 
-const database: Look = (config) => {
+const database: Look = async (config) => {
   if (config.store !== 'sqlite:') return [];
   const facts = lookInto(config.dataDir);
   if ('verdict' in facts) return [facts];
   if (facts.damage.length > 0) return [damaged(`is damaged: ${facts.damage[0]?.replaceAll(/\s+/g, ' ')}`)];
-  return [ok(`The database opens and is whole; rooms in it: ${facts.rooms}.`), ...aboutKeys(config, facts.keysInForce)];
+  return [
+    ok(`The database opens and is whole; rooms in it: ${facts.rooms}.`),
+    ...aboutKeys(config, facts.keysInForce),
+    ...(await aboutStorage(config, facts.storedBytes)),
+  ];
 };
 
 function lookInto(folder: string): DatabaseFacts | Finding {
@@ -36,7 +41,8 @@ const redis: Look = async (config) => {
   const where = whereIsRedis(config.store);
   try {
     const facts = await examineRedis(config.store);
-    return [...aboutRedis(where, facts), ...aboutKeys(config, facts.keysInForce)];
+    const storage = await aboutStorage(config, facts.storedBytes);
+    return [...aboutRedis(where, facts), ...aboutKeys(config, facts.keysInForce), ...storage];
   } catch (error) {
     return [refused(where, error as Error)];
   }
@@ -85,7 +91,7 @@ function aboutLog({ writesLog, syncsLog }: RedisFacts): Finding {
   return ok(`Redis writes an AOF (appendfsync ${syncsLog ?? 'not told'}): a power cut may cost ${kept}.`);
 }
 
-const needs: readonly (keyof Config)[] = ['store', 'dataDir', 'requireApiKey'];
+const needs: readonly (keyof Config)[] = ['store', 'dataDir', 'requireApiKey', 'files', 'totalMaxBytes'];
 
 export const storeChecks: readonly Check[] = [
   { name: 'rooms', needs, look: database },

@@ -1,0 +1,186 @@
+/** `poproom rooms`: shows operators the rooms of their server and removes some, also while the server runs. */
+import { readConfig } from '../../config.ts';
+import type { RoomDirectory, RoomSummary } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { openRoomDirectory } from '../../engine.ts';
+import { parseRoomCode } from '../../protocol/room-code.ts';
+import { inBytes } from '../byte-count.ts';
+import type { Input } from '../command.ts';
+import { sayDuration } from '../duration.ts';
+import { Ended, missing } from '../failure.ts';
+import { print, remark } from '../output.ts';
+import { askWhether } from '../question.ts';
+import { table } from '../table.ts';
+import { UsageError } from '../usage-error.ts';
+import { mustExist } from './keys.ts';
+
+const usage = 'Usage: poproom rooms list | show CODE | rm CODE…';
+const shownByDefault = 100;
+
+/** A room with the number of its devices; undefined where no server tells it. */
+interface ListedRoom extends RoomSummary {
+  devices: number | undefined;
+}
+
+export async function rooms(input: Input): Promise<void> {
+  const [command = '', ...named] = input.args;
+  if (!['list', 'show', 'rm'].includes(command)) throw new UsageError(usage);
+  const codes = named.map(readCode);
+  const client = readClient(input.value('client'));
+  const limit = readLimit(input.value('limit'));
+  if (command === 'list' ? codes.length > 0 : command === 'show' && codes.length !== 1) throw new UsageError(usage);
+  const namesRooms = client === undefined ? codes.length > 0 : codes.length === 0;
+  if (command === 'rm' && !namesRooms) throw new UsageError(whichRooms);
+  const config = readConfig();
+  if (config.store === 'sqlite:') mustExist(config.dataDir);
+  const directory = await openRoomDirectory(config);
+  try {
+    if (command === 'list') await list(input, directory, { client, limit });
+    else if (command === 'show') await show(input, directory, codes[0] as RoomCode);
+    else await remove(input, directory, codes, client);
+  } finally {
+    await directory.close();
+  }
+}
+
+const whichRooms = `Which rooms? Name their codes, or a client by --client. ${usage}`;
+
+/** As people type it, or in the link of a room. */
+function readCode(text: string): RoomCode {
+  const code = parseRoomCode(/\/r\/([^/?#]+)/.exec(text)?.[1] ?? text);
+  if (!code) throw new UsageError(`"${text}" is not a room code.`);
+  return code;
+}
+
+function readClient(text: string | undefined): string | undefined {
+  if (text === undefined || /^[0-9a-f]{12}$/.test(text)) return text;
+  throw new UsageError('A client is named by 12 hexadecimal digits, as "poproom rooms list" and the log show them.');
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return shownByDefault;
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError('--limit must be a whole number; 0 shows all rooms.');
+  return Number(text) || Number.POSITIVE_INFINITY;
+}
+
+interface Selection {
+  client: string | undefined;
+  limit: number;
+}
+
+async function list(input: Input, directory: RoomDirectory, { client, limit }: Selection): Promise<void> {
+  const all = await roomsOf(directory, client);
+  const listed = await withDevices(directory, all.slice(0, limit));
+  if (listed.length > 0 || input.isSet('json')) {
+    print(input, listed.map(entryOf(input)), tableOf(listed.map(rowOf(input))));
+  }
+  if (input.isSet('json')) return;
+  const bytes = all.reduce((sum, room) => sum + bytesOf(room), 0);
+  const hidden = all.length > listed.length ? ` The ${listed.length} largest are shown; --limit 0 shows all.` : '';
+  remark(`${count(all.length)}, ${inBytes(bytes)} of files and texts.${hidden}`);
+}
+
+/** Largest first: what an operator looks for. */
+async function roomsOf(directory: RoomDirectory, client: string | undefined): Promise<RoomSummary[]> {
+  const all: RoomSummary[] = [];
+  for await (const room of directory.list(Date.now())) {
+    if (client === undefined || room.client === client) all.push(room);
+  }
+  return all.sort((one, other) => bytesOf(other) - bytesOf(one));
+}
+
+async function withDevices(directory: RoomDirectory, all: readonly RoomSummary[]): Promise<ListedRoom[]> {
+  if (all.length === 0) return [];
+  const codes = all.map(({ code }) => code);
+  const devices = await directory.countDevices(codes, Date.now());
+  return all.map((room, i) => ({ ...room, devices: devices?.[i] }));
+}
+
+async function show(input: Input, directory: RoomDirectory, code: RoomCode): Promise<void> {
+  const found = await directory.find(code, Date.now());
+  if (!found) throw noSuchRoom();
+  const [room] = await withDevices(directory, [found]);
+  if (room) print(input, entryOf(input)(room), detailsOf(input, room));
+}
+
+async function remove(
+  input: Input,
+  directory: RoomDirectory,
+  codes: readonly RoomCode[],
+  client: string | undefined,
+): Promise<void> {
+  const chosen = client === undefined ? codes : (await roomsOf(directory, client)).map(({ code }) => code);
+  if (chosen.length === 0) throw noSuchRoom();
+  const mustAsk = process.stdin.isTTY && !input.isSet('yes');
+  if (mustAsk && !(await askWhether(`Delete ${count(chosen.length)} for everyone?`))) throw new Ended(1);
+  const removed = await directory.remove(chosen, Date.now());
+  const outcomes = chosen.map((code, i) => {
+    const outcome = removed[i] === 'expired' ? 'gone' : (removed[i] ?? 'gone');
+    return { roomId: shown(input, code), outcome };
+  });
+  print(input, outcomes, outcomes.map(({ roomId, outcome }) => `${roomId}: ${sentences[outcome]}`).join('\n'));
+  if (outcomes.every(({ outcome }) => outcome === 'gone')) process.exitCode = missing;
+}
+
+const sentences: Record<'removed' | 'requested' | 'gone', string> = {
+  removed: 'Removed.',
+  requested: 'The server has not answered yet. It will remove the room.',
+  gone: 'There is no such room.',
+};
+
+function noSuchRoom(): Ended {
+  console.error('poproom: There is no such room.');
+  return new Ended(missing);
+}
+
+/** With the code, anyone could read the room. */
+function shown(input: Input, code: RoomCode): string {
+  return input.isSet('reveal') ? code : `${code.slice(0, 2)}${'*'.repeat(code.length - 2)}`;
+}
+
+const bytesOf = ({ fileBytes, textBytes }: RoomSummary) => fileBytes + textBytes;
+const count = (n: number) => (n === 1 ? '1 room' : `${n} rooms`);
+const iso = (moment: number) => new Date(moment).toISOString();
+
+const entryOf = (input: Input) => (room: ListedRoom) => ({
+  roomId: shown(input, room.code),
+  createdAt: iso(room.createdAt),
+  expiresAt: iso(room.expiresAt),
+  hasPin: room.hasPin,
+  fileCount: room.fileCount,
+  fileBytes: room.fileBytes,
+  textBytes: room.textBytes,
+  deviceCount: room.devices ?? null,
+  client: room.client ?? null,
+});
+
+const tableOf = (rows: string[][]) =>
+  table([['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'CLIENT'], ...rows]);
+
+const rowOf = (input: Input) => (room: ListedRoom) => [
+  shown(input, room.code),
+  age(room),
+  rest(room),
+  inBytes(bytesOf(room)),
+  String(room.fileCount),
+  devices(room),
+  room.client ?? '-',
+];
+
+function detailsOf(input: Input, room: ListedRoom): string {
+  return table([
+    ['Room', shown(input, room.code)],
+    ['Created', `${iso(room.createdAt)} (${age(room)} ago)`],
+    ['Expires', `${iso(room.expiresAt)} (in ${rest(room)})`],
+    ['PIN', room.hasPin ? 'yes' : 'no'],
+    ['Files', `${room.fileCount} (${inBytes(room.fileBytes)})`],
+    ['Text', `${inBytes(room.textBytes)} with its history`],
+    ['Devices', devices(room)],
+    ['Client', room.client ?? 'unknown'],
+  ]);
+}
+
+const age = ({ createdAt }: RoomSummary) => sayDuration(Date.now() - createdAt);
+const rest = ({ expiresAt }: RoomSummary) => sayDuration(expiresAt - Date.now());
+/** Unknown where the server did not answer. */
+const devices = ({ devices: number }: ListedRoom) => (number === undefined ? '?' : String(number));

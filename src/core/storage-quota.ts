@@ -1,0 +1,67 @@
+/** How many bytes of files a client may store, and what it is told when that is used up. */
+import type { ClientHash } from './client-hash.ts';
+import { PoproomError } from './errors.ts';
+import type { ClientId, Owner, ReachedLimit, StorageLimits } from './ports.ts';
+
+/** In bytes; 0 for no limit. */
+export interface QuotaRules {
+  /** Of an address without a key: an IPv4 address or an IPv6 /64. */
+  client: number;
+  /** Of an API key. */
+  key: number;
+  /** Of all files. */
+  total: number;
+}
+
+export interface StorageQuota {
+  ownerOf(client: ClientId): Owner;
+  limitsOf(client: ClientId): StorageLimits;
+  /** Whether long texts of the rooms that a client creates count: those of addresses do, those of keys do not. */
+  countsTexts(client: ClientId): boolean;
+  textLimits: StorageLimits;
+}
+
+/** A provider that hands out a /48 gives its customer 65,536 of the /64 that count as one client each. */
+export const clientsPerNetwork = 4;
+
+export function createStorageQuota(rules: QuotaRules, hash: ClientHash): StorageQuota {
+  const total = limitOf(rules.total);
+  const ofAddress = { client: limitOf(rules.client), network: limitOf(clientsPerNetwork * rules.client), total };
+  const ofKey = { client: limitOf(rules.key), network: Number.POSITIVE_INFINITY, total };
+  return {
+    ownerOf(client) {
+      const network = networkOf(client);
+      return { client: hash(client), network: network && hash(network) };
+    },
+    limitsOf: (client) => (isKey(client) ? ofKey : ofAddress),
+    countsTexts: (client) => rules.client !== 0 && !isKey(client),
+    textLimits: ofAddress,
+  };
+}
+
+const isKey = (client: ClientId) => client.startsWith('key:');
+
+const limitOf = (bytes: number) => (bytes === 0 ? Number.POSITIVE_INFINITY : bytes);
+
+/** The /48 of an IPv6 client, which is written as `2001:db8:1:2::/64`. */
+function networkOf(client: ClientId): string | undefined {
+  const groups = /^([0-9a-f]*:[0-9a-f]*:[0-9a-f]*):[0-9a-f]*::\/64$/.exec(client)?.[1];
+  return groups && `${groups}::/48`;
+}
+
+export function overQuota(limit: ReachedLimit): PoproomError {
+  const { scope, used, maximum } = limit;
+  const details = quotaDetails(limit);
+  if (scope === 'total') {
+    return new PoproomError('STORAGE_FULL', 'The server has no room left for files.', { details });
+  }
+  const who = scope === 'client' ? 'You have' : 'Your network has';
+  const message = `${who} stored ${inMiB(used)} of at most ${inMiB(maximum)}; remove files, or wait until rooms expire.`;
+  return new PoproomError('QUOTA_EXCEEDED', message, { details });
+}
+
+export function quotaDetails({ scope, used, maximum, freesAt }: ReachedLimit): Record<string, unknown> {
+  return { scope, used, maximum, ...(freesAt !== undefined && { freesAt: new Date(freesAt).toISOString() }) };
+}
+
+const inMiB = (bytes: number) => `${Number((bytes / 1024 ** 2).toFixed(1))} MiB`;

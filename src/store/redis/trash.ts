@@ -1,0 +1,54 @@
+/** Blobs that no file names any more, and which blobs are known at all. */
+import type { Owner, RoomStore } from '../../core/ports.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { type Keys, leaseMs } from './keys.ts';
+import { claimTrash } from './scripts.ts';
+import type { RedisStorage } from './storage.ts';
+
+type Shard = Keys['shards'][number];
+
+export type Trash = Pick<RoomStore, 'listTrash' | 'claimTrash' | 'releaseTrash' | 'clearTrash'>;
+
+export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage, 'discharge'>): Trash {
+  const inAllShards = <T>(work: (shard: Shard) => Promise<T>) => Promise.all(keys.shards.map(work));
+
+  async function ownersOf({ trashOwners }: Shard, blobs: readonly string[]): Promise<[string, Owner][]> {
+    const owners = (await redis.send(trashOwners, ['HMGET', trashOwners, ...blobs])) as (string | null)[];
+    return blobs.flatMap((blob, i) => (owners[i] ? [[blob, JSON.parse(owners[i]) as Owner]] : []));
+  }
+
+  return {
+    async listTrash(limit) {
+      const found = await inAllShards(({ trash }) => redis.send(trash, ['SRANDMEMBER', trash, String(limit)]));
+      return (found as string[][]).flat().slice(0, limit);
+    },
+
+    async claimTrash(blobs, now) {
+      if (blobs.length === 0) return [];
+      return (await redis.run(claimTrash, [keys.claims], [now, now + leaseMs, leaseMs, ...blobs])) as string[];
+    },
+
+    async releaseTrash(blobs) {
+      if (blobs.length > 0) await redis.send(keys.claims, ['ZREM', keys.claims, ...blobs]);
+    },
+
+    /** The owners first: what is in the trash is tried again, what is not would count for ever. */
+    async clearTrash(gone) {
+      if (gone.length === 0) return;
+      const owned = await inAllShards((shard) => ownersOf(shard, gone));
+      await Promise.all(owned.flat().map(([blob, owner]) => storage.discharge(blob, owner)));
+      await inAllShards(async ({ trash, trashOwners }) => {
+        await redis.send(trash, ['SREM', trash, ...gone]);
+        await redis.send(trashOwners, ['HDEL', trashOwners, ...gone]);
+      });
+    },
+  };
+}
+
+/** Those of these blobs that belong to a file or wait in the trash. */
+export async function knownBlobs(redis: Redis, { shards }: Keys, names: readonly string[]): Promise<Set<string>> {
+  if (names.length === 0) return new Set();
+  const isMember = async (key: string) => (await redis.send(key, ['SMISMEMBER', key, ...names])) as number[];
+  const replies = await Promise.all(shards.flatMap(({ blobs, trash }) => [isMember(blobs), isMember(trash)]));
+  return new Set(names.filter((_, i) => replies.some((reply) => reply[i] === 1)));
+}

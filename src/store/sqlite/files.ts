@@ -1,0 +1,22 @@
+/** The rows of files. Part of the writer's operations. */
+import type { StoredFile } from '../../core/ports.ts';
+import type { RoomId } from './room-id.ts';
+import type { Sql } from './statements.ts';
+
+/** Triggers add its size to what its owner has stored. */
+export function insertFile(sql: Sql, room: RoomId, file: StoredFile): void {
+  sql(`
+    INSERT INTO files (id, room, blob, name, type, size, uploaded_at, client, network)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  `).get(
+    file.id,
+    room,
+    file.blob,
+    file.name,
+    file.type,
+    file.size,
+    file.uploadedAt,
+    file.owner?.client ?? null,
+    file.owner?.network ?? null,
+  );
+}

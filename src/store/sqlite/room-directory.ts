@@ -1,0 +1,110 @@
+/**
+ * The rooms of a database for the command line, beside a server that may be running. That server has rooms in memory, so
+ * it alone removes them: it is asked by a row of the database, and answers there.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Absence, OperatorRequest, RoomDirectory, RoomSummary } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { connect } from './connection.ts';
+import { FolderInUse, lockFolder } from './folder-lock.ts';
+import { roomIdOf } from './room-id.ts';
+import { roomColumns, roomOf } from './rows.ts';
+import { migrate } from './schema.ts';
+
+export interface SqliteDirectoryOptions {
+  folder: string;
+  /** Removes rooms while no server runs; says why one was not there. */
+  removeAlone: (codes: readonly RoomCode[]) => Promise<(Absence | undefined)[]>;
+}
+
+/** Much longer than a running server takes to answer. */
+const patienceMs = 10_000;
+const pollMs = 50;
+/** Requests of a command that was killed. */
+const forgottenMs = 3600_000;
+
+const summaryQuery = `
+  SELECT ${roomColumns}, client,
+    (SELECT coalesce(sum(octet_length(content)), 0) FROM texts WHERE room = rooms.id)
+    + (SELECT coalesce(sum(octet_length(content)), 0) FROM history WHERE room = rooms.id)
+    + (SELECT coalesce(sum(octet_length(edits)), 0) FROM edits WHERE room = rooms.id) AS text_bytes
+  FROM rooms
+`;
+
+export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOptions): RoomDirectory {
+  const db = connect(join(folder, 'poproom.db'));
+  try {
+    migrate(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+
+  /** The answer is undefined where the server does not answer in time. The request stays for when it does. */
+  async function ask(request: OperatorRequest, now: number): Promise<{ id: number; answer: unknown }> {
+    db.prepare('DELETE FROM operator_requests WHERE answer IS NOT NULL AND asked_at < ?').get(now - forgottenMs);
+    const asked = db.prepare('INSERT INTO operator_requests (asked_at, request) VALUES (?, ?) RETURNING id');
+    const id = Number(asked.get(now, JSON.stringify(request))?.id);
+    const answered = db.prepare('SELECT answer FROM operator_requests WHERE id = ? AND answer IS NOT NULL');
+    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pollMs) {
+      const row = answered.get(id);
+      if (row) return { id, answer: JSON.parse(String(row.answer)) };
+      await pause(pollMs);
+    }
+    return { id, answer: undefined };
+  }
+
+  const withdraw = (id: number) => db.prepare('DELETE FROM operator_requests WHERE id = ?').get(id);
+
+  return {
+    async *list(now) {
+      for (const row of db.prepare(`${summaryQuery} WHERE expires_at > ?`).iterate(now)) yield summaryOf(row);
+    },
+
+    async find(code, now) {
+      const row = db.prepare(`${summaryQuery} WHERE id = ? AND expires_at > ?`).get(roomIdOf(code), now);
+      return row && summaryOf(row);
+    },
+
+    async countDevices(codes, now) {
+      if (!isServed(folder)) return codes.map(() => 0);
+      const { id, answer } = await ask({ countDevices: codes }, now);
+      withdraw(id);
+      return answer as number[] | undefined;
+    },
+
+    async remove(codes, now) {
+      if (!isServed(folder)) return (await removeAlone(codes)).map((absence) => absence ?? 'removed');
+      const { id, answer } = await ask({ remove: codes }, now);
+      if (answer === undefined) return codes.map(() => 'requested');
+      withdraw(id);
+      return answer as ('removed' | Absence)[];
+    },
+
+    async close() {
+      db.close();
+    },
+  };
+}
+
+/** Whether a server runs on the folder. */
+function isServed(folder: string): boolean {
+  if (!existsSync(join(folder, 'server.lock'))) return false;
+  try {
+    lockFolder(folder)();
+    return false;
+  } catch (error) {
+    if (error instanceof FolderInUse) return true;
+    throw error;
+  }
+}
+
+function summaryOf(row: Record<string, unknown>): RoomSummary {
+  return {
+    ...roomOf(row),
+    textBytes: Number(row.text_bytes),
+    client: (row.client as string | null) ?? undefined,
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Bytes of files by owner. Triggers of the database keep what is stored; what is reserved is in memory, because one
+ * process owns the database and uploads in progress end with it.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Owner, ReachedLimit, StorageAccounts } from '../../core/ports.ts';
+import { roomIdOf } from './room-id.ts';
+import { prepareOnce } from './statements.ts';
+import type { Writer } from './writer.ts';
+
+interface Reservation {
+  owner: Owner;
+  bytes: number;
+  deadline: number;
+}
+
+export interface SqliteStorage extends StorageAccounts {
+  /** The file of a reservation has been added, or surely has not. */
+  onFileAdded(blob: string): void;
+}
+
+const everyone = '';
+
+export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
+  const sql = prepareOnce(db);
+  const reservations = new Map<string, Reservation>();
+
+  function storedBy(account: string): number {
+    return Number(sql('SELECT bytes FROM usage WHERE account = ?').get(account)?.bytes ?? 0);
+  }
+
+  function reservedBy(account: string): number {
+    let sum = 0;
+    for (const { owner, bytes } of reservations.values()) {
+      if (account === everyone || account === owner.client || account === owner.network) sum += bytes;
+    }
+    return sum;
+  }
+
+  /** A file that was just added may count twice for a moment, and never not at all. */
+  const usedBy = (account: string) => reservedBy(account) + storedBy(account);
+
+  function freesAt(column: 'client' | 'network', account: string): number | undefined {
+    const query = `SELECT min(expires_at) AS at FROM files JOIN rooms ON rooms.id = room WHERE files.${column} = ?`;
+    return (sql(query).get(account)?.at as number | null) ?? undefined;
+  }
+
+  function limitReached(scope: ReachedLimit['scope'], { client, network }: Owner, maximum: number): ReachedLimit {
+    const account = scope === 'total' ? everyone : scope === 'client' ? client : (network ?? '');
+    return {
+      scope,
+      used: usedBy(account),
+      maximum,
+      freesAt: scope === 'total' ? undefined : freesAt(scope, account),
+    };
+  }
+
+  return {
+    async reserve({ blob, owner, deadline, least, most }, limits) {
+      const left = {
+        client: limits.client - usedBy(owner.client),
+        network: owner.network === undefined ? Number.POSITIVE_INFINITY : limits.network - usedBy(owner.network),
+        total: limits.total - usedBy(everyone),
+      };
+      const scopes = ['client', 'network', 'total'] as const;
+      const tightest = scopes.reduce((one, other) => (left[other] < left[one] ? other : one));
+      const bytes = Math.max(0, Math.min(most, left[tightest]));
+      const limit = bytes < most ? limitReached(tightest, owner, limits[tightest]) : undefined;
+      if (limit && (bytes < least || bytes === 0)) return { outcome: 'refused', limit };
+      reservations.set(blob, { owner, bytes, deadline });
+      return { outcome: 'granted', bytes, limit };
+    },
+
+    /** What it grows by is reserved until it is written. */
+    async chargeText({ code, owner, bytes }, limits) {
+      const row = sql('SELECT text_charge FROM rooms WHERE id = ?').get(roomIdOf(code));
+      const growth = Math.max(0, bytes - Number(row?.text_charge ?? 0));
+      for (const scope of ['client', 'network'] as const) {
+        const account = owner[scope];
+        if (growth === 0 || account === undefined || usedBy(account) + growth <= limits[scope]) continue;
+        return limitReached(scope, owner, limits[scope]);
+      }
+      const reservation = `text:${code}`;
+      reservations.set(reservation, { owner, bytes: growth, deadline: Number.POSITIVE_INFINITY });
+      try {
+        await writer.run('chargeText', code, bytes);
+      } finally {
+        reservations.delete(reservation);
+      }
+      return undefined;
+    },
+
+    async release({ blob }) {
+      reservations.delete(blob);
+    },
+
+    async releaseAbandoned(now) {
+      for (const [blob, { deadline }] of reservations) if (deadline <= now) reservations.delete(blob);
+    },
+
+    async usage() {
+      return { stored: storedBy(everyone), reserved: reservedBy(everyone) };
+    },
+
+    async usageOf(account) {
+      return usedBy(account);
+    },
+
+    onFileAdded: (blob) => void reservations.delete(blob),
+  };
+}
