@@ -107,7 +107,9 @@ The list shows the newest first. With VERSION, that text is printed as "poproom 
     name: 'fetch',
     takes: 'CODE [NAME]',
     does: 'download the files of a room, or the one that is named',
-    more: `${aboutCodes}\nA file that is there is not overwritten, unless you say --force.`,
+    more: `${aboutCodes}
+A file that is there is not overwritten, unless you say --force. A name that is hidden or special on a disk, such as
+.bashrc, .git, -rf or CON, gets a _ in front; characters that cannot be seen are left out.`,
     options: {
       output: {
         short: 'o',

@@ -22,6 +22,9 @@ export class Ended extends Error {
   }
 }
 
+/** Of what a server says; a longer one would fill the screen. */
+const longestSentence = 1000;
+
 const other = 1;
 const usage = 2;
 export const missing = 3;
@@ -70,10 +73,10 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
 export function explain(error: unknown): Failure {
   if (error instanceof Ended) return { exitCode: error.exitCode, sentence: '' };
   if (error instanceof RemoteError) {
-    return { exitCode: exitCodeOf(error), sentence: say(printable(error.message)) };
+    return { exitCode: exitCodeOf(error), sentence: say(printable(error.message.slice(0, longestSentence))) };
   }
   if (error instanceof UsageError) return { exitCode: usage, sentence: say(error.message) };
-  if (error instanceof FileError) return { exitCode: localFile, sentence: say(error.message) };
+  if (error instanceof FileError) return { exitCode: localFile, sentence: say(printable(error.message)) };
   if (error instanceof ClipboardError) return { exitCode: other, sentence: say(error.message) };
   if (error instanceof LocalError) return { exitCode: other, sentence: say(error.message) };
   if (error instanceof ConfigError) return { exitCode: usage, sentence: aboutSettings(error) };
@@ -83,7 +86,8 @@ export function explain(error: unknown): Failure {
 /** `NOT_FOUND` of a whole path means that this is not the address of a server. */
 function exitCodeOf({ code, details }: RemoteError): number {
   const isMissingVersion = code === 'NOT_FOUND' && details.field === 'version';
-  return isMissingVersion ? missing : (byCode[code] ?? other);
+  const exitCode = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+  return isMissingVersion ? missing : (exitCode ?? other);
 }
 
 const say = (sentence: string) => `poproom: ${sentence}`;

@@ -30,7 +30,17 @@ async function run([name = 'help', ...rest]: string[]): Promise<void> {
   if (!command) throw new UsageError(`There is no command "${name}". Try: poproom --help`);
   const input = readInput(command, rest);
   if (input.isSet('help')) return console.log(await fullHelp(command));
-  return (await command.load())(input);
+  try {
+    await (await command.load())(input);
+  } finally {
+    if (roomCommands.includes(command)) endSoon();
+  }
+}
+
+/** A server that does not answer the end of a live channel must not keep a command from ending. */
+function endSoon(): void {
+  const end = () => (process.stdout.writableLength > 0 ? endSoon() : process.exit());
+  setTimeout(end, 1000).unref();
 }
 
 async function overview(): Promise<string> {

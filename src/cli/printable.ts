@@ -1,9 +1,31 @@
-/** Text of others, such as the name of a file, without what a terminal would obey. */
+/** Text of others, such as the name of a file, without characters that a terminal obeys or does not show. */
+
+/** In place of each of them. */
+const replacement = '\u{FFFD}';
+
+/**
+ * Controls, direction overrides and marks, line separators, and everything that is invisible. Joiners and the two forms
+ * of emoji stay, since scripts and emoji need them, and so do signs for Arabic numbers, which are visible.
+ */
+const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200C-\u200D\uFE0E-\uFE0F\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}]]`;
+/** The flags of England, Scotland and Wales are made of characters that are invisible elsewhere. */
+const emoji = String.raw`\p{RGI_Emoji_Tag_Sequence}`;
+
+const hiddenInLine = new RegExp(`${emoji}|${hidden}`, 'gv');
+const hiddenInText = new RegExp(String.raw`${emoji}|\r(?!\n)|[${hidden}--[\r\n\t]]`, 'gv');
+
 export function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}|\p{Cf}/gu, '\u{FFFD}');
+  return replaceHidden(text, () => replacement);
 }
 
-/** The same for a text of several lines, which keeps its lines, its tabs and its composed emoji. */
+/** The same for a text of several lines, which keeps its lines and its tabs. */
 export function printableText(text: string): string {
-  return text.replaceAll(/\r(?!\n)|[^\P{Cc}\r\n\t]/gu, '\u{FFFD}');
+  return text.replaceAll(hiddenInText, (found) => (isEmoji(found) ? found : replacement));
 }
+
+export function replaceHidden(text: string, replace: (character: string) => string): string {
+  return text.replaceAll(hiddenInLine, (found) => (isEmoji(found) ? found : replace(found)));
+}
+
+/** Everything else that is found is one character. */
+const isEmoji = (found: string) => found.length > 2;

@@ -1,8 +1,9 @@
 /** A server and its rooms, without the text engine: the page loads that only when a room is joined. */
-import type { CreateRoomRequest, HealthReport, RoomCreated } from '../protocol/types.ts';
+import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RetryOptions } from './retry.ts';
 import { createRoomHandle, type RoomBase } from './room.ts';
+import { isHealthReport, isRoomCreated } from './shapes.ts';
 import { type CallOptions, createWire } from './wire.ts';
 
 export interface ClientOptions {
@@ -51,7 +52,7 @@ export function createBaseClient<Room extends RoomBase>(
     },
     room,
     async createRoom(request = {}, options) {
-      const { roomId, expiresAt, hasPin } = await wire.call<RoomCreated>('/api/rooms', {
+      const { roomId, expiresAt, hasPin } = await wire.call('/api/rooms', isRoomCreated, {
         method: 'POST',
         json: request,
         ...options,
@@ -59,6 +60,6 @@ export function createBaseClient<Room extends RoomBase>(
       return { ...room(roomId, request), expiresAt, hasPin };
     },
     // Of a server that is not well, 503 is the report.
-    health: (options) => wire.call<HealthReport>('/api/health', { ...options, answeredBy: 503 }),
+    health: (options) => wire.call('/api/health', isHealthReport, { ...options, answeredBy: 503 }),
   };
 }

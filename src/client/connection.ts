@@ -1,7 +1,8 @@
 /** One WebSocket to a room: opened, joined, and closed when nothing is heard any more. */
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
-import { isObject, unreachable } from './error.ts';
+import { invalidMessage, PoproomError, unreachable } from './error.ts';
 import { createInbox } from './inbox.ts';
+import { parseMessage } from './parse-message.ts';
 
 /** The server speaks every 25 seconds; twice that long without a word, and the line is dead. */
 const silenceMs = 55_000;
@@ -10,6 +11,8 @@ const openWithinMs = 8_000;
 const brokenOff = 1006;
 /** A sleeping device wakes up to a line that has missed a word of the server. */
 const freshMs = 27_000;
+/** UTF-16 code units of messages that wait for a slow program. */
+const maxUnread = 64 * 1024 * 1024;
 
 export interface Connection {
   messages: AsyncIterable<ServerMessage>;
@@ -18,6 +21,8 @@ export interface Connection {
   isFresh(): boolean;
   /** Whether it was the other side that ended it, and in order. */
   wasClosed(): boolean;
+  /** Why this side ended it: a message that the protocol does not have. */
+  violation(): PoproomError | undefined;
   close(): void;
 }
 
@@ -48,6 +53,7 @@ export function connect(url: string, join: Join, connecting: Connecting): Promis
   // A line that is gone does not answer a close, so the end is not waited for.
   let isEnded = false;
   let wasClosed = false;
+  let violation: PoproomError | undefined;
   function close(): void {
     clearInterval(watch);
     if (!isEnded) ended();
@@ -61,16 +67,20 @@ export function connect(url: string, join: Join, connecting: Connecting): Promis
     send: (message) => socket.send(JSON.stringify(message)),
     isFresh: () => socket.readyState === WebSocket.OPEN && Date.now() - heardAt < freshMs,
     wasClosed: () => wasClosed,
+    violation: () => violation,
     close,
   };
 
-  /** Passes a message on; false where it cannot be understood. */
-  function isTaken(message: ServerMessage): boolean {
+  /** Passes a message on. One that the protocol does not have must not end this program, but the connection. */
+  function receive(data: string): void {
     try {
-      if (!takes(message)) inbox.put(message);
-      return true;
-    } catch {
-      return false;
+      const message = parseMessage(data);
+      if (message && !takes(message)) inbox.put(message, data.length);
+      // Those that wait are still read; joining again tells what came after them.
+      if (inbox.size > maxUnread) close();
+    } catch (error) {
+      violation = error instanceof PoproomError ? error : invalidMessage('a message that does not fit', error);
+      close();
     }
   }
 
@@ -91,25 +101,13 @@ export function connect(url: string, join: Join, connecting: Connecting): Promis
       // One that was given up may still have something to say, when another speaks already.
       if (isEnded) return;
       heardAt = Date.now();
-      const message = parseMessage(data);
-      // A server that does not keep to the protocol must not end this program: the connection ends, and is tried again.
-      if (!message || !isTaken(message)) giveUp();
+      receive(String(data));
     };
     socket.onclose = ({ code }) => {
       wasClosed = !isEnded && code !== brokenOff;
       giveUp();
     };
   });
-}
-
-/** Undefined for anything but a message. */
-function parseMessage(data: unknown): ServerMessage | undefined {
-  try {
-    const message: unknown = JSON.parse(String(data));
-    return isObject(message) && 'type' in message ? (message as ServerMessage) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function openSocket(url: string, { headers, protocols }: Connecting): WebSocket {

@@ -2,10 +2,15 @@
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import { largestFile } from '../protocol/largest-file.ts';
 import type { ErrorBody } from '../protocol/types.ts';
+import { parseJson } from './json.ts';
 import { retryAfterIn } from './retry-after.ts';
+import { isError, isObject } from './shapes.ts';
 
-/** What the server says, and `OFFLINE` for when it cannot be reached. */
-export type PoproomErrorCode = ErrorCode | 'OFFLINE';
+/**
+ * What the server says; `OFFLINE` where it cannot be reached; `INVALID_RESPONSE` where the answer is not one of a
+ * Poproom server, or leads elsewhere.
+ */
+export type PoproomErrorCode = ErrorCode | 'OFFLINE' | 'INVALID_RESPONSE';
 
 export interface PoproomErrorExtras {
   details?: Readonly<Record<string, unknown>> | undefined;
@@ -38,24 +43,28 @@ export function errorFrom(status: number, text: string, header: (name: string) =
 
 /** Undefined where it is not as the server says it: proxies have errors of their own, some in JSON too. */
 function errorIn(text: string): ErrorBody['error'] | undefined {
-  try {
-    const { error } = JSON.parse(text) as ErrorBody;
-    const { code, message, details = {} } = error;
-    const isOwn = typeof code === 'string' && typeof message === 'string' && isObject(details);
-    return isOwn ? error : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = parseJson(text);
+  const error = isObject(body) && (body as Partial<ErrorBody>).error;
+  return isError(error) ? error : undefined;
 }
-
-export const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Something on the way answered in the server's place. */
 export function notItsOwn(status: number, extras: PoproomErrorExtras = {}): PoproomError {
-  const code = status === 429 ? 'RATE_LIMITED' : status >= 500 ? 'UNAVAILABLE' : 'INTERNAL';
+  const code = status === 429 ? 'RATE_LIMITED' : status >= 500 ? 'UNAVAILABLE' : 'INVALID_RESPONSE';
   const details = { status };
   return new PoproomError(code, `The server answered ${status} in a way that is not its own.`, { details, ...extras });
+}
+
+/** A message that the protocol does not have; `what` says which. */
+export function invalidMessage(what: string, cause?: unknown): PoproomError {
+  return new PoproomError('INVALID_RESPONSE', `The server sent ${what}.`, { cause });
+}
+
+/** The PIN and the key must not go elsewhere, and who follows may be led into the network of this device. */
+export function redirected(status: number, target: URL | undefined): PoproomError {
+  const where = target ? `${target.origin}; if you trust that address, use it instead` : 'another address';
+  const details = { status, location: target?.origin };
+  return new PoproomError('INVALID_RESPONSE', `The server redirects to ${where}.`, { details });
 }
 
 export function unreachable(cause?: unknown): PoproomError {
@@ -71,5 +80,5 @@ export function tooLarge(): PoproomError {
 
 function secondsIn({ retryAfter, lockedFor }: Readonly<Record<string, unknown>>): number | undefined {
   const seconds = retryAfter ?? lockedFor;
-  return typeof seconds === 'number' ? seconds : undefined;
+  return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined;
 }

@@ -35,7 +35,8 @@ export interface LiveOptions {
 
 /**
  * Iterating enters the room and stays in it, through interruptions, until it is gone or `signal` says to leave; the
- * return value says which. It throws what no waiting mends: an unknown room, a PIN that is missing or wrong.
+ * return value says which. It throws errors that waiting does not fix: an unknown room, a PIN that is missing or wrong,
+ * a server that sends malformed messages again and again.
  */
 export interface LiveRoom {
   [Symbol.asyncIterator](): AsyncGenerator<LiveEvent, Ended>;
@@ -49,6 +50,8 @@ export interface LiveRoom {
   rename(deviceName: string): void;
 }
 
+/** After so many connections in a row that ended with a message the protocol does not have. */
+const maxViolations = 3;
 /** For a server that is there to say so. */
 const answerWithinMs = 8_000;
 
@@ -63,6 +66,8 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, options: 
   const rest = createRest();
   /** Whether the text has been told that this connection is open. */
   let isTextConnected = false;
+  /** Why the last connection was ended from here. */
+  let violation: PoproomError | undefined;
   /** Of the try that is under way. */
   let attempt = new AbortController();
 
@@ -90,6 +95,7 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, options: 
 
   async function* stay(): AsyncGenerator<LiveEvent, Ended> {
     let failures = 0;
+    let violations = 0;
     while (!signal?.aborted) {
       const startedAt = Date.now();
       yield { type: 'connecting' };
@@ -99,6 +105,8 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, options: 
       // Who has been inside knows the PIN: others under the same address have tried wrong ones, and it is waited out.
       const lockedByOthers = end.code === 'PIN_LOCKED' && seq !== undefined;
       if (isFinal(end) && !lockedByOthers) throw end;
+      violations = end === violation ? violations + 1 : 0;
+      if (violations >= maxViolations) throw end;
       // Who was inside for a while starts anew; who is thrown out at once is not let into a busy loop.
       failures = Date.now() - startedAt > 10_000 ? 0 : failures + 1;
       const ms = waitingTime(end, failures);
@@ -128,7 +136,8 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, options: 
         entered = true;
         if (isChange(message)) yield message;
       }
-      return refusal && reached.wasClosed() ? refusal : end;
+      violation = reached.violation();
+      return violation ?? (refusal && reached.wasClosed() ? refusal : end);
     } finally {
       reached.close();
     }

@@ -1,6 +1,7 @@
 /** Finds out why a live channel did not open, which browsers keep to themselves. */
 import { PoproomError, unreachable } from './error.ts';
 import type { ResumeToken } from './resume-token.ts';
+import { isObject, isRoomInfo } from './shapes.ts';
 import type { Wire } from './wire.ts';
 
 export async function whyRefused(
@@ -11,7 +12,7 @@ export async function whyRefused(
 ): Promise<PoproomError> {
   try {
     await probe(wire, signal);
-    await wire.call(path, { headers: { 'X-Room-Pin': pin }, signal });
+    await wire.call(path, isRoomInfo, { headers: { 'X-Room-Pin': pin }, signal });
     // It answers, and yet the channel did not open: too many are open, or something on the way does not let it through.
     return noChannel();
   } catch (error) {
@@ -46,5 +47,5 @@ export async function probe(wire: Wire, signal: AbortSignal): Promise<void> {
 }
 
 export async function reachServer(wire: Wire, signal: AbortSignal): Promise<void> {
-  await wire.call('/livez', { signal });
+  await wire.call('/livez', isObject, { signal });
 }

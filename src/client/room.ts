@@ -3,20 +3,27 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
   Confirmation,
   ContentEdited,
-  ContentRead,
-  ContentWritten,
   EditContentRequest,
   FileEntry,
-  FileList,
   FileUploaded,
   HistoryEntry,
-  HistoryList,
   HistoryText,
   RoomInfo,
   RoomText,
   TextEdit,
 } from '../protocol/types.ts';
+import { notItsOwn, PoproomError } from './error.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
+import {
+  isConfirmation,
+  isContent,
+  isContentEdited,
+  isFileList,
+  isHistoryList,
+  isHistoryText,
+  isRoomInfo,
+  type Shape,
+} from './shapes.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import type { UploadSource } from './upload-source.ts';
 import type { Call, CallOptions, Wire } from './wire.ts';
@@ -61,7 +68,7 @@ export interface RoomBase {
   files(options?: CallOptions): Promise<FileEntry[]>;
   /** A Blob or File, bytes, a stream of them, or where there is a file system the path of a file. */
   upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
-  /** The bytes, as the body of a response. */
+  /** The bytes, as the body of a response. They come from the server itself, whatever address the file has. */
   download(file: Pick<FileEntry, 'fileUrl'>, options?: CallOptions): Promise<Response>;
   removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
   /** With everything that is in it, for good. */
@@ -74,20 +81,22 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): RoomBase {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = `/api/rooms/${encodeURIComponent(code)}`;
   const withPin = (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': access.pin, ...call.headers } });
-  const call = <T>(end: string, call: Call = {}) => wire.call<T>(path + end, withPin(call));
+  const call = <T>(end: string, shape: Shape<T>, call: Call = {}) => wire.call(path + end, shape, withPin(call));
 
   async function text(call: Call): Promise<RoomText> {
-    const { body, header } = await wire.ask<ContentRead | ContentWritten>(`${path}/content`, withPin(call));
-    return { content: body.content, version: versionIn(header('ETag')), timestamp: body.timestamp };
+    const { status, body, header } = await wire.ask(`${path}/content`, isContent, withPin(call));
+    const version = versionIn(header('ETag'));
+    if (version === undefined) throw notItsOwn(status);
+    return { content: body.content, version, timestamp: body.timestamp };
   }
 
   const patch = (json: EditContentRequest, { signal }: CallOptions = {}) =>
-    call<ContentEdited>('/content', { method: 'PATCH', json, signal });
+    call('/content', isContentEdited, { method: 'PATCH', json, signal });
 
   const room: RoomBase = {
     code,
     link: `${wire.url}/r/${encodeURIComponent(code)}`,
-    info: (options) => call('', options),
+    info: (options) => call('', isRoomInfo, options),
     read: (options = {}) => text(options),
     write: (content, { baseVersion, signal } = {}) => {
       const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };
@@ -96,21 +105,38 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): RoomBase {
     edit: (edits, { baseVersion, ...options } = {}) =>
       patch({ edits: [...edits], ...(baseVersion !== undefined && { baseVersion }) }, options),
     append: (text, options) => patch({ append: text }, options),
-    history: async (options) => (await call<HistoryList>('/history', options)).history,
-    historyText: (version, options) => call(`/history/${version}`, options),
+    history: async (options) => (await call('/history', isHistoryList, options)).history,
+    historyText: (version, options) => call(`/history/${version}`, isHistoryText, options),
     restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
-    clearHistory: (options) => call('/history', { method: 'DELETE', ...options }),
-    files: async (options) => (await call<FileList>('/files', options)).files,
+    clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
+    files: async (options) => (await call('/files', isFileList, options)).files,
     upload: (source, options = {}) => upload(wire, `${path}/upload`, source, { ...options, pin: access.pin }),
-    download: async ({ fileUrl }, options) => keptByBody(await wire.send(fileUrl, options)),
-    removeFile: (fileId, options) => call(`/files/${encodeURIComponent(fileId)}`, { method: 'DELETE', ...options }),
-    delete: (options) => call('', { method: 'DELETE', ...options }),
+    download: async ({ fileUrl }, options) =>
+      keptByBody(await wire.send(filePath(fileUrl), { ...options, isAnonymous: true })),
+    removeFile: (fileId, options) =>
+      call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
+    delete: (options) => call('', isConfirmation, { method: 'DELETE', ...options }),
     live: (options) => openLive(wire, path, access, options),
   };
   return room;
 }
 
-const versionIn = (etag: string | null) => Number(etag?.replaceAll(/\D/g, ''));
+/** Something on the way may have marked it as weak, or as compressed. */
+function versionIn(etag: string | null): number | undefined {
+  const [digits] = /\d+/.exec(etag ?? '') ?? [];
+  const version = Number(digits);
+  return Number.isSafeInteger(version) ? version : undefined;
+}
+
+/**
+ * A server hands out its files itself, also where their addresses are elsewhere. Those are for people: a program that
+ * asks whatever address it is given could be led into the network of its device.
+ */
+function filePath(fileUrl: string): string {
+  const [, file] = /\/([0-9a-f]{32}\/[^/\\?#]+)(?:[?#].*)?$/s.exec(fileUrl) ?? [];
+  if (file === undefined) throw new PoproomError('INVALID_RESPONSE', 'This is not the address of a file of a room.');
+  return `/files/${file}`;
+}
 
 const keptResponses = new WeakMap<object, Response>();
 

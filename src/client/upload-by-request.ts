@@ -1,6 +1,7 @@
 /** Sends a file by XMLHttpRequest, which tells how much of it has been sent. */
 import type { FileUploaded } from '../protocol/types.ts';
 import { errorFrom, unreachable } from './error.ts';
+import { isFileUploaded } from './shapes.ts';
 import { parseAnswer, type Wire } from './wire.ts';
 
 export interface Sending {
@@ -50,7 +51,7 @@ export function sendByRequest(
       const header = (header: string) => request.getResponseHeader(header);
       wire.note(header);
       const { status, responseText } = request;
-      if (status === 201) resolve(new Promise((done) => done(parseAnswer<FileUploaded>(status, responseText))));
+      if (status === 201) resolve(new Promise((done) => done(parseAnswer(status, responseText, isFileUploaded))));
       else reject(errorFrom(status, responseText, header));
     };
     request.onerror = () => reject(unreachable());

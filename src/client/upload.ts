@@ -2,6 +2,7 @@
 import { largestFile } from '../protocol/largest-file.ts';
 import type { FileUploaded } from '../protocol/types.ts';
 import { tooLarge } from './error.ts';
+import { isFileUploaded } from './shapes.ts';
 import { sendByRequest } from './upload-by-request.ts';
 import { gather, nameOf, open, type UploadSource } from './upload-source.ts';
 import { type CallOptions, given, type Wire } from './wire.ts';
@@ -31,7 +32,7 @@ export async function upload(
   });
   // In browsers fetch does not tell how much has been sent, and most cannot send a stream.
   if (!('XMLHttpRequest' in globalThis))
-    return wire.call<FileUploaded>(path, { method: 'POST', body: opened, headers, onProgress, signal });
+    return wire.call(path, isFileUploaded, { method: 'POST', body: opened, headers, onProgress, signal });
   const file = opened instanceof Blob ? opened : await gather(opened, signal);
   const attempt = () => sendByRequest(wire, path, file, { headers, onProgress, signal });
   return wire.persist(attempt, { method: 'POST', signal });

@@ -1,7 +1,10 @@
 /** Requests to the server: what all of them carry, and how an answer becomes a value or an error. */
-import { errorFrom, isObject, notItsOwn, unreachable } from './error.ts';
+import { errorFrom, notItsOwn, PoproomError, unreachable } from './error.ts';
+import { maxJsonBytes, parseJson } from './json.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 import { type Attempt, createPersistence, type RetryOptions } from './retry.ts';
+import { fetchFromOrigin } from './same-origin.ts';
+import type { Shape } from './shapes.ts';
 import { type Measured, measure } from './upload-source.ts';
 
 export interface CallOptions {
@@ -14,6 +17,8 @@ export interface Call extends CallOptions {
   json?: unknown;
   body?: Blob | ReadableStream<Uint8Array>;
   headers?: Readonly<Record<string, string | undefined>>;
+  /** Sends no key, where none is needed. */
+  isAnonymous?: boolean;
   /** A status that is an answer too, and no failure. */
   answeredBy?: number;
   /** Told of the bytes of the body that were taken. */
@@ -26,12 +31,12 @@ export interface Wire {
   readonly rateLimit: RateLimit | undefined;
   /** What every request carries. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The response of a success; anything else is thrown. The path may be a whole address. */
+  /** The response of a success; anything else is thrown. */
   send(path: string, call?: Call): Promise<Response>;
-  /** The body of a success, with its headers. */
-  ask<T>(path: string, call?: Call): Promise<Answer<T>>;
+  /** The body of a success, with its headers. One of another shape is an error. */
+  ask<T>(path: string, shape: Shape<T>, call?: Call): Promise<Answer<T>>;
   /** The body alone. */
-  call<T>(path: string, call?: Call): Promise<T>;
+  call<T>(path: string, shape: Shape<T>, call?: Call): Promise<T>;
   /** What a response says of the limits; those of requests that do not go through `send` too. */
   note(header: (name: string) => string | null): void;
   /** Tries again what is refused for a while, if the client was made to. */
@@ -39,6 +44,7 @@ export interface Wire {
 }
 
 export interface Answer<T> {
+  status: number;
   body: T;
   header(name: string): string | null;
 }
@@ -71,13 +77,14 @@ export function createWire({ url, apiKey, retry }: WireOptions): Wire {
       return call.body instanceof ReadableStream ? attempt() : wire.persist(attempt, call);
     },
 
-    async ask<T>(path: string, call: Call = {}): Promise<Answer<T>> {
+    async ask(path, shape, call = {}) {
       const response = await wire.send(path, call);
-      const body = parseAnswer<T>(response.status, await textOf(response, call.signal));
-      return { body, header: (name) => response.headers.get(name) };
+      const { status } = response;
+      const body = parseAnswer(status, await textOf(response, call.signal), shape);
+      return { status, body, header: (name) => response.headers.get(name) };
     },
 
-    call: async <T>(path: string, call?: Call) => (await wire.ask<T>(path, call)).body,
+    call: async (path, shape, call) => (await wire.ask(path, shape, call)).body,
   };
   return wire;
 }
@@ -93,20 +100,18 @@ async function request(wire: Wire, path: string, call: Call): Promise<Response> 
 }
 
 async function exchange(wire: Wire, path: string, call: Call, body: Measured | undefined): Promise<Response> {
-  const { method = 'GET', json, headers, signal, answeredBy } = call;
+  const { method = 'GET', json, headers, isAnonymous, signal, answeredBy } = call;
   const type = json === undefined ? undefined : 'application/json';
-  const isOwn = path.startsWith('/');
   const init: RequestInit & { duplex: 'half' } = {
     method,
-    // A file may be kept elsewhere, and its address alone is the right to read it: the key is not for others.
-    headers: { ...(isOwn && wire.headers), ...given({ 'Content-Type': type, ...headers }) },
+    headers: { ...(!isAnonymous && wire.headers), ...given({ 'Content-Type': type, ...headers }) },
     body: json === undefined ? (body?.stream ?? null) : JSON.stringify(json),
     // Those that can send a stream ask for it, to the others it says nothing.
     duplex: 'half',
     signal: signal ?? null,
   };
-  const response = await fetch(isOwn ? wire.url + path : path, init).catch((cause) => {
-    throw signal?.aborted ? signal.reason : (body?.failure ?? unreachable(cause));
+  const response = await fetchFromOrigin(wire.url + path, init).catch((cause) => {
+    throw signal?.aborted ? signal.reason : (body?.failure ?? toPoproomError(cause));
   });
   const header = (name: string) => response.headers.get(name);
   wire.note(header);
@@ -117,26 +122,37 @@ async function exchange(wire: Wire, path: string, call: Call, body: Measured | u
 const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
   measure(body instanceof Blob ? body.stream() : body, onProgress);
 
+const toPoproomError = (cause: unknown) => (cause instanceof PoproomError ? cause : unreachable(cause));
+
 /** The line may break within an answer, and the call may be called off. */
 function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
-  return response.text().catch((cause) => {
-    throw signal?.aborted ? signal.reason : unreachable(cause);
+  return boundedText(response).catch((cause) => {
+    throw signal?.aborted ? signal.reason : toPoproomError(cause);
   });
 }
 
-/** A captive portal says 200 to everything, in HTML. */
-export function parseAnswer<T>(status: number, text: string): T {
-  const answer = parsed(text);
-  if (!isObject(answer)) throw notItsOwn(status);
-  return answer as T;
+/** A server may send without end. */
+async function boundedText(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    bytes += next.value.byteLength;
+    if (bytes > maxJsonBytes) {
+      await reader?.cancel();
+      throw notItsOwn(response.status);
+    }
+    text += decoder.decode(next.value, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** A captive portal says 200 to everything, in HTML. */
+export function parseAnswer<T>(status: number, text: string, isValid: Shape<T>): T {
+  const answer = parseJson(text);
+  if (!isValid(answer)) throw notItsOwn(status);
+  return answer;
 }
 
 /** Headers that have a value. */

@@ -27,12 +27,14 @@ export function createWrites(): Writes {
     },
 
     settle(message) {
-      const ref = 'ref' in message ? message.ref : undefined;
-      const answer = ref === undefined ? undefined : waiting.get(ref);
+      // Edits of others carry a ref, too, which may be the same.
+      if (message.type !== 'written' && message.type !== 'conflict' && message.type !== 'error') return false;
+      const { ref = '' } = message;
+      const answer = waiting.get(ref);
       if (!answer) return false;
-      waiting.delete(ref as string);
+      waiting.delete(ref);
       if (message.type === 'error') answer.reject(errorIn(message));
-      else answer.resolve(message as WriteAnswer);
+      else answer.resolve(message);
       return true;
     },
 

@@ -13,8 +13,8 @@ export interface Lie {
 /** Answers its address. */
 export async function startLiar(t: TestContext, { names, bytes, fileSize = bytes.length }: Lie): Promise<string> {
   const server = createServer((request, response) => {
-    if (request.url === '/file') return response.end(bytes);
-    const files = names.map((fileName, i) => ({ fileId: `id${i}`, fileUrl: `${url}/file`, fileName, fileSize }));
+    if (request.url?.startsWith('/files/')) return response.end(bytes);
+    const files = names.map((fileName, i) => entryOf(url, { fileId: String(i).padStart(32, '0'), fileName, fileSize }));
     return response.end(JSON.stringify({ files }));
   });
   server.listen(0, '127.0.0.1');
@@ -25,4 +25,9 @@ export async function startLiar(t: TestContext, { names, bytes, fileSize = bytes
     server.closeAllConnections();
   });
   return url;
+}
+
+function entryOf(url: string, file: { fileId: string; fileName: string; fileSize: number }) {
+  const about = { contentType: 'text/plain', uploadedAt: '2026-11-16T09:30:00.000Z' };
+  return { ...file, ...about, fileUrl: `${url}/files/${file.fileId}/name` };
 }

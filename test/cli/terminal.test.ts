@@ -9,6 +9,12 @@ import { createCli } from '../support/cli.ts';
 import { listening } from '../support/listening.ts';
 import { startTestServer } from '../support/server.ts';
 
+/** Overrides and marks of direction, a zero-width space, a soft hyphen, fillers, tags, separators of lines. */
+const unseen =
+  '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\u200b\u2060\ufeff\u00ad\u034f\u115f\u3164' +
+  '\ufe00\u2028\u2029\u{e0041}\u{e0100}\u0007\u009b';
+/** A family, a heart, the flag of Wales, Persian with a joiner, Hebrew, a sign for Arabic numbers. */
+const kept = '👨‍👩‍👧 ❤️ 🏴󠁧󠁢󠁷󠁬󠁳󠁿 می‌خواهم שלום \u0601 end of it';
 const orders = '\x1b]0;owned\x07\x1b[31mred\u009b2J\u202E';
 
 describe('a terminal', () => {
@@ -30,9 +36,47 @@ describe('a terminal', () => {
     assert.equal(hasControls(screen.stdout), false, JSON.stringify(screen.stdout));
   });
 
+  it('[CLI-22] shows where a text has characters that cannot be seen, which a pipe carries as they are', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const room = await server.api.room();
+    const content = `${[...unseen].map((character) => `[${character}]`).join('')}\n${kept}\n`;
+    const shown = `${'[\u{FFFD}]'.repeat([...unseen].length)}\n${kept}\n`;
+    for (const text of [content, 'newer'])
+      await server.api.post(`/api/rooms/${room}/content`, { json: { content: text } });
+    const [{ version }] = JSON.parse((await cli.run(['history', room, '--json'])).stdout);
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content } });
+    await server.api.upload(room, 'a.txt', content);
+    const printing = [`get ${room}`, `history ${room} ${version}`, `fetch ${room} a.txt -o -`, `watch ${room}`];
+    for (const line of printing) {
+      const screen = cli.terminal(`poproom ${line}`);
+      await screen.shows('end of it\r\n');
+      assert.equal(screen.stdout().replaceAll('\r\n', '\n').slice(0, shown.length), shown, line);
+      const piped = cli.start(line.split(' '));
+      await piped.shows('end of it\n');
+      assert.ok(piped.stdout().startsWith(content), line);
+      screen.type('\x03');
+      piped.signal('SIGINT');
+    }
+    const { stdout } = await cli.run(['get', room, '--json']);
+    assert.equal(JSON.parse(stdout).content, content);
+    assert.ok(
+      [...unseen].every((character) => !stdout.includes(character)),
+      'JSON has them escaped',
+    );
+  });
+
   it('[CLI-7] does not obey names of files, nor what a server says', async (t) => {
     const cli = await createCli(t, { POPROOM_URL: await hostileServer(t) });
-    const lines = ['info 7KQ2MX', 'rm 7KQ2MX 0', 'new', 'put 7KQ2MX text'];
+    const lines = [
+      'info 7KQ2MX',
+      'rm 7KQ2MX 0',
+      'new',
+      'put 7KQ2MX text',
+      'history 7KQ2MX',
+      'history 7KQ2MX --delete -y',
+    ];
+    lines.push('fetch 7KQ2MX --list', 'fetch 7KQ2MX --list --json');
     const said = lines.flatMap((line) => [cli.run(line.split(' ')), cli.terminal(`poproom ${line}`).ended]);
     for (const { stdout, stderr } of await Promise.all(said)) mustBeHarmless(stdout + stderr);
   });
@@ -55,14 +99,16 @@ const hasControls = (text: string) => /[^\P{Cc}\r\n\t]/u.test(text);
 
 /** Everything it says wants to be obeyed. */
 async function hostileServer(t: TestContext): Promise<string> {
-  const file = { fileId: '0', fileName: orders, fileSize: 1, fileUrl: 'http://127.0.0.1:1/' };
   const expiresAt = '2026-01-15T09:30:00.000Z';
+  const about = { fileSize: 1, contentType: orders, uploadedAt: expiresAt };
+  const file = { fileId: '0', fileName: orders, fileUrl: `http://127.0.0.1:1/${orders}`, ...about };
   const answers: Record<string, object> = {
-    'POST /api/rooms': { roomId: orders, expiresAt, hasPin: false },
-    'GET /api/rooms/7KQ2MX': { roomId: orders, expiresAt, deviceCount: orders, hasPin: false },
+    'GET /api/rooms/7KQ2MX': { roomId: '7KQ2MX', expiresAt, deviceCount: 1, hasPin: false },
+    'GET /api/rooms/7KQ2MX/history': { history: [{ version: 1, timestamp: expiresAt, size: 1, deviceId: orders }] },
     'GET /api/rooms/7KQ2MX/content': { content: 'text', timestamp: expiresAt },
     'GET /api/rooms/7KQ2MX/files': { files: [file] },
     'DELETE /api/rooms/7KQ2MX/files/0': { success: true, message: 'Removed.' },
+    'DELETE /api/rooms/7KQ2MX/history': { success: true, message: orders },
   };
   const server = createServer(({ method, url }, response) => {
     const answer = answers[`${method} ${url}`];
@@ -78,9 +124,11 @@ async function hostileServer(t: TestContext): Promise<string> {
       const snapshot = {
         type: 'snapshot',
         seq: 0,
+        room: { roomId: '7KQ2MX', expiresAt, hasPin: false },
         content: { content: '', version: 0, timestamp: expiresAt },
         files: [],
         devices: [],
+        pinAttempts: 0,
       };
       socket.send(JSON.stringify(type === 'join' ? snapshot : { type: 'error', error: refusal, ref }));
     });

@@ -77,8 +77,8 @@ describe('an error of the SDK', () => {
   it('[SDK-1] is one of the class even if something else answers in the place of the server', async (t) => {
     for (const [status, code] of [
       [502, 'UNAVAILABLE'],
-      [403, 'INTERNAL'],
-      [200, 'INTERNAL'],
+      [403, 'INVALID_RESPONSE'],
+      [200, 'INVALID_RESPONSE'],
     ] as const) {
       const url = `http://127.0.0.1:${await startPortal(t, status)}`;
       assert.equal((await failure(createClient({ url }).createRoom())).code, code, `for ${status}`);
@@ -95,7 +95,7 @@ describe('an error of the SDK', () => {
     }
     for (const body of ['null', '7', '[]']) {
       const url = `http://127.0.0.1:${await startPortal(t, 200, { body })}`;
-      assert.equal((await failure(createClient({ url }).createRoom())).code, 'INTERNAL', body);
+      assert.equal((await failure(createClient({ url }).createRoom())).code, 'INVALID_RESPONSE', body);
     }
   });
 });

@@ -1,8 +1,6 @@
 /** Requests that are refused for a while, and those that carry a key. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { type ClientOptions, createClient } from '../../src/client/index.ts';
 import { keysOf } from '../support/keys.ts';
@@ -106,24 +104,6 @@ describe('an API key', () => {
     assert.equal((await follow(t, room).next('snapshot')).files.length, 1);
     const stranger = follow(t, createClient({ url }).room(room.code));
     await assert.rejects(stranger.end, { code: 'API_KEY_REQUIRED' });
-  });
-});
-
-describe('an API key, and the files of a room', () => {
-  it('[SDK-12] is not shown to whoever keeps the files', async (t) => {
-    const server = await startTestServer(t);
-    const apiKey = await keysOf(t, server).make('bot', 'pro');
-    const room = await createClient({ url: server.url, apiKey }).createRoom();
-    let shown: string | undefined = 'nobody asked';
-    const keeper = createServer(({ headers }, response) => {
-      shown = headers.authorization;
-      response.end('bytes');
-    });
-    t.after(() => keeper.close());
-    await once(keeper.listen(0, '127.0.0.1'), 'listening');
-    const fileUrl = `http://127.0.0.1:${(keeper.address() as AddressInfo).port}/files/1/a`;
-    assert.equal(await (await room.download({ fileUrl })).text(), 'bytes');
-    assert.equal(shown, undefined);
   });
 });
 

@@ -100,12 +100,12 @@ describe('a write', () => {
   it('[SDK-6] fails with OFFLINE when its answer was lost, though it may be stored', async (t) => {
     const { follower, line, textNow } = await overALine(t);
     line.holdAnswers();
-    const lost = follower.live.write('stored', 0);
-    await eventually('the write is stored', async () => (await textNow()) === 'stored');
+    const lost = follower.live.write('words of mine', 0);
+    await eventually('the write is stored', async () => (await textNow()) === 'words of mine');
     line.cut();
     await assert.rejects(lost, is('OFFLINE'));
     line.release();
-    assert.equal((await follower.next('snapshot')).content.content, 'stored');
+    assert.equal((await follower.next('snapshot')).content.content, 'words of mine');
   });
 
   it('[SDK-6] fails with OFFLINE when the connection is dropped on purpose', async (t) => {

@@ -1,15 +1,12 @@
 /** The SDK's uploads, in a browser: they need XMLHttpRequest. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
-import { build } from 'rolldown';
-import type * as Sdk from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { openLine } from '../support/line.ts';
 import { openWorld } from '../support/page.ts';
+import { loadSdk, type WithSdk as OnlySdk } from '../support/sdk-in-page.ts';
 
-type WithSdk = typeof globalThis & { sdk: typeof Sdk; uploading: { sent: number; stop(): void; end: Promise<string> } };
+type WithSdk = OnlySdk & { uploading: { sent: number; stop(): void; end: Promise<string> } };
 
 describe('an upload by the SDK', () => {
   it('[SDK-7] tells its progress, up to all of it', async (t) => {
@@ -124,10 +121,3 @@ describe('an upload by the SDK', () => {
     assert.equal(codes[1], DOMException.ABORT_ERR);
   });
 });
-
-/** As `globalThis.sdk`. */
-async function loadSdk(page: Page): Promise<void> {
-  const input = fileURLToPath(new URL('../../src/client/index.ts', import.meta.url));
-  const { output } = await build({ input, write: false, logLevel: 'warn', output: { format: 'iife', name: 'sdk' } });
-  await page.evaluate(`${output[0].code}; globalThis.sdk = sdk; undefined`);
-}

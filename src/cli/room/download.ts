@@ -1,5 +1,6 @@
 /** A file of a room on its way to this machine. */
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { largestFile } from '../../protocol/largest-file.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 
@@ -10,6 +11,7 @@ export async function download(
   { signal, showsProgress }: { signal: AbortSignal; showsProgress: boolean },
   keep: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
+  if (file.fileSize > largestFile) throw tooLarge(file);
   const response = await room.download(file, { signal });
   const progress = showsProgress ? createProgress(file.fileName, file.fileSize) : undefined;
   try {
@@ -35,6 +37,10 @@ async function* counted(file: FileEntry, { body }: Response, show?: (bytes: numb
   }
   if (bytes !== file.fileSize) throw brokeOff(file);
 }
+
+/** No server of ours has such a file; another one could fill the disk. */
+const tooLarge = ({ fileName }: FileEntry) =>
+  new PoproomError('INVALID_RESPONSE', `"${printable(fileName)}" is larger than a file of a room can be.`);
 
 const brokeOff = ({ fileName }: FileEntry) =>
   new PoproomError('UNAVAILABLE', `The connection broke before all of "${printable(fileName)}" had come.`);

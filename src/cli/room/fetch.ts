@@ -6,7 +6,7 @@ import { handOver } from '../hand-over.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { oneByOne } from '../one-by-one.ts';
 import { print, remark } from '../output.ts';
-import { printable } from '../printable.ts';
+import { printable, printableText } from '../printable.ts';
 import { UsageError } from '../usage-error.ts';
 import { inRoom } from '../visit.ts';
 import { destinations, mustBeFree } from './destination.ts';
@@ -51,8 +51,15 @@ async function toStandardOutput(room: Room, files: readonly FileEntry[], signal:
   const [file, ...others] = files;
   if (!file) throw new PoproomError('FILE_NOT_FOUND', 'There are no files in this room.');
   if (others.length > 0) throw new UsageError(`The room has ${files.length} files; name the one for standard output.`);
+  const isScreen = process.stdout.isTTY;
   // On one screen, the bar and the file would be mixed.
-  await download(room, file, { signal, showsProgress: !process.stdout.isTTY }, async (bytes) => {
-    for await (const chunk of bytes) await handOver(chunk);
+  await download(room, file, { signal, showsProgress: !isScreen }, async (bytes) => {
+    for await (const chunk of isScreen ? onScreen(bytes) : bytes) await handOver(chunk);
   });
+}
+
+/** As text, without characters that the terminal would obey. */
+async function* onScreen(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder();
+  for await (const chunk of bytes) yield Buffer.from(printableText(decoder.decode(chunk, { stream: true })));
 }

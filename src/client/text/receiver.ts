@@ -5,7 +5,6 @@ import type { PoproomError } from '../error.ts';
 import { errorIn } from '../writes.ts';
 import type { Delivery } from './delivery.ts';
 import type { Replica } from './replica.ts';
-import { isValidTextMessage } from './valid-message.ts';
 
 /** Nothing of an edit with such an answer was stored, and the same edit would be refused again. */
 const definiteRefusals: ReadonlySet<string> = new Set(['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED']);
@@ -115,7 +114,6 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     },
 
     receive(message) {
-      if (!isValidTextMessage(message)) throw new TypeError(`The server sent an invalid "${message.type}" message.`);
       const isAnswer = (message.type === 'written' || message.type === 'error') && isOfSent(message.ref);
       if (message.type === 'snapshot') onText(message.content);
       else if (message.type === 'content') onText(message);

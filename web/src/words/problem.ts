@@ -35,6 +35,7 @@ const plain: Partial<Record<PoproomError['code'], Words>> = {
   STORAGE_FULL: 'errorStorageFull',
   UNAVAILABLE: 'errorServer',
   INTERNAL: 'errorServer',
+  INVALID_RESPONSE: 'errorServer',
   API_KEY_REQUIRED: 'errorKeyRequired',
   INVALID_API_KEY: 'errorKeyRequired',
   ROOM_NOT_FOUND: 'errorNotFound',

@@ -89,7 +89,7 @@ async function tryEvents({ url, room, headers }: Trial): Promise<Finding> {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(eventPatienceMs)]);
   try {
-    const answer = await fetch(`${url}/api/rooms/${room.code}/events`, { headers, signal });
+    const answer = await fetch(`${url}/api/rooms/${room.code}/events`, { headers, signal, redirect: 'error' });
     const first = await answer.body?.getReader().read();
     if (answer.ok && first?.value) return about('events', ok('Events (SSE) come at once, unbuffered.'));
     throw new PoproomError('UNAVAILABLE', 'no events');

@@ -1,0 +1,123 @@
+/** What a file is called on the disk of who fetches it. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { localName, localNames } from '../../src/cli/room/local-name.ts';
+import { anyText } from '../contract/any-text.ts';
+
+const harmful = fc.constantFrom(
+  ...[
+    '/',
+    '\\',
+    '.',
+    '..',
+    ' ',
+    '-',
+    '~',
+    ':',
+    '\0',
+    '\r\n',
+    '\u202e',
+    '\u200b',
+    '\u200d',
+    '\ufe0f',
+    '\u3000',
+    '\ud800',
+  ],
+  ...['con', 'NUL', 'com1', '.git', '.tar.gz', 'ß', 'ẞ', 'é', 'e\u0301', '👩‍👩‍👧', 'a'.repeat(200)],
+);
+const anyName = fc.array(fc.oneof(harmful, anyText(10)), { maxLength: 20 }).map((parts) => parts.join(''));
+
+const device = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³])[ ]*(\.|:|$)/i;
+
+describe('the name of a fetched file', () => {
+  const renamed: [name: string, becomes: string][] = [
+    ['.bash_profile', '_.bash_profile'],
+    ['.git', '_.git'],
+    ['.g\u200cit', '_.g\u200cit'],
+    ['..', 'file'],
+    ['...', 'file'],
+    [' . ', 'file'],
+    ['..bashrc', '_..bashrc'],
+    ['\u200b.bashrc', '_.bashrc'],
+    ['\u200d.bashrc', '_.bashrc'],
+    ['\u2060\u00ad.ssh', '_.ssh'],
+    [' .profile', '_.profile'],
+    ['folder/.npmrc', '_.npmrc'],
+    ['-rf', '_-rf'],
+    ['~', '_~'],
+    ['CON', '_CON'],
+    ['con.txt', '_con.txt'],
+    ['nul.tar.gz', '_nul.tar.gz'],
+    ['aux .c', '_aux .c'],
+    ['COM1', '_COM1'],
+    ['lpt9.log', '_lpt9.log'],
+    ['com¹', '_com¹'],
+    ['CONIN$', '_CONIN$'],
+    ['Desktop.ini', '_Desktop.ini'],
+    ['autorun.inf', '_autorun.inf'],
+    ['trailing. . .', 'trailing'],
+    ['trailing ', 'trailing'],
+    ['a\u3164b\u2028c.txt', 'abc.txt'],
+  ];
+  it('[CLI-21] has a "_" in front where it is hidden or means something to a system', () => {
+    for (const [name, becomes] of renamed) assert.equal(localName(name), becomes, JSON.stringify(name));
+  });
+
+  it('[CLI-21] stays as it is where nothing is wrong with it', () => {
+    const names = [
+      'photo.jpg',
+      'console.log',
+      'com10',
+      'Ferien 2026 (2).tar.gz',
+      '日本語.txt',
+      '👩‍👩‍👧.png',
+      'a.b.c',
+      '_',
+    ];
+    for (const name of names) assert.equal(localName(name), name);
+  });
+
+  it('[CLI-21] has no characters that Windows does not allow, there', () => {
+    assert.equal(localName('12:30 <what?>.txt', 'win32'), '12_30 _what__.txt');
+    assert.equal(localName('a.txt:hidden', 'win32'), 'a.txt_hidden');
+    assert.equal(localName('12:30?', 'linux'), '12:30?');
+  });
+
+  it('[CLI-21] is safe whatever a server says', () => {
+    const isSafe = (name: string) => {
+      assert.match(name, /^[^./\\\s~-]/u);
+      assert.doesNotMatch(name, /[.\s]$/);
+      assert.doesNotMatch(name, device);
+      assert.doesNotMatch(name, /[\p{Cc}\p{Bidi_Control}/\\]/u);
+      assert.ok(Buffer.byteLength(name) <= 255 && name.isWellFormed());
+    };
+    fc.assert(
+      fc.property(anyName, (name) => [localName(name, 'linux'), localName(name, 'win32')].forEach(isSafe)),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('[CLI-21] is never that of another file of the room, also on a disk that does not tell capitals apart', () => {
+    const onDisk = (name: string) =>
+      name
+        .replaceAll(/\u200c|\u200d|\ufe0f/g, '')
+        .normalize('NFD')
+        .toLowerCase();
+    const areDistinct = fc.property(fc.array(anyName, { maxLength: 12 }), (names) => {
+      const all = localNames([...names, ...names]).map(onDisk);
+      assert.equal(new Set(all).size, all.length, String(all));
+    });
+    fc.assert(areDistinct, { numRuns: 500 });
+    const alike = ['.a', '_.a', 'a\u200b', 'a', 'A.', 'a (2)', 'straße', 'STRASSE'];
+    const expected = ['_.a', '_ (2).a', 'a', 'a (2)', 'A (3)', 'a (2) (2)', 'straße', 'STRASSE (2)'];
+    assert.deepEqual(localNames(alike), expected);
+  });
+
+  it('[CLI-21] is found quickly, however long and however many the names are', () => {
+    const startedAt = performance.now();
+    assert.equal(Buffer.byteLength(localName(`${'ü'.repeat(10_000_000)}.txt`)), 254);
+    assert.equal(localNames(Array.from({ length: 5_000 }, () => 'a.txt')).at(-1), 'a (5000).txt');
+    assert.ok(performance.now() - startedAt < 5_000);
+  });
+});

@@ -1,0 +1,55 @@
+/** Values that break a schema of the protocol in one place each. */
+
+interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+}
+
+export interface Malformed {
+  /** Such as `files.0.fileSize is "x"`. */
+  what: string;
+  value: unknown;
+}
+
+/** With every field that there can be. */
+export function validExample(schema: Schema): unknown {
+  const { type, items, properties = {} } = schema;
+  if (type === 'object')
+    return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, validExample(field)]));
+  if (items) return [validExample(items)];
+  return schema.const ?? schema.enum?.[0] ?? schema.examples?.[0] ?? true;
+}
+
+/** Each field missing, null, and of other types. */
+export function* malformedExamples(schema: Schema): Generator<Malformed> {
+  const example = validExample(schema);
+  if (schema.type === 'object') yield* malformedFields(schema, example as Record<string, unknown>);
+  if (schema.items) {
+    for (const { what, value } of malformedExamples(schema.items)) yield { what: `0.${what}`, value: [value] };
+  }
+  for (const value of wrongValues(schema)) yield { what: ` is ${JSON.stringify(value)}`, value };
+}
+
+function* malformedFields(schema: Schema, example: Record<string, unknown>): Generator<Malformed> {
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    const { [name]: _, ...others } = example;
+    if (schema.required?.includes(name)) yield { what: `${name} is missing`, value: others };
+    for (const { what, value } of malformedExamples(field)) {
+      const inside = what.startsWith(' ') ? `${name}${what}` : `${name}.${what}`;
+      yield { what: inside, value: { ...example, [name]: value } };
+    }
+  }
+}
+
+function wrongValues({ type, const: only, enum: values }: Schema): unknown[] {
+  const wrong: unknown[] = [null, type === 'string' ? 7 : 'x', type === 'object' ? [] : {}];
+  if (type === 'integer') wrong.push(1.5, -1, 2 ** 53);
+  // A type that nobody knows yet is not malformed.
+  if (values || only === true) wrong.push(type === 'string' ? 'other' : false);
+  return wrong;
+}
