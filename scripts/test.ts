@@ -5,6 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromiumMissing, findChromium, hasFittingChromium } from '../test/support/chromium.ts';
@@ -32,10 +33,20 @@ provide(
 );
 run([process.execPath, 'scripts/build.ts']);
 run([process.execPath, 'scripts/check-rules.ts']);
-if (!distributed) await test(named.length > 0 ? named : globSync('test/**/*.test.ts').sort());
+if (!distributed) await test(named.length > 0 ? named : slowestFirst(globSync('test/**/*.test.ts').sort()));
 // What failed stands at the end of what is printed.
 if (process.exitCode === undefined && (distributed || named.length === 0)) {
   await testOnDistributedEngine(named.length > 0 ? named : globSync('test/{http,live}/*.test.ts').sort());
+}
+
+/** So that no long file is left for the end, when the others are done. */
+function slowestFirst(files: string[]): string[] {
+  const slow = ['nodes', 'hostile', 'faults', 'page'].map((folder) => join('test', folder, ''));
+  const rank = (file: string) => {
+    const index = slow.findIndex((folder) => file.startsWith(folder));
+    return index < 0 ? slow.length : index;
+  };
+  return files.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** Any browser of the family will do; where we may choose, it is the fastest. */
@@ -82,7 +93,9 @@ async function testOnDistributedEngine(files: string[]): Promise<void> {
 /** What fails is told by the exit code, when everything that was started has been stopped. */
 async function test(files: string[], env: Record<string, string> = {}): Promise<void> {
   const args = ['--test', '--test-concurrency=3', '--test-timeout=120000', ...files];
-  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  // Every file is a process of its own; without the cache, a quarter of its time goes into compiling.
+  const cache = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests') };
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...cache, ...env } });
   const end = (signal: NodeJS.Signals) => void child.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
   const [status] = await once(child, 'close');

@@ -22,8 +22,8 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export async function openEngine(config: Config, clock: Clock): Promise<Engine> {
-  const rooms = config.store === 'sqlite:' ? openEmbedded(config, clock) : await openDistributed(config);
+export async function openEngine(config: Config, clock: Clock, eraseEveryMs?: number): Promise<Engine> {
+  const rooms = config.store === 'sqlite:' ? openEmbedded(config, clock, eraseEveryMs) : await openDistributed(config);
   try {
     return { ...rooms, blobs: await openBlobs(config), secret: config.secret ?? keepSecret(config.dataDir) };
   } catch (error) {
@@ -34,8 +34,8 @@ export async function openEngine(config: Config, clock: Clock): Promise<Engine> 
 
 type Rooms = Pick<Engine, 'store' | 'bus' | 'close'>;
 
-function openEmbedded(config: Config, clock: Clock): Rooms {
-  const store = openSqliteStore({ folder: config.dataDir, rules: rulesOf(config), now: clock() });
+function openEmbedded(config: Config, clock: Clock, eraseEveryMs: number | undefined): Rooms {
+  const store = openSqliteStore({ folder: config.dataDir, rules: rulesOf(config), now: clock(), eraseEveryMs });
   return { store, bus: createLocalBus(), close: store.close };
 }
 

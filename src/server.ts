@@ -17,6 +17,7 @@ import { createRooms, type Rooms } from './core/rooms.ts';
 import { createStorageQuota } from './core/storage-quota.ts';
 import { createSweeper, type Sweeper } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
+import { closeToOthers } from './data-folder.ts';
 import { openEngine, totalMaxBytes } from './engine.ts';
 import { createApp } from './http/app.ts';
 import { largestContentBody } from './http/body.ts';
@@ -37,6 +38,7 @@ import { validatorOf } from './http/validator.ts';
 import { lanAddresses } from './lan-addresses.ts';
 import { createLive, type LiveChannel } from './live/index.ts';
 import { largestFile } from './protocol/largest-file.ts';
+import { eraseEveryMs } from './store/sqlite/writer.ts';
 
 export interface Running {
   port: number;
@@ -44,7 +46,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-const sweepEveryMs = 30_000;
+/** Until the next sweep, and until what it deleted is erased, are together less than 30 s. */
+export const sweepEveryMs = 15_000;
 /** From the order to stop. */
 const finishWithinMs = 25_000;
 /** What a start can do without waits until the first requests are through. */
@@ -58,6 +61,9 @@ export interface Surroundings {
   heartbeatMs: number;
   /** For so long a connection may be silent. */
   silenceMs: number;
+  sweepEveryMs: number;
+  /** How often deleted text is erased from the files of the embedded engine. */
+  eraseEveryMs: number;
   page: PageSource;
   /** Log lines that could not be written, for the figures. */
   lostLogLines: () => number;
@@ -68,14 +74,20 @@ const real: Surroundings = {
   monotonic: () => performance.now(),
   heartbeatMs: 25_000,
   silenceMs: silenceSeconds * 1000,
+  sweepEveryMs,
+  eraseEveryMs,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
   lostLogLines: () => 0,
 };
 
 export async function startServer(config: Config, log: Log, given: Partial<Surroundings> = {}): Promise<Running> {
-  const { clock, monotonic, heartbeatMs, silenceMs, page, lostLogLines } = { ...real, ...given };
-  const { store, bus, blobs, secret, close: closeEngine } = await openEngine(config, clock);
+  const surroundings = { ...real, ...given };
+  const { clock, monotonic, heartbeatMs, silenceMs, sweepEveryMs, eraseEveryMs, page, lostLogLines } = surroundings;
+  for (const { path, mode, reason } of closeToOthers(config.dataDir)) {
+    log.warn({ path, mode: mode.toString(8), reason }, 'other users of this machine can open this file or folder');
+  }
+  const { store, bus, blobs, secret, close: closeEngine } = await openEngine(config, clock, eraseEveryMs);
   const hashClient = createClientHash(secret);
   const maxStoredBytes = totalMaxBytes(config);
   const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
@@ -115,7 +127,8 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   let stopping = false;
   const isStopping = () => stopping;
   const shared = { config, clientLog, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping };
-  const server = await openHttp({ ...shared, maxStoredBytes, memory, turns, lostLogLines }).catch(async (error) => {
+  const bounds = { maxStoredBytes, memory, turns };
+  const server = await openHttp({ ...shared, ...bounds, sweepEveryMs, lostLogLines }).catch(async (error) => {
     live.stop();
     await stopAnswering?.();
     await closeEngine();
@@ -182,6 +195,7 @@ interface HttpParts {
   live: LiveChannel;
   sweeper: Sweeper;
   maxStoredBytes: number;
+  sweepEveryMs: number;
   silenceMs: number;
   page: PageSource;
   monotonic: Clock;
@@ -193,7 +207,7 @@ interface HttpParts {
 
 async function openHttp(given: HttpParts): Promise<Server> {
   const { config, clientLog, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping } = given;
-  const { maxStoredBytes, memory, turns } = given;
+  const { maxStoredBytes, sweepEveryMs, memory, turns } = given;
   const { blobs, clock, secret } = parts;
   const metrics = config.metrics
     ? await createMetrics({

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { isCompacted } from '../store/sqlite/schema.ts';
 
 export interface DatabaseFacts {
   /** What SQLite finds wrong with it. */
@@ -11,6 +12,8 @@ export interface DatabaseFacts {
   keysInForce: number;
   /** Bytes of all files. */
   storedBytes: number;
+  /** Whether nothing is left in it of what an earlier version deleted. */
+  isCompacted: boolean;
 }
 
 /** Undefined where there is none yet; `unread` where looking would make a file. */
@@ -34,8 +37,9 @@ function factsOf(db: DatabaseSync): DatabaseFacts {
   const count = (what: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${what}`).get()?.n);
   const said = db.prepare('PRAGMA quick_check(3)').all();
   const damage = said.map(({ quick_check }) => String(quick_check)).filter((verdict) => verdict !== 'ok');
-  if (damage.length > 0) return { damage, rooms: 0, keysInForce: 0, storedBytes: 0 };
+  if (damage.length > 0) return { damage, rooms: 0, keysInForce: 0, storedBytes: 0, isCompacted: false };
   // Not from the sums that are kept: a database of an earlier version has none.
   const storedBytes = Number(db.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM files').get()?.bytes);
-  return { damage, rooms: count('rooms'), keysInForce: count('api_keys WHERE revoked_at IS NULL'), storedBytes };
+  const keysInForce = count('api_keys WHERE revoked_at IS NULL');
+  return { damage, rooms: count('rooms'), keysInForce, storedBytes, isCompacted: isCompacted(db) };
 }

@@ -51,7 +51,7 @@ export function createProbes(parts: ProbeParts) {
         ...stores,
         disk: () => store.checkSpace(largestContent),
         uploads: sharedUploads,
-        sweep: async () => (clock() - lastSweptAt() > 4 * sweepEveryMs ? 'late' : undefined),
+        sweep: async () => (clock() - lastSweptAt() > 8 * sweepEveryMs ? 'late' : undefined),
         server: async () => (isStopping() ? 'stopping' : undefined),
       });
       const { uploads: _, ...needed } = checks;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { createCli } from '../support/cli.ts';
 import { dataFolder, run, startProcess } from '../support/process.ts';
@@ -124,6 +125,44 @@ describe('poproom doctor on the data folder', () => {
     for (const found of [file, below]) assert.equal(found.troubles, 1);
     folderOfMine.says('files', 'bad', /files cannot be written to/);
     assert.match(folderOfMine.says('secret', 'warning', /can be read by other users/), /^chmod 600/);
+  });
+});
+
+describe('poproom doctor on modes', () => {
+  it('[CLI-25] finds all well in a folder that a server has made, and names each file or folder that others can open', async (t) => {
+    const folder = join(await dataFolder(t), 'data');
+    const env = { POPROOM_DATA_DIR: folder };
+    const server = await startProcess(t, folder);
+    await server.api.room();
+    (await diagnose(t, env)).says('modes', 'ok', /Only its owner can open what is in/);
+    await server.end('SIGTERM');
+
+    await chmod(folder, 0o755);
+    await chmod(join(folder, 'poproom.db'), 0o644);
+    await chmod(join(folder, 'files'), 0o750);
+    const found = await diagnose(t, env);
+    assert.equal(found.troubles, 3, found.text);
+    assert.match(found.says('modes', 'warning', /can open .*data \(mode 755\)/), /^chmod 700 .*data, or start/);
+    assert.match(found.says('modes', 'warning', /poproom\.db \(mode 644\)/), /^chmod 600/);
+    assert.match(found.says('modes', 'warning', /files \(mode 750\)/), /^chmod 700/);
+  });
+
+  it('[CLI-25] says where a folder is shared with other things', async (t) => {
+    const folder = join(await dataFolder(t), 'shared');
+    await mkdir(join(folder, 'something else'), { recursive: true });
+    await chmod(folder, 0o755);
+    const found = await diagnose(t, { POPROOM_DATA_DIR: folder });
+    assert.match(found.says('modes', 'warning', /can open .*shared/), /a folder of its own/);
+  });
+
+  it('[CLI-25] warns of a database of an earlier version, whose deleted texts are erased at the next start', async (t) => {
+    const folder = await dataFolder(t);
+    await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: folder });
+    const db = new DatabaseSync(join(folder, 'poproom.db'));
+    db.exec('PRAGMA application_id = 0');
+    db.close();
+    const found = await diagnose(t, { POPROOM_DATA_DIR: folder });
+    assert.match(found.says('rooms', 'warning', /texts in it that an earlier version deleted/), /restart the server/);
   });
 });
 

@@ -1,12 +1,14 @@
 /** A disk with no room left: what needs room is refused, the rest works, and all of it when there is room again. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { assertRemembered, type FileMemory, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ServerProcess, startProcess } from '../support/process.ts';
+import { assertErased, assertFound, uniqueText } from '../support/leftovers.ts';
+import { type Program, run, type ServerProcess, startProcess } from '../support/process.ts';
 import { likeFetch } from '../support/raw-http.ts';
 import { openWire, requestHead } from '../support/wire.ts';
 import { type SmallDisk, smallDisk } from './small-disk.ts';
@@ -42,7 +44,9 @@ describe('a full disk', () => {
     const rooms: string[] = [];
     const text = { json: { content: 'x'.repeat(1_000_000) } };
     await refuses(async () => {
-      rooms.push(await server.api.room());
+      const made = await server.api.post('/api/rooms');
+      if (made.status !== 201) return made;
+      rooms.push(made.json.roomId);
       return server.api.post(`/api/rooms/${rooms.at(-1)}/content`, text);
     });
     await assertNotReady(server);
@@ -91,7 +95,40 @@ describe('a full disk', () => {
     await assertReads(last, room);
     assert.equal((await write(last, room, 'there is room')).status, 200);
   });
+
+  it('[LIFE-8] keeps no server from starting that has no room to rewrite its database, which is done later', async (t) => {
+    const { server, disk, room } = await furnished(t, withoutReserve);
+    const [kept, deleted] = [uniqueText(900_000), uniqueText(10_000)];
+    for (let n = 0; n < 5; n++) {
+      const code = await server.api.room();
+      assert.equal((await server.api.post(`/api/rooms/${code}/content`, { json: { content: kept } })).status, 200);
+    }
+    await server.end('SIGTERM');
+    await likeEarlierVersion(disk, deleted);
+    await disk.fill(2);
+    const next = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    await assertReads(next, room);
+    await next.end('SIGTERM');
+    await assertFound(disk.view, [deleted]);
+
+    await disk.free();
+    await assertReads(await startProcess(t, disk.folder, withoutReserve, disk.program), room);
+    await assertErased(disk.view, [deleted]);
+  });
 });
+
+/** Leaves a text in free pages of the database, which is not marked as one without any. */
+async function likeEarlierVersion({ folder, program }: SmallDisk, deleted: string): Promise<void> {
+  const script = `
+    const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
+    db.exec('PRAGMA secure_delete = OFF; PRAGMA application_id = 0; CREATE TABLE former (content TEXT)');
+    db.prepare('INSERT INTO former VALUES (?)').run(process.argv[2]);
+    db.exec('DROP TABLE former');
+    db.close();
+  `;
+  const node = program.slice(0, -1) as unknown as Program;
+  assert.equal((await run(['--eval', script, join(folder, 'poproom.db'), deleted], {}, node)).code, 0);
+}
 
 /** A room with a text and a file, on a small disk. */
 async function furnished(t: TestContext, settings: Record<string, string>) {

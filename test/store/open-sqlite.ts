@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports.ts';
-import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/index.ts';
+import type { WriterOptions } from '../../src/store/sqlite/writer.ts';
 import { start } from '../contract/store-under-test.ts';
 
 export async function temporaryFolder(t: TestContext): Promise<string> {
@@ -14,8 +15,18 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-export async function openStore(t: TestContext, folder: string): Promise<Store> {
-  const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
+export async function openStore(
+  t: TestContext,
+  folder: string,
+  options: Pick<SqliteOptions, 'eraseEveryMs'> = {},
+): Promise<Store> {
+  const store = openSqliteStore({ folder, rules: guardRules(20), now: start, ...options });
   t.after(() => store.close());
   return store;
+}
+
+/** For a writer without the rest of an engine, which erases nothing. */
+export function writerOptions(folder: string): WriterOptions {
+  const file = { path: join(folder, 'poproom.db'), descriptor: -1 };
+  return { file, isLogTrusted: true, snapshot: { suspend() {}, resume() {} }, eraseEveryMs: 1_000_000 };
 }

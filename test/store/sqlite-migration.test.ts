@@ -1,16 +1,12 @@
 /** Databases of earlier versions are brought up to date when they are opened. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
-import { appendInsertion, file, hour, mac, start, storedText, textOf, visit } from '../contract/store-under-test.ts';
+import { appendInsertion, file, mac, start, storedText, textOf, visit } from '../contract/store-under-test.ts';
+import { firstRelease, makeFirstRelease } from './first-release.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
-
-/** The number of the first schema that was released. */
-const firstRelease = 2;
 
 const oddText = 'before\u0000after \u{1f44d} "\\\r\n\u2028';
 const [fresh, written, cleared] = ['FRESH0', 'WR0TE0', 'C0EARED'] as [RoomCode, RoomCode, RoomCode];
@@ -107,16 +103,3 @@ describe('sqlite: a database of the first release', () => {
     assert.deepEqual(await rooms.readCheckpoint(written, 3, start), checkpoint);
   });
 });
-
-type InsertRoom = (code: RoomCode, version: number, content: string, pinMac?: Uint8Array) => void;
-
-function makeFirstRelease(folder: string, fill: (insert: InsertRoom, db: DatabaseSync) => void): void {
-  const db = new DatabaseSync(join(folder, 'poproom.db'));
-  db.exec(`PRAGMA journal_mode = WAL; ${steps[0]}; PRAGMA user_version = ${firstRelease}`);
-  const columns = 'id, code, created_at, expires_at, pin_mac, seq, version, written_at, content';
-  const insert = db.prepare(`INSERT INTO rooms (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  fill((code, version, content, pinMac) => {
-    insert.get(roomIdOf(code), code, start, start + hour, pinMac ?? null, version, version, start, content);
-  }, db);
-  db.close();
-}

@@ -26,7 +26,7 @@ import {
   visit,
 } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
-import { openStore, temporaryFolder } from './open-sqlite.ts';
+import { openStore, temporaryFolder, writerOptions } from './open-sqlite.ts';
 
 const mebibyte = 'x'.repeat(1024 * 1024);
 
@@ -84,7 +84,7 @@ describe('sqlite: writing', () => {
 
   it('refuses writes while its thread cannot open the database, and takes them when it can', async (t) => {
     const folder = join(await temporaryFolder(t), 'data');
-    const writer = createWriter(join(folder, 'poproom.db'), { suspend() {}, resume() {} });
+    const writer = createWriter(writerOptions(folder));
     t.after(() => writer.close());
     await assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
     await openSqliteKeys(folder).close();

@@ -36,7 +36,7 @@ import {
   writeText,
 } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
-import { openStore, temporaryFolder } from './open-sqlite.ts';
+import { openStore, temporaryFolder, writerOptions } from './open-sqlite.ts';
 
 const engine = fileURLToPath(new URL('../../src/store/sqlite/index.ts', import.meta.url));
 
@@ -203,7 +203,7 @@ describe('sqlite: a stop that fails', () => {
 
   it('[RUN-4] to take the last writes waits for them and is a stop', async (t) => {
     const folder = join(await temporaryFolder(t), 'missing');
-    const writer = createWriter(join(folder, 'poproom.db'), { suspend() {}, resume() {} });
+    const writer = createWriter(writerOptions(folder));
     const writing = assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
     await writer.close();
     await writing;

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Log } from '../../src/core/ports.ts';
-import type { PageSource } from '../../src/http/page-source.ts';
-import { type Running, startServer } from '../../src/server.ts';
+import { type Running, type Surroundings, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';
 import { engineUnderTest } from './engine.ts';
 import { overhear } from './overhear.ts';
@@ -50,7 +49,9 @@ const quietDefaults = {
 export async function startTestServer(
   t: TestContext,
   env: Record<string, string> = {},
-  surroundings: { heartbeatMs?: number; silenceMs?: number; page?: PageSource } = {},
+  surroundings: Partial<
+    Pick<Surroundings, 'heartbeatMs' | 'silenceMs' | 'sweepEveryMs' | 'eraseEveryMs' | 'page'>
+  > = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const clock: TestClock = {

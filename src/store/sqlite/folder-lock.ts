@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoproomError } from '../../core/errors.ts';
+import { createPrivateFile } from './private-file.ts';
 
 export class FolderInUse extends PoproomError {
   constructor(folder: string, cause: unknown) {
@@ -16,6 +17,7 @@ export function lockFolder(folder: string): () => void {
   const path = join(folder, 'server.lock');
   let lock: DatabaseSync | undefined;
   try {
+    createPrivateFile(path);
     lock = new DatabaseSync(path);
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (cause) {
@@ -25,7 +27,7 @@ export function lockFolder(folder: string): () => void {
   return () => lock.close();
 }
 
-const sqliteBusy = 5;
+export const sqliteBusy = 5;
 const isBusy = (error: unknown) => (error as { errcode?: number }).errcode === sqliteBusy;
 
 function unusable(path: string, cause: Error): PoproomError {

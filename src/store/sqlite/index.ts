@@ -4,36 +4,40 @@
  * Reads run on this thread, on a connection of their own, and never wait for a write (WAL); writes go through the
  * writer's thread. Counters are decided in memory. That is exact because one process owns the folder.
  */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import { createArchive } from './archive.ts';
 import { connect } from './connection.ts';
 import { keepCounters } from './counters.ts';
 import { watchDisk } from './disk-reserve.ts';
-import { lockFolder } from './folder-lock.ts';
+import { createEraser, type DatabaseFile } from './erasure.ts';
+import { lockFolder, sqliteBusy } from './folder-lock.ts';
 import { createGuessGuard } from './guess-guard.ts';
 import { createKeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
 import { createOperatorInbox } from './operator-inbox.ts';
+import { createPrivateFile } from './private-file.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
-import { migrate } from './schema.ts';
+import { compact, migrate } from './schema.ts';
 import { createSnapshot, type Snapshot } from './snapshot.ts';
 import { createStorage } from './storage.ts';
-import { createWriter, storageFull, type Writer } from './writer.ts';
+import { createWriter, sqliteFull, storageFull, eraseEveryMs as usualEraseEveryMs, type Writer } from './writer.ts';
 
 export interface SqliteOptions {
   folder: string;
   rules: GuardRules;
   now: number;
+  /** How often deleted text is erased from the files. */
+  eraseEveryMs?: number | undefined;
 }
 
-export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
+export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseEveryMs }: SqliteOptions): Store {
   const unlock = lockFolder(makeFolder(folder));
-  const { db, snapshot, writer } = openOr(unlock, folder);
+  const { db, snapshot, writer, close } = openOr(unlock, folder, eraseEveryMs);
   const rates = createRateCounter(rules);
   const attempts = db.prepare('SELECT pin_attempts FROM rooms WHERE id = ?');
   const guard = createGuessGuard(rules, (code) => Number(attempts.get(roomIdOf(code))?.pin_attempts ?? 0));
@@ -57,25 +61,14 @@ export function openSqliteStore({ folder, rules, now }: SqliteOptions): Store {
       if (!hasRoomFor(bytes)) throw storageFull();
     },
     // What cannot be written must not keep the thread, nor the folder.
-    close: () =>
-      counters
-        .close()
-        .finally(() => writer.close())
-        .finally(() => {
-          snapshot.suspend();
-          db.close();
-          unlock();
-        }),
+    close: () => counters.close().finally(close).finally(unlock),
   };
 }
 
 /** For the command line, beside a server that runs. */
 export function openSqliteKeys(folder: string): KeyStore & { close(): Promise<void> } {
-  const { db, writer } = open(makeFolder(folder));
-  return {
-    ...createKeyStore(db, writer),
-    close: () => writer.close().finally(() => db.close()),
-  };
+  const { db, writer, close } = open(makeFolder(folder), usualEraseEveryMs);
+  return { ...createKeyStore(db, writer), close };
 }
 
 const pathIn = (folder: string) => join(folder, 'poproom.db');
@@ -85,27 +78,72 @@ function makeFolder(folder: string): string {
   return folder;
 }
 
+interface Opened {
+  db: DatabaseSync;
+  snapshot: Snapshot;
+  writer: Writer;
+  close(): Promise<void>;
+}
+
 /** A start that fails leaves the folder free for the next. */
-function openOr(unlock: () => void, folder: string): ReturnType<typeof open> {
+function openOr(unlock: () => void, folder: string, eraseEveryMs: number): Opened {
   try {
-    return open(folder);
+    return open(folder, eraseEveryMs, eraseFormer);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-function open(folder: string): { db: DatabaseSync; snapshot: Snapshot; writer: Writer } {
+interface Former extends DatabaseFile {
+  folder: string;
+  /** A log is there before anyone has opened the database: the last process crashed, or another one is running. */
+  hasLog: boolean;
+}
+
+/** Erases what an earlier version deleted, and what a crash has left. False where something may be left. */
+function eraseFormer(db: DatabaseSync, { folder, hasLog, ...file }: Former): boolean {
+  try {
+    compact(db, resolve(folder));
+  } catch (error) {
+    // There is no room for a second copy, or another process is writing: the next start tries again.
+    if (![sqliteFull, sqliteBusy].includes((error as { errcode: number }).errcode & 0xff)) throw error;
+  }
+  const eraser = createEraser(db, file);
+  if (hasLog) eraser.distrustLog();
+  return eraser.erase();
+}
+
+function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer = () => true): Opened {
   const path = pathIn(folder);
+  const hasLog = existsSync(`${path}-wal`);
+  createPrivateFile(path);
   const db = connect(path);
+  const file = { path, descriptor: openSync(path, 'r+') };
+  const closeAll = () => {
+    db.close();
+    closeSync(file.descriptor);
+  };
+  let isLogTrusted: boolean;
   try {
     migrate(db);
+    isLogTrusted = prepare(db, { ...file, folder, hasLog });
   } catch (error) {
-    db.close();
+    closeAll();
     throw error;
   }
   // From here on this connection only reads: a write on it would make the event loop wait for the disk.
   db.exec('PRAGMA query_only = ON');
   const snapshot = createSnapshot(db);
-  return { db, snapshot, writer: createWriter(path, snapshot) };
+  const writer = createWriter({ file, isLogTrusted, snapshot, eraseEveryMs });
+  return {
+    db,
+    snapshot,
+    writer,
+    close: () =>
+      writer.close().finally(() => {
+        snapshot.suspend();
+        closeAll();
+      }),
+  };
 }

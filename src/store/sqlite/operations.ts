@@ -26,6 +26,9 @@ export interface CounterRow {
   expiresAt: number;
 }
 
+/** Overwriting long texts takes time, and other writes wait. */
+const longestSweepMs = 20;
+
 export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(db: DatabaseSync) {
@@ -113,12 +116,13 @@ export function createOperations(db: DatabaseSync) {
       return { seq: nextSeq(code) };
     },
 
-    expireRooms(now: number, limit: number, rememberMs: number): RoomCode[] {
-      const ended = sql('SELECT code FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(now, limit);
-      for (const { code } of ended) expireRoom(code as RoomCode, now);
+    expireRooms(now: number, limit: number, rememberMs: number): { codes: RoomCode[]; isDone: boolean } {
+      const due = sql('SELECT code FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(now, limit);
+      const codes = due.map(({ code }) => code as RoomCode);
+      const ended = expireWithin(longestSweepMs, codes, now);
       sql('DELETE FROM expired_rooms WHERE expired_at <= ?').get(now - rememberMs);
       sql('DELETE FROM counters WHERE expires_at <= ?').get(now);
-      return ended.map(({ code }) => code as RoomCode);
+      return { codes: codes.slice(0, ended), isDone: ended === codes.length };
     },
 
     expireRoom,
@@ -167,6 +171,18 @@ export function createOperations(db: DatabaseSync) {
   function gone(code: RoomCode, now: number): 'gone' {
     expireRoom(code, now);
     return 'gone';
+  }
+
+  /** Ends at least one of the rooms; returns how many. */
+  function expireWithin(ms: number, codes: readonly RoomCode[], now: number): number {
+    const deadline = performance.now() + ms;
+    let ended = 0;
+    for (const code of codes) {
+      expireRoom(code, now);
+      ended += 1;
+      if (performance.now() > deadline) break;
+    }
+    return ended;
   }
 
   /** Ends a room, if its time is up, and remembers that it was. */

@@ -253,9 +253,14 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     async expireRooms(now, limit) {
       dropCounters(now);
       devices.dropAllGone(now);
-      const codes = await writer.run('expireRooms', now, limit, rules.rememberExpiredMs);
-      for (const code of codes) cache.drop(code);
-      return codes;
+      const expired: RoomCode[] = [];
+      for (let isDone = false; !isDone; ) {
+        const ended = await writer.run('expireRooms', now, limit - expired.length, rules.rememberExpiredMs);
+        for (const code of ended.codes) cache.drop(code);
+        expired.push(...ended.codes);
+        isDone = ended.isDone;
+      }
+      return expired;
     },
 
     async listTrash(limit) {

@@ -162,6 +162,12 @@ export const steps: readonly string[] = [
 const drafts = 1;
 const newest = drafts + steps.length;
 
+/**
+ * The `application_id` of a database that has nothing in it of what was deleted. Versions that did not overwrite it, and
+ * steps that rewrite rows, leave some; `compact` removes it.
+ */
+const compacted = 0x506f7072;
+
 export function migrate(db: DatabaseSync): void {
   const at = versionOf(db);
   if (at === newest) return;
@@ -169,8 +175,23 @@ export function migrate(db: DatabaseSync): void {
   if (at > 0 && at <= drafts) throw otherVersion('a draft of Poproom, before its first release; use a fresh folder.');
   db.exec('BEGIN IMMEDIATE');
   for (const step of steps.slice(Math.max(0, versionOf(db) - drafts))) db.exec(step);
-  db.exec(`PRAGMA user_version = ${newest}; COMMIT`);
+  db.exec(`PRAGMA application_id = ${at === 0 ? compacted : 0}; PRAGMA user_version = ${newest}; COMMIT`);
 }
+
+/** Rewrites the whole database, once; its log has a copy of it afterwards. Temporary files go into `folder`. */
+export function compact(db: DatabaseSync, folder: string): void {
+  if (isCompacted(db)) return;
+  db.exec(`PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
+  try {
+    db.exec('VACUUM');
+  } finally {
+    db.exec("PRAGMA temp_store_directory = ''; PRAGMA temp_store = MEMORY");
+  }
+  db.exec(`PRAGMA application_id = ${compacted}`);
+}
+
+export const isCompacted = (db: DatabaseSync): boolean =>
+  db.prepare('PRAGMA application_id').get()?.application_id === compacted;
 
 const versionOf = (db: DatabaseSync) => Number(db.prepare('PRAGMA user_version').get()?.user_version);
 

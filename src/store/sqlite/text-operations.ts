@@ -51,8 +51,8 @@ export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): Appen
   if (fullText !== undefined) putFullText(sql, id, { version, content: fullText });
   if (dropThrough !== undefined) sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, dropThrough);
   if (checkpoint) {
+    makeRoomInHistory(sql, id, checkpoint);
     putCheckpoint(sql, id, checkpoint.checkpoint);
-    trimHistory(sql, id, checkpoint.limits);
   }
   return Number(appended.seq);
 }
@@ -92,7 +92,12 @@ export function insertEntry(sql: Sql, room: RoomId, entry: EntryPlace, edits: st
   );
 }
 
+/** A text that takes more than its row has pages of its own. */
+const longText = 2000;
+
 export function putFullText(sql: Sql, room: RoomId, { version, content }: { version: number; content: string }): void {
+  // So that the new text takes the pages of the old one. Otherwise these would be overwritten with zeros, too.
+  if (content.length > longText) sql('DELETE FROM texts WHERE room = ?').get(room);
   sql(`
     INSERT INTO texts (room, version, content) VALUES (?, ?, ?)
     ON CONFLICT (room) DO UPDATE SET version = excluded.version, content = excluded.content
@@ -112,14 +117,17 @@ export function putCheckpoint(sql: Sql, room: RoomId, checkpoint: Checkpoint): v
   );
 }
 
-/** Deletes the oldest checkpoints over the limits; never the newest. */
-function trimHistory(sql: Sql, room: RoomId, { checkpoints, bytes }: HistoryLimits): void {
+/**
+ * Deletes the checkpoint of the same version and the oldest that would be over the limits. Before the new one is stored,
+ * so that it takes their pages.
+ */
+function makeRoomInHistory(sql: Sql, room: RoomId, { checkpoint, limits }: Required<AppendWrite>['checkpoint']): void {
   sql(`
-    DELETE FROM history WHERE room = ?1 AND version <= (
+    DELETE FROM history WHERE room = ?1 AND (version = ?2 OR version <= (
       SELECT max(version) FROM (
         SELECT version, row_number() OVER newest_first AS rank, sum(size) OVER newest_first AS total
-        FROM history WHERE room = ?1 WINDOW newest_first AS (ORDER BY version DESC)
-      ) WHERE rank > 1 AND (rank > ?2 OR total > ?3)
-    )
-  `).get(room, checkpoints, bytes);
+        FROM history WHERE room = ?1 AND version < ?2 WINDOW newest_first AS (ORDER BY version DESC)
+      ) WHERE rank + 1 > ?3 OR total + ?4 > ?5
+    ))
+  `).get(room, checkpoint.version, limits.checkpoints, checkpoint.size, limits.bytes);
 }

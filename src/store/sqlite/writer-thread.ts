@@ -1,22 +1,43 @@
 /** The thread that owns writing: one transaction for all the operations of a batch, so that they share one fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { connect } from './connection.ts';
+import { busyTimeoutMs, connect } from './connection.ts';
 import { bytesAddedBy, grows, watchDisk } from './disk-reserve.ts';
+import { createEraser } from './erasure.ts';
 import { createOperations } from './operations.ts';
-import { type Batch, type BatchReply, type Operation, sqliteFull, type WriteError } from './writer.ts';
+import { type Batch, type BatchReply, type Operation, sqliteFull, type ThreadData, type WriteError } from './writer.ts';
 
-const db = connect(workerData as string);
+const { isLogTrusted, ...file } = workerData as ThreadData;
+const db = connect(file.path);
 const operations = createOperations(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
-const hasRoomFor = watchDisk(db, workerData as string);
+const hasRoomFor = watchDisk(db, file.path);
+const eraser = createEraser(db, file);
+if (!isLogTrusted) eraser.distrustLog();
 if (!parentPort) throw new Error('This module runs as a thread of the SQLite store.');
 const port = parentPort;
 
-port.on('message', (batch: Batch | 'close') => {
-  if (batch === 'close') close();
-  else port.postMessage(fits(batch) ? commit(batch) : oneByOne(batch, aloneIfSmall));
+port.on('message', (order: Batch | 'erase' | 'close') => {
+  if (order === 'close') return close();
+  if (order === 'erase') orLater(eraser.erase);
+  port.postMessage(order === 'erase' ? 'erased' : write(order));
 });
 
-const fits = (batch: Batch) => !batch.some(grows) || hasRoomFor(bytesAddedBy(batch));
+function write(batch: Batch): BatchReply {
+  const bytes = bytesAddedBy(batch);
+  const fits = !batch.some(grows) || hasRoomFor(bytes);
+  const reply = fits ? commit(batch) : oneByOne(batch, aloneIfSmall);
+  // Before the reply: until then no read of this process is in the way.
+  orLater(() => eraser.carryOverIfLong(bytes));
+  return reply;
+}
+
+/** What a failing disk keeps from being erased stays in the log, and is erased when that is next emptied. */
+function orLater(erase: () => unknown): void {
+  try {
+    erase();
+  } catch {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  }
+}
 
 function commit(batch: Batch): BatchReply {
   let begun = false;
@@ -67,13 +88,15 @@ function inTransaction<T>(work: () => T): T {
     return result;
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
+    // It may have left frames in the log, which later ones overwrite.
+    eraser.distrustLog();
     throw error;
   }
 }
 
 /** The log goes into the database file, so that a copy of that one file is a whole backup. */
 function close(): void {
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  orLater(() => eraser.erase(busyTimeoutMs));
   db.close();
   port.close();
 }

@@ -5,6 +5,7 @@
 import type { Worker } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
 import type { RoomRecord } from '../../core/ports.ts';
+import type { DatabaseFile } from './erasure.ts';
 import type { Operations } from './operations.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { AppendWrite } from './text-operations.ts';
@@ -24,6 +25,11 @@ export interface WriteError {
   errcode: number | undefined;
 }
 
+export interface ThreadData extends DatabaseFile {
+  /** Whether the log has all that was written since deleted text was last erased. */
+  isLogTrusted: boolean;
+}
+
 interface Waiting {
   operation: Operation;
   /** How many characters of texts it has. */
@@ -38,24 +44,41 @@ const longestQueue = 10_000;
 /** Of texts, in characters: ten thousand of the longest would take all of the memory. The longest alone has room. */
 const mostText = 64 * 1024 * 1024;
 export const sqliteFull = 13;
+/** How often deleted text is erased from the files. */
+export const eraseEveryMs = 10_000;
 
 export interface Writer {
   run<N extends Name>(name: N, ...args: Parameters<Operations[N]>): Promise<ReturnType<Operations[N]>>;
   close(): Promise<void>;
 }
 
-export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 'resume'>): Writer {
+export interface WriterOptions extends Pick<ThreadData, 'isLogTrusted'> {
+  file: DatabaseFile;
+  snapshot: Pick<Snapshot, 'suspend' | 'resume'>;
+  eraseEveryMs: number;
+}
+
+export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: WriterOptions): Writer {
   let thread: Worker | undefined;
+  let isTrusted = isLogTrusted;
   let queue: Waiting[] = [];
   let committing: Waiting[] = [];
   let queuedText = 0;
+  let erasing: 'no' | 'due' | 'running' = 'no';
   let closed = false;
   let idle = () => {};
+  const eraseTimer = setInterval(eraseSoon, eraseEveryMs);
+  eraseTimer.unref();
 
   /** Started with the first write: a server that only answers reads, or its first health check, does not wait for it. */
   function start(): Worker {
-    const worker = startThread(path);
-    worker.on('message', settle);
+    const worker = startThread({ ...file, isLogTrusted: isTrusted });
+    // Should it fail, it takes with it what it knew of the log.
+    isTrusted = false;
+    worker.on('message', (reply: BatchReply | 'erased') => {
+      if (reply === 'erased') onErased();
+      else settle(reply);
+    });
     worker.on('error', (error) => fail(unavailable(error)));
     worker.on('exit', () => {
       if (thread === worker) thread = undefined;
@@ -64,8 +87,35 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
     return worker;
   }
 
-  function commitNext(): void {
-    if (committing.length > 0 || queue.length === 0) return;
+  function eraseSoon(): void {
+    if (!thread || erasing !== 'no') return;
+    erasing = 'due';
+    proceed();
+  }
+
+  /** Between two batches, while no read is in the way. */
+  function erase(worker: Worker): void {
+    erasing = 'running';
+    snapshot.suspend();
+    worker.postMessage('erase');
+  }
+
+  function onErased(): void {
+    erasing = 'no';
+    snapshot.resume();
+    proceed();
+    if (isIdle()) idle();
+  }
+
+  const isIdle = () => committing.length + queue.length === 0 && erasing !== 'running';
+
+  function proceed(): void {
+    if (committing.length > 0 || erasing === 'running') return;
+    if (thread && erasing === 'due') erase(thread);
+    else if (queue.length > 0) commit();
+  }
+
+  function commit(): void {
     committing = queue.splice(0, largestBatch);
     queuedText -= committing.reduce((sum, { textLength }) => sum + textLength, 0);
     snapshot.suspend();
@@ -77,13 +127,13 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
     const done = committing;
     committing = [];
     snapshot.resume();
-    commitNext();
+    proceed();
     done.forEach(({ resolve, reject }, i) => {
       const error = errors?.get(i);
       if (error) reject(refused(error));
       else resolve(values[i] as never);
     });
-    if (committing.length === 0) idle();
+    if (isIdle()) idle();
   }
 
   function fail(error: Error): void {
@@ -91,6 +141,7 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
     committing = [];
     queue = [];
     queuedText = 0;
+    erasing = 'no';
     snapshot.resume();
     for (const { reject } of lost) reject(error);
     idle();
@@ -99,7 +150,7 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
   /** Whatever came of what is waiting. */
   function finish(): Promise<void> {
     return new Promise((resolve) => {
-      if (queue.length + committing.length === 0) resolve();
+      if (isIdle()) resolve();
       else idle = resolve;
     });
   }
@@ -114,12 +165,13 @@ export function createWriter(path: string, snapshot: Pick<Snapshot, 'suspend' | 
         queuedText += textLength;
         queue.push({ operation, textLength, resolve: resolve as Waiting['resolve'], reject });
         // Writes of the same turn of the event loop travel together.
-        if (queue.length === 1) setImmediate(commitNext);
+        if (queue.length === 1) setImmediate(proceed);
       });
     },
 
     async close() {
       closed = true;
+      clearInterval(eraseTimer);
       await finish();
       if (!thread) return;
       const worker = thread;
@@ -150,7 +202,7 @@ function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
 const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
 
 /** Its code is beside this module, as source or as built; in an executable it is a part of that. */
-function startThread(workerData: string): Worker {
+function startThread(workerData: ThreadData): Worker {
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   const { isSea, getAsset } = process.getBuiltinModule('node:sea');
   if (isSea()) return new Worker(getAsset('writer-thread.cjs', 'utf8'), { eval: true, workerData });

@@ -1,6 +1,7 @@
 /** Where files are: the data folder and its disk, and the bucket where there is one. */
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { findOpenPaths, type OpenPath } from '../../../data-folder.ts';
 import type { BucketTrouble } from '../../../examination/bucket.ts';
 import { secretIn } from '../../../secret.ts';
 import { inBytes } from '../../byte-count.ts';
@@ -64,6 +65,22 @@ const localDisk: Look = async ({ dataDir, store }) => {
   return [bad(what, 'Set POPROOM_DATA_DIR to a folder on a local disk.')];
 };
 
+const modes: Look = async ({ dataDir }) => {
+  const { path, isFolder } = await nearestThere(resolve(dataDir));
+  if (!isFolder || path !== resolve(dataDir)) return [];
+  // The secret has a line of its own.
+  const open = findOpenPaths(dataDir).filter((found) => found.path !== resolve(secretIn(dataDir)));
+  return open.length > 0 ? open.map(aboutOpenPath) : [ok(`Only its owner can open what is in ${dataDir}.`)];
+};
+
+function aboutOpenPath({ path, mode, wanted, reason }: OpenPath): Finding {
+  const change = `chmod ${wanted.toString(8)} ${path}`;
+  const found = `Other users of this machine can open ${path} (mode ${mode.toString(8)}).`;
+  if (reason === 'not-ours') return warning(found, `As its owner or as root: ${change}`);
+  if (reason === 'shared') return warning(found, `Set POPROOM_DATA_DIR to a folder of its own, or: ${change}`);
+  return warning(found, `${change}, or start the server, which does it.`);
+}
+
 const secret: Look = async ({ dataDir, secret: given }) => {
   if (given !== undefined) return [];
   const path = secretIn(dataDir);
@@ -101,5 +118,6 @@ export const filesChecks: readonly Check[] = [
   { name: 'files', needs: ['files', 's3Endpoint', 's3PathStyle'], look: bucket },
   { name: 'disk', needs: ['dataDir', 'minFreeDisk'], look: space },
   { name: 'disk', needs: ['dataDir', 'store'], look: localDisk },
+  { name: 'modes', needs: ['dataDir'], look: modes },
   { name: 'secret', needs: ['dataDir', 'secret'], look: secret },
 ];

@@ -15,10 +15,16 @@ const database: Look = async (config) => {
   if (facts.damage.length > 0) return [damaged(`is damaged: ${facts.damage[0]?.replaceAll(/\s+/g, ' ')}`)];
   return [
     ok(`The database opens and is whole; rooms in it: ${facts.rooms}.`),
+    ...(facts.isCompacted ? [] : [uncompacted]),
     ...aboutKeys(config, facts.keysInForce),
     ...(await aboutStorage(config, facts.storedBytes)),
   ];
 };
+
+const uncompacted = warning(
+  'The database may still have texts in it that an earlier version deleted.',
+  'Make as much room on the disk as poproom.db takes, twice, and restart the server, which erases them.',
+);
 
 function lookInto(folder: string): DatabaseFacts | Finding {
   try {

@@ -1,0 +1,244 @@
+/** What is deleted leaves the files of the database: of this version, of earlier ones, and whatever a page had of it. */
+import assert from 'node:assert/strict';
+import { closeSync, copyFileSync, openSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { guardRules } from '../../src/core/limits.ts';
+import type { RoomStore } from '../../src/core/ports.ts';
+import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
+import { connect } from '../../src/store/sqlite/connection.ts';
+import { createEraser } from '../../src/store/sqlite/erasure.ts';
+import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
+import { steps } from '../../src/store/sqlite/schema.ts';
+import { file, insertion, makeRoom, quota, start, textAppend, textOf } from '../contract/store-under-test.ts';
+import { assertErased, assertFound, tracesIn, uniqueText } from '../support/leftovers.ts';
+import { type Chance, chanceOf, seededChance } from '../support/seeded-random.ts';
+import { firstRelease, makeFirstRelease } from './first-release.ts';
+import { openStore, temporaryFolder } from './open-sqlite.ts';
+
+const often = { eraseEveryMs: 20 };
+const rules = guardRules(20);
+
+describe('sqlite: deleted rows', () => {
+  it('[LIFE-7] leave no copies in pages that were divided, as SQLite does', async (t) => {
+    const path = join(await temporaryFolder(t), 'rows.db');
+    const db = connect(path);
+    const descriptor = openSync(path, 'r+');
+    t.after(() => {
+      db.close();
+      closeSync(descriptor);
+    });
+    const { deleted, kept } = changeRows(db);
+    const copy = join(await temporaryFolder(t), 'copy.db');
+    copyAsSqliteLeavesIt(path, copy);
+    assert.ok((await tracesIn(dirname(copy), deleted)).size > 0, 'if not, SQLite needs no help any more');
+
+    createEraser(db, { path, descriptor }).erase();
+    assert.equal((await tracesIn(dirname(path), deleted)).size, 0);
+    assert.deepEqual(
+      db
+        .prepare('SELECT content FROM rows')
+        .all()
+        .map(({ content }) => content)
+        .sort(),
+      kept.sort(),
+    );
+    assert.equal(db.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok');
+  });
+
+  it('[LIFE-7] are in no file after a stop', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = openSqliteStore({ folder, rules, now: start, eraseEveryMs: 3_600_000 });
+    const { deleted } = await makeAndDelete(store.rooms, seededChance(t));
+    assert.ok((await tracesIn(folder, deleted)).size > 0, 'nothing is erased before its time');
+    await store.close();
+    assert.equal((await tracesIn(folder, deleted)).size, 0);
+  });
+
+  it('[LIFE-7] stay while another process reads, which delays no write, and go when it has finished', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { rooms } = await openStore(t, folder, often);
+    const [deleted, kept] = [await roomWith(rooms, uniqueText(50_000)), await roomWith(rooms, '')];
+    const reader = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
+    t.after(() => reader.close());
+    reader.exec('BEGIN; SELECT count(*) FROM rooms');
+    const text = (await textOf(rooms, deleted))?.content ?? '';
+    await rooms.deleteRoom(deleted, start);
+    const begun = performance.now();
+    for (let version = 2; version < 40; version++) await append(rooms, kept, version, 'x');
+    assert.ok(performance.now() - begun < 30_000, 'SQLite would wait 5 s for the reader, at each attempt');
+    await assertFound(folder, [text]);
+    reader.exec('COMMIT');
+    await assertErased(folder, [text]);
+  });
+
+  it('[LIFE-7] that another process deleted beside the server leave all files', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { rooms } = await openStore(t, folder, often);
+    const texts = Array.from({ length: 200 }, () => uniqueText(500));
+    await Promise.all(texts.map((text) => roomWith(rooms, text)));
+    const other = new DatabaseSync(join(folder, 'poproom.db'), { timeout: 5000 });
+    t.after(() => other.close());
+    other.exec('PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0; DELETE FROM rooms');
+    await assertErased(folder, texts);
+  });
+
+  it('[KEY-4] and the erasing of them leave a sound database to the command line', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { rooms } = await openStore(t, folder, { eraseEveryMs: 1 });
+    const commandLine = openSqliteKeys(folder);
+    const makeKey = (n: number) => commandLine.create({ id: `${n}`, hash: `${n}`, name: `${n}`, tier: 'pro' }, start);
+    await Promise.all([makeAndDelete(rooms, seededChance(t)), ...Array.from({ length: 50 }, (_, n) => makeKey(n))]);
+    assert.equal((await commandLine.list()).length, 50);
+    await commandLine.close();
+    const db = new DatabaseSync(join(folder, 'poproom.db'));
+    t.after(() => db.close());
+    assert.deepEqual(
+      db
+        .prepare('PRAGMA integrity_check')
+        .all()
+        .map(({ integrity_check }) => integrity_check),
+      ['ok'],
+    );
+  });
+
+  it('[LIFE-7] leave a log that is empty at rest', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { rooms } = await openStore(t, folder, often);
+    const text = uniqueText(1_000_000);
+    await rooms.deleteRoom(await roomWith(rooms, text), start);
+    await assertErased(folder, [text]);
+    assert.equal((await stat(join(folder, 'poproom.db-wal'))).size, 0);
+  });
+});
+
+describe('sqlite: a database of an earlier version', () => {
+  const [kept, overwritten] = ['KEPT00', '0VERWR1TE'] as [RoomCode, RoomCode];
+
+  for (const version of steps.map((_, n) => firstRelease + n)) {
+    it(`[LIFE-8] has nothing left of what was deleted in it after the first start (schema ${version})`, async (t) => {
+      const folder = await temporaryFolder(t);
+      const [text, newer, ...deleted] = Array.from({ length: 60 }, () => uniqueText(3000)) as [
+        string,
+        string,
+        ...string[],
+      ];
+      makeOld(folder, version, { kept: [kept, text], overwritten: [overwritten, newer], deleted });
+      assert.ok((await tracesIn(folder, deleted)).size > 20);
+      const { rooms } = await openStore(t, folder);
+      assert.equal((await tracesIn(folder, deleted)).size, 0);
+      assert.equal((await textOf(rooms, kept))?.content, text);
+      assert.equal((await textOf(rooms, overwritten))?.content, newer);
+    });
+  }
+
+  it('[LIFE-8] has nothing left either in the log that a crash left', async (t) => {
+    const [folder, copy] = [await temporaryFolder(t), join(await temporaryFolder(t), 'copy')];
+    await mkdir(copy);
+    const deleted = [uniqueText(30_000), uniqueText(300)];
+    makeFirstRelease(folder, (insert, db) => {
+      insert(kept, 1, 'kept');
+      for (const text of deleted) insert(drawSymbols() as RoomCode, 1, text);
+      db.prepare('DELETE FROM rooms WHERE id <> ?').get(roomIdOf(kept));
+      for (const name of ['poproom.db', 'poproom.db-wal']) copyFileSync(join(folder, name), join(copy, name));
+    });
+    await assertFound(copy, deleted);
+    const { rooms } = await openStore(t, copy);
+    assert.equal((await tracesIn(copy, deleted)).size, 0);
+    assert.equal((await textOf(rooms, kept))?.content, 'kept');
+  });
+
+  it('[LIFE-8] is rewritten once, and not at later starts', async (t) => {
+    const folder = await temporaryFolder(t);
+    makeFirstRelease(folder, (insert) => insert(kept, 1, 'kept'));
+    const writtenAt = async () => (await stat(join(folder, 'poproom.db'))).mtimeMs;
+    await openSqliteStore({ folder, rules, now: start }).close();
+    const before = await writtenAt();
+    await openSqliteStore({ folder, rules, now: start }).close();
+    assert.equal(await writtenAt(), before);
+  });
+});
+
+/** Rows of all sizes that are inserted, replaced and deleted in no particular order: always the same one. */
+function changeRows(db: DatabaseSync): { deleted: string[]; kept: string[] } {
+  db.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, content TEXT NOT NULL) STRICT; BEGIN');
+  const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?)');
+  const remove = db.prepare('DELETE FROM rows WHERE id = ?');
+  const chance = chanceOf(1);
+  const [rows, deleted] = [new Map<number, string>(), [] as string[]];
+  for (let n = 0; n < 2500; n++) {
+    const id = chance.number(2) > 0 || rows.size === 0 ? chance.number(2 ** 30) : chance.pick([...rows.keys()]);
+    deleted.push(...(rows.has(id) ? [rows.get(id) as string] : []));
+    if (rows.delete(id) && chance.number(2) > 0) remove.run(id);
+    else {
+      rows.set(id, uniqueText(20 + chance.number(700)));
+      put.run(id, rows.get(id) as string);
+    }
+  }
+  db.exec('COMMIT');
+  return { deleted, kept: [...rows.values()] };
+}
+
+/** Its log is carried over by SQLite alone. */
+function copyAsSqliteLeavesIt(path: string, copy: string): void {
+  for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix);
+  const db = new DatabaseSync(copy);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
+}
+
+async function roomWith(rooms: RoomStore, text: string): Promise<RoomCode> {
+  const code = await makeRoom(rooms);
+  const compaction = { content: text, dropThrough: 1 };
+  const { outcome } = await rooms.appendText(code, textAppend(insertion(1, text), { compaction }));
+  assert.equal(outcome, 'appended');
+  return code;
+}
+
+async function append(rooms: RoomStore, code: RoomCode, version: number, insert: string): Promise<void> {
+  assert.equal((await rooms.appendText(code, textAppend(insertion(version, insert)))).outcome, 'appended');
+}
+
+/** Rooms with texts, logs and files of all sizes, of which most are deleted, in no particular order. */
+async function makeAndDelete(rooms: RoomStore, chance: Chance): Promise<{ deleted: string[]; kept: string[] }> {
+  const made = await Promise.all(Array.from({ length: 100 }, () => furnishedRoom(rooms, chance)));
+  const [toDelete, toKeep] = [made.filter((_, n) => n % 10 > 0), made.filter((_, n) => n % 10 === 0)];
+  await Promise.all(toDelete.map(({ code }) => rooms.deleteRoom(code, start)));
+  const textsOf = (chosen: typeof made) => chosen.flatMap(({ texts }) => texts);
+  return { deleted: textsOf(toDelete), kept: textsOf(toKeep) };
+}
+
+async function furnishedRoom(rooms: RoomStore, chance: Chance): Promise<{ code: RoomCode; texts: string[] }> {
+  const texts = [uniqueText(1 + chance.number(3000))];
+  const code = await roomWith(rooms, texts[0] as string);
+  for (let version = 2; version < 8; version++) {
+    const [insert, name] = [uniqueText(1 + chance.number(500)), uniqueText(1)];
+    texts.push(insert, name);
+    await append(rooms, code, version, insert);
+    await rooms.addFile(code, file({ name }), quota);
+  }
+  return { code, texts };
+}
+
+interface OldTexts {
+  kept: [RoomCode, string];
+  overwritten: [RoomCode, string];
+  deleted: readonly string[];
+}
+
+/** As versions without `secure_delete` have left it. */
+function makeOld(folder: string, version: number, { kept, overwritten, deleted }: OldTexts): void {
+  makeFirstRelease(folder, (insert, db) => {
+    db.exec('PRAGMA secure_delete = OFF');
+    insert(kept[0], 1, kept[1]);
+    insert(overwritten[0], 1, deleted[0] ?? '');
+    for (const text of deleted.slice(1)) insert(drawSymbols() as RoomCode, 1, text);
+    db.prepare('UPDATE rooms SET content = ? WHERE id = ?').get(overwritten[1], roomIdOf(overwritten[0]));
+    db.prepare('DELETE FROM rooms WHERE id NOT IN (?, ?)').get(roomIdOf(kept[0]), roomIdOf(overwritten[0]));
+    for (const step of steps.slice(1, version - firstRelease + 1)) db.exec(step);
+    db.exec(`PRAGMA user_version = ${version}`);
+  });
+}
