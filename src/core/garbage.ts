@@ -33,6 +33,11 @@ function collect(options?: { type: 'minor' }): void {
   exposed(options);
 }
 
+/** Frees the memory of a buffer right away, where no other buffer shares it. Nobody may use it afterwards. */
+export function freeBuffer({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
 function youngGenerationBytes(): number {
   const spaces = process.getBuiltinModule('node:v8').getHeapSpaceStatistics();
   return spaces.find(({ space_name }) => space_name === 'new_space')?.physical_space_size ?? 0;

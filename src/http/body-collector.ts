@@ -65,6 +65,7 @@ export class BodyCollector {
   }
 
   #release(): void {
+    this.#bytes.free();
     if (this.#held > 0) this.#request.memory.release(this.#request.client, this.#held);
     this.#held = 0;
   }

@@ -1,8 +1,12 @@
 /** Bytes as they arrive, in pieces that take little more memory than they have bytes. */
+import { freeBuffer } from '../core/garbage.ts';
 
 /** Shorter chunks are copied into blocks: an object for each byte would take two hundred times its size. */
 const shortChunk = 16 * 1024;
-const blockSize = 64 * 1024;
+/** A block is as large as all before it, within these. */
+const [smallestBlock, largestBlock] = [1024, 64 * 1024];
+
+const nothing: Buffer = Buffer.alloc(0);
 
 export class ByteBuffer {
   readonly #pieces: Buffer[] = [];
@@ -24,7 +28,17 @@ export class ByteBuffer {
   /** All bytes in one piece. */
   whole(): Buffer {
     this.#endBlock();
-    return this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces);
+    if (this.#pieces.length > 1) {
+      const parts = this.#pieces.splice(0);
+      this.#pieces.push(Buffer.concat(parts));
+      for (const part of parts) freeBuffer(part);
+    }
+    return this.#pieces[0] ?? nothing;
+  }
+
+  /** Nobody uses the bytes any more. */
+  free(): void {
+    for (const piece of this.#pieces.splice(0)) if (piece.length >= shortChunk) freeBuffer(piece);
   }
 
   #keep(chunk: Buffer): void {
@@ -34,17 +48,18 @@ export class ByteBuffer {
   }
 
   #copy(chunk: Buffer): void {
-    if (!this.#block || this.#used + chunk.length > this.#block.length) this.#startBlock();
+    if (!this.#block || this.#used + chunk.length > this.#block.length) this.#startBlock(chunk.length);
     const block = this.#block as Buffer;
     chunk.copy(block, this.#used);
     this.#used += chunk.length;
   }
 
-  #startBlock(): void {
+  #startBlock(needed: number): void {
     this.#endBlock();
-    this.#block = Buffer.allocUnsafeSlow(blockSize);
+    const size = Math.max(needed, smallestBlock, Math.min(this.#capacity, largestBlock));
+    this.#block = Buffer.allocUnsafeSlow(size);
     this.#used = 0;
-    this.#capacity += blockSize;
+    this.#capacity += size;
   }
 
   #endBlock(): void {

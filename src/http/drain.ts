@@ -1,10 +1,10 @@
 /** Takes and drops what clients still send after they were answered, at a bounded pace over all of them. */
 import type { IncomingMessage } from 'node:http';
-import { noteDropped } from '../core/garbage.ts';
+import { freeBuffer } from '../core/garbage.ts';
 
 const perConnection = 64 * 1024 * 1024;
 const withinMs = 2000;
-/** Every chunk that is read is garbage afterwards; as fast as clients can send, it would pile up. */
+/** As fast as clients can send, reading would keep the server busy. */
 const perTick = 1024 * 1024;
 const tickMs = 20;
 
@@ -23,15 +23,16 @@ export function drain(raw: IncomingMessage): Promise<void> {
     }
     raw.on('data', (chunk: Buffer) => {
       dropped += chunk.length;
+      const bytes = chunk.length;
+      freeBuffer(chunk);
       if (dropped > perConnection) done();
-      else pace(raw, chunk.length);
+      else pace(raw, bytes);
     });
     raw.once('end', done).once('close', done).once('error', done).resume();
   });
 }
 
 function pace(raw: IncomingMessage, bytes: number): void {
-  noteDropped(bytes);
   if (taken === 0) setTimeout(tick, tickMs);
   taken += bytes;
   if (taken <= perTick) return;
