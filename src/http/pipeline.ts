@@ -35,6 +35,11 @@ type PipelinedSocket = Socket & {
 /** The response that the connection is busy with, or was last. */
 export const currentResponse = (socket: object): ServerResponse | undefined => (socket as PipelinedSocket)[current];
 
+/** Node resumes a connection itself when a response has been taken. */
+function stayPaused(this: PipelinedSocket): void {
+  if (this[waiting]?.length) this.pause();
+}
+
 /** For what comes after the requests that wait: they are answered first. */
 export function afterWaiting(socket: object, work: () => void): void {
   const pipelined = socket as PipelinedSocket;
@@ -66,6 +71,7 @@ export function createPipeline(serve: Serve): Pipeline {
     if (others) others.push(request);
     else {
       socket[waiting] = [request];
+      socket.on('resume', stayPaused);
       continueAfter(socket, socket[current] as ServerResponse);
     }
   }
@@ -84,6 +90,7 @@ export function createPipeline(serve: Serve): Pipeline {
   function stopWaiting(socket: PipelinedSocket): void {
     total -= socket[waiting]?.length ?? 0;
     delete socket[waiting];
+    socket.off('resume', stayPaused);
     if (socket.destroyed) return;
     socket.resume();
     socket[afterwards]?.();
