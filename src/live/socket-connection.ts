@@ -167,7 +167,8 @@ export class SocketConnection implements Wire {
   /** In the middle of a message: `ws` would go on collecting it until the other side has answered. */
   #closeUnread(code: number, reason: string): void {
     this.close(code, reason);
-    this.#stream.pause();
+    // Of the WebSocket and not of the stream, which `ws` would resume.
+    this.#socket.pause();
   }
 
   get #isFirst(): boolean {
