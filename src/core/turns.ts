@@ -11,6 +11,9 @@ const largeBytes = 16 * 1024;
 /** On average; between turns the small messages of others are handled. */
 const bytesPerMs = (16 * 1024 * 1024) / 1000;
 
+/** A store that does not answer keeps the others waiting no longer than this. */
+const longestTurnMs = 1000;
+
 type Turn = () => Promise<void>;
 
 export class Turns {
@@ -43,7 +46,7 @@ export class Turns {
 
   async #paced(bytes: number, turn: Turn): Promise<void> {
     const startedAt = performance.now();
-    await turn();
+    await Promise.race([turn(), pause(longestTurnMs, undefined, { ref: false })]);
     noteDropped(bytes);
     const leftMs = bytes / bytesPerMs - (performance.now() - startedAt);
     await pause(Math.max(0, leftMs));

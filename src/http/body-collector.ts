@@ -22,6 +22,7 @@ export class BodyCollector {
   #size = 0;
   #held = 0;
   #isChecked = false;
+  #isWhole = false;
 
   constructor(request: Request, maxBytes: number, beforeLarge: (() => Promise<unknown>) | undefined) {
     this.#request = request;
@@ -34,12 +35,17 @@ export class BodyCollector {
     const { raw } = this.#request;
     return new Promise((resolve, reject) => {
       const refuse = (reason: unknown) => {
+        // Once it is whole, the body belongs to its handler.
+        if (this.#isWhole) return;
         raw.removeAllListeners('data');
         this.#release();
         reject(reason);
       };
       raw.on('data', (chunk: Buffer) => this.#add(chunk, refuse));
-      raw.on('end', () => resolve({ bytes: this.#bytes.whole(), release: () => this.#release() }));
+      raw.on('end', () => {
+        this.#isWhole = true;
+        resolve({ bytes: this.#bytes.whole(), release: () => this.#release() });
+      });
       onCutOff(raw, refuse);
     });
   }

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
-import { isBoundedJson } from '../core/json-bounds.ts';
+import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
 import { BodyCollector, bodyTooLarge, type ReceivedBody, unknownRoomBytes } from './body-collector.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 import { type Validator, validatorOf } from './validator.ts';
@@ -78,10 +78,10 @@ function refuseUnlessJson(raw: IncomingMessage): void {
 
 function parse(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new PoproomError('INVALID_JSON', 'The body is not valid UTF-8.');
-  if (!isBoundedJson(bytes))
-    throw new PoproomError('INVALID_JSON', 'The body is nested too deeply or has too many values.');
+  const json = bytes.toString('utf8');
+  if (hasMoreValues(json, maxRequestValues)) throw new PoproomError('INVALID_JSON', 'The body has too many values.');
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(json);
   } catch {
     throw new PoproomError('INVALID_JSON', 'The body is not well-formed JSON.');
   }

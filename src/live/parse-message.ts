@@ -1,6 +1,6 @@
 /** From bytes to messages of the protocol. */
 import { PoproomError } from '../core/errors.ts';
-import { isBoundedJson } from '../core/json-bounds.ts';
+import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
 import { clientMessages, writeText } from '../protocol/live.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 
@@ -19,10 +19,9 @@ const longestRef = writeText.properties.ref.maxLength;
 export function createParseMessage(validate: Validate): ParseMessage {
   return async (data, isBinary) => {
     if (isBinary) return refused('VALIDATION_FAILED', 'Messages are JSON text, not binary.');
-    if (!isBoundedJson(data)) {
-      return refused('INVALID_JSON', 'The message is nested too deeply or has too many values.');
-    }
-    const value = parse(data.toString('utf8'));
+    const json = data.toString('utf8');
+    if (hasMoreValues(json, maxRequestValues)) return refused('INVALID_JSON', 'The message has too many values.');
+    const value = parse(json);
     if (value === undefined) return refused('INVALID_JSON', 'The message is not well-formed JSON.');
     const { type, ref } = (value ?? {}) as { type?: unknown; ref?: unknown };
     const schema = Object.entries(clientMessages).find(([name]) => name === type)?.[1];
