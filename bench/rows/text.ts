@@ -1,4 +1,4 @@
-/** What typing costs: bytes on the wire, CPU and disk of the server, and the time to other devices. */
+/** The cost of typing: bytes on the wire, CPU and disk of the server, and the time to other devices. */
 import type { WebSocket } from 'ws';
 import { joinAll, joinRoom } from '../devices.ts';
 import { cpuOf, diskBytesOf, median, quantile } from '../processes.ts';

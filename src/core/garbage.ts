@@ -4,18 +4,18 @@
  * joined), and buffers that lie outside of V8's heap (100 MiB after clients have sent as much that was refused).
  */
 
-/** A look at the newest objects takes about a millisecond. */
+/** A minor collection takes about a millisecond. */
 const minorEveryBytes = 8 * 1024 * 1024;
 const lookEveryMs = 1000;
 /** Of a core. */
 const quietShare = 0.05;
 /** V8 makes its young generation smaller only where little was allocated for the last 5 seconds. */
 const quietLooks = 6;
-/** So much CPU in moments that were not quiet is worth a collection. */
+/** A collection is worthwhile after this much CPU time, quiet seconds not counted. */
 const busyMs = 300;
 const releasedBytes = 8 * 1024 * 1024;
 const smallBytes = 4 * 1024 * 1024;
-/** A collection of everything takes some 10 ms, more where there is much. Of the time, it takes a hundredth at most. */
+/** A full collection takes some 10 ms, more with a large heap. The pause after it is 100 times as long. */
 const pauses = 100;
 
 type Collect = (options?: { type: 'minor' }) => void;
@@ -75,7 +75,7 @@ export function collectWhenQuiet(): () => void {
     if (quiet < quietLooks || !isWorthIt || startedAt < nextAt) return;
     collect();
     released = 0;
-    // Where V8 still counts on more, it is asked again later.
+    // If V8 has kept its young generation large, try again later.
     usedMs = youngGenerationBytes() > smallBytes ? busyMs : 0;
     const endedAt = performance.now();
     nextAt = endedAt + pauses * (endedAt - startedAt);

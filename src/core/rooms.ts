@@ -80,7 +80,7 @@ export function createRooms(parts: Parts, rules: RoomRules) {
       return code;
     },
 
-    /** Refuses a caller that has no business here. One who did not send a PIN yet may still do so. */
+    /** Rejects a caller without access. One who has sent no PIN yet may still send it in the body. */
     async checkCaller(caller: Caller): Promise<void> {
       try {
         await admit(parts, caller);

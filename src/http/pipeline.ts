@@ -5,9 +5,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A connection may have this many waiting in any case, */
+/** Requests that any connection may have waiting. */
 const alwaysWaiting = 8;
-/** and more as long as all connections together have fewer. Node parses 64 KiB in one step: some 3,000 requests. */
+/** Over all connections; past it, a connection with more than its 8 is closed. Node parses some 3,000 in one step. */
 const maxWaiting = 10_000;
 
 export type Serve = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 type OnIncoming = (raw: IncomingMessage, keepAlive: boolean) => number;
-/** For Node's parser, this is neither of the answers that it knows. The connection gets a `clientError`. */
+/** Node's parser does not know this return value, and stops: the connection gets a `clientError`. */
 const parseError = 3;
 
 /** Kept on the connection itself: a WeakMap beside it costs more than all else here. */
