@@ -106,7 +106,6 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
     parts,
     rooms,
     log,
-    memory,
     turns,
     clientLog,
     heartbeatMs,

@@ -36,7 +36,9 @@ export function createEventStreams(hub: Hub, clientLog: ClientLog) {
 }
 
 function wireOf(stream: PassThrough): Wire {
-  const send = (message: Outgoing) => void stream.write(eventOf(message));
+  const send = (message: Outgoing) => {
+    for (const part of eventOf(message)) stream.write(part);
+  };
   return {
     answersPings: false,
     send,
@@ -52,6 +54,8 @@ function wireOf(stream: PassThrough): Wire {
 }
 
 /** JSON holds no line breaks, so a message is one data line. */
-function eventOf({ type, seq, text }: Outgoing): string {
-  return `${seq === undefined ? '' : `id: ${seq}\n`}event: ${type}\ndata: ${text}\n\n`;
+function eventOf({ type, seq, text, longText }: Outgoing): (string | Uint8Array)[] {
+  const head = `${seq === undefined ? '' : `id: ${seq}\n`}event: ${type}\ndata: `;
+  if (!longText) return [`${head}${text}\n\n`];
+  return [head + text.slice(0, longText.at), longText.json, `${text.slice(longText.at)}\n\n`];
 }

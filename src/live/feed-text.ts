@@ -7,12 +7,17 @@ const maxRecent = 64;
 /** Of what they insert, in UTF-16 code units. */
 const maxRecentLength = 128 * 1024;
 
+/** In UTF-16 code units. The JSON of a longer text is made once for all messages that have it. */
+const longFrom = 16 * 1024;
+
 /** Never changed once made: sessions hold on to the one that they have sent. */
 export class FeedText {
   readonly version: number;
   readonly writtenAt: number;
   readonly #document: TextDocument;
   readonly #recent: readonly TextEntry[];
+  /** Only as long as it waits to be sent: a room that nobody joins needs it no more. */
+  #json: WeakRef<Uint8Array> | undefined;
 
   private constructor(
     { version, writtenAt }: Pick<TextState, 'version' | 'writtenAt'>,
@@ -45,8 +50,20 @@ export class FeedText {
     return new FeedText(entry, this.#document.apply(entry.edits), newest([...this.#recent, entry]));
   }
 
+  get isLong(): boolean {
+    return this.#document.length >= longFrom;
+  }
+
   content(): string {
     return this.#document.toString();
+  }
+
+  contentJson(): Uint8Array {
+    const known = this.#json?.deref();
+    if (known) return known;
+    const made = Buffer.from(JSON.stringify(this.content()));
+    this.#json = new WeakRef(made);
+    return made;
   }
 
   /** The entries after an older text of this room; undefined where they are not at hand. */

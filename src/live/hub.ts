@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { admit, checkDeviceId } from '../core/admission.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { Visitor } from '../core/live-door.ts';
+import { memoryLimits } from '../core/memory-budget.ts';
 import type { Parts } from '../core/parts.ts';
 import type { Channel, ClientId, Log, RoomChange, TextEntry } from '../core/ports.ts';
 import { areOfSameRoom, createResumeTokens } from '../core/resume-token.ts';
@@ -13,6 +14,7 @@ import { ChannelCount } from './channel-count.ts';
 import { RoomFeed } from './room-feed.ts';
 import { iso } from './room-view.ts';
 import { Session, type SessionDeps } from './session.ts';
+import { UnreadBytes } from './unread-bytes.ts';
 import type { Wire } from './wire.ts';
 
 export interface HubParts {
@@ -21,6 +23,7 @@ export interface HubParts {
   channelsPerClient: number;
   /** How often sessions send a heartbeat; rooms are read again, and channels renewed, twice as often. */
   heartbeatMs: number;
+  maxMessageBytes: number;
   log: Log;
 }
 
@@ -33,9 +36,10 @@ const ticksPerHeartbeat = 25;
 /** Clients reconnect spread over this time, not all together. */
 const reconnectWithinMs = 3000;
 
-export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }: HubParts) {
+export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMessageBytes, log }: HubParts) {
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
+  const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
   const tokens = createResumeTokens(parts.secret, parts.clock);
   const renewMs = heartbeatMs / 2;
   /** 10 seconds, with the usual heartbeat. */
@@ -46,6 +50,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
   const sessionDeps: SessionDeps = {
     rooms,
     slowForMs,
+    unread,
     onLeave,
     onFallBehind: (session) => void slowSessions.add(session),
   };
@@ -75,6 +80,13 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     refuseWhenStopped();
     if (ended === 'expired') throw new PoproomError('ROOM_EXPIRED', 'This room has expired.');
     if (ended === 'deleted') throw new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.');
+  }
+
+  /** Many that join and do not read what they receive would fill the memory. */
+  function refuseWhenFull({ view }: RoomFeed, client: ClientId): void {
+    if (view.text.isLong && unread.isFull(client)) {
+      throw new PoproomError('UNAVAILABLE', 'Too much data is being sent at the moment; try again.', { retryAfter: 2 });
+    }
   }
 
   /** The edits since the version that a client has; undefined where the log does not lead from there to the view. */
@@ -177,11 +189,14 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
     feed: RoomFeed,
     wire: Wire,
     channel: Channel,
-    { seq, version = 0, edits, linkBase, linkTo }: Visitor,
+    { caller, seq, version = 0, edits, linkBase, linkTo }: Visitor,
     missed: readonly TextEntry[] | undefined,
   ): Session {
     const textMode = edits ? 'edits' : 'content';
-    const session = new Session({ wire, feed, channel, linkBase, linkTo, textMode }, sessionDeps);
+    const session = new Session(
+      { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode },
+      sessionDeps,
+    );
     feed.sessions.add(session);
     heartbeatSlots[ticks % ticksPerHeartbeat]?.add(session);
     session.begin({ seq, missed: upTo(feed.view, version, missed) });
@@ -214,6 +229,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, log }:
           await checkResumed(feed, visitor);
           const missed = visitor.edits ? await missedEdits(feed, visitor) : undefined;
           refuseWhenOver(feed);
+          refuseWhenFull(feed, caller.client);
           return open(feed, wire, channel, visitor, missed);
         });
       } catch (error) {

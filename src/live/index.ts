@@ -1,7 +1,6 @@
 /** The live channel: one session logic, two transports. */
 import type { ClientLog } from '../core/client-log.ts';
 import type { LiveDoor } from '../core/live-door.ts';
-import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { Turns } from '../core/turns.ts';
 import { createEventStreams } from './events.ts';
 import { createHub, type HubParts } from './hub.ts';
@@ -11,7 +10,6 @@ import type { WebSockets } from './websocket.ts';
 export interface LiveParts extends HubParts {
   validate: Validate;
   maxMessageBytes: number;
-  memory: MemoryBudget;
   turns: Turns;
   clientLog: ClientLog;
 }
@@ -23,14 +21,14 @@ export interface LiveChannel extends LiveDoor {
   stop(): void;
 }
 
-export function createLive({ validate, maxMessageBytes, memory, turns, clientLog, ...parts }: LiveParts): LiveChannel {
-  const hub = createHub(parts);
+export function createLive({ validate, maxMessageBytes, turns, clientLog, ...parts }: LiveParts): LiveChannel {
+  const hub = createHub({ ...parts, maxMessageBytes });
   const events = createEventStreams(hub, clientLog);
   let loading: Promise<WebSockets> | undefined;
 
   const sockets = () => {
     loading ??= import('./websocket.ts').then(({ createWebSockets }) =>
-      createWebSockets({ hub, parse: createParseMessage(validate), maxMessageBytes, memory, turns, clientLog }),
+      createWebSockets({ hub, parse: createParseMessage(validate), maxMessageBytes, turns, clientLog }),
     );
     // What could not be loaded once is tried again, not remembered.
     loading.catch(() => {

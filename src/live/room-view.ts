@@ -3,7 +3,7 @@ import type { FileAddresses } from '../core/live-door.ts';
 import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
 import type { ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';
-import type { Outgoing } from './wire.ts';
+import { type Outgoing, outgoing, outgoingWith } from './wire.ts';
 
 /** Never changed once made: sessions hold on to the one that they have sent. */
 export interface RoomView extends Omit<RoomState, 'text' | 'pinMac'> {
@@ -35,6 +35,12 @@ export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
     pinAttempts,
     resumeToken,
   };
+}
+
+/** As it is sent: a message of this view, which may have its text. */
+export function prepare(message: Change, { text }: RoomView): Outgoing {
+  const hasText = message.type === 'snapshot' || message.type === 'content';
+  return hasText && text.isLong ? outgoingWith(message, text.contentJson()) : outgoing(message);
 }
 
 export type Change = Extract<ServerMessage, { seq: number }>;
@@ -91,8 +97,9 @@ export function devicesOf({ seq, devices }: RoomView): Change {
   return { type: 'devices', seq, devices: devices.map(deviceOf) };
 }
 
-export function textOf(text: FeedText) {
-  return { content: text.content(), version: text.version, timestamp: iso(text.writtenAt) };
+/** A long text is left to `prepare`. */
+function textOf(text: FeedText) {
+  return { content: text.isLong ? '' : text.content(), version: text.version, timestamp: iso(text.writtenAt) };
 }
 
 function missing(from: readonly StoredFile[], to: readonly StoredFile[]): string[] {

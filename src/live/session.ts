@@ -1,7 +1,7 @@
 /** One device's stay in a room, whatever transport carries it. */
 import { PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-door.ts';
-import type { Channel, TextEntry } from '../core/ports.ts';
+import type { Channel, ClientId, TextEntry } from '../core/ports.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/texts.ts';
 import type { ClientMessage, Closed, EditText, ServerMessage, WriteText } from '../protocol/types.ts';
@@ -16,11 +16,13 @@ import {
   iso,
   nothingPrepared,
   type Prepared,
+  prepare,
   type RoomView,
   snapshotOf,
   type TextMode,
   withOneSeq,
 } from './room-view.ts';
+import type { UnreadBytes } from './unread-bytes.ts';
 import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
 /** A reader with this much unread data gets no more until it has read it: then the newest state, not a queue. */
@@ -31,6 +33,7 @@ const longestRepeated = 4096;
 
 export interface SessionParts extends FileAddresses {
   wire: Wire;
+  client: ClientId;
   feed: RoomFeed;
   channel: Channel;
   textMode: TextMode;
@@ -41,6 +44,7 @@ export interface SessionDeps {
   rooms: Rooms;
   /** How long a session may have too much unread data. */
   slowForMs: number;
+  unread: UnreadBytes;
   /** Called once, when the session has ended. */
   onLeave(session: Session): void;
   /** Called when more is unread than the other side takes; from then on it has to catch up. */
@@ -63,6 +67,7 @@ interface PendingWrite {
 }
 
 const noWrites: readonly PendingWrite[] = [];
+const nothingUnread: readonly Outgoing[] = [];
 
 export class Session {
   readonly #parts: SessionParts;
@@ -74,6 +79,8 @@ export class Session {
   #isPingUnanswered = false;
   #busySince: number | undefined;
   #largestSent = 0;
+  /** Large messages that the other side has not taken yet. */
+  #unread: readonly Outgoing[] = nothingUnread;
   /** Made with the first large message: most sessions are idle. */
   #budget: ByteBudget | undefined;
   #isOpen = true;
@@ -102,7 +109,7 @@ export class Session {
     const missedOnlyEdits = seq !== undefined && view.seq - seq === edits.length;
     const isComplete = this.#parts.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
     const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo);
-    for (const message of withOneSeq([...edits, last], seq ?? 0)) this.#send(message);
+    this.#sendAll(withOneSeq([...edits, last], seq ?? 0).map((message) => prepare(message, view)));
     // Each stay begins with a new token, which only snapshots and heartbeats have.
     if (isComplete) this.#sendAll([feed.heartbeat()]);
   }
@@ -117,7 +124,7 @@ export class Session {
       return;
     }
     const isShared = this.#sent === before && !this.#writes.some(({ written }) => written);
-    this.#sendAll(isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next).map(outgoing));
+    this.#sendAll(isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next));
     this.#sent = next;
   }
 
@@ -164,6 +171,7 @@ export class Session {
   leave(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#releaseUnread();
     this.#deps.onLeave(this);
   }
 
@@ -225,11 +233,12 @@ export class Session {
     });
   }
 
-  /** A long text that the other side has already is not sent again: a short message would fetch megabytes. */
+  /** A short message must not fetch megabytes: a long text is left out if the other side has it, or will receive it. */
   #sendConflict({ details }: PoproomError, echo: Echo): void {
     const { content, version, timestamp } = details as { content: string; version: number; timestamp: string };
-    const isKnown = this.#sent.text.version === version && content.length > longestRepeated;
-    if (this.#isOpen) this.#send({ type: 'conflict', ...(!isKnown && { content }), version, timestamp, ...echo });
+    const isKnown = this.#sent.text.version === version;
+    const isLeftOut = content.length > longestRepeated && (isKnown || this.#isBusy() || this.#isHeldBack());
+    if (this.#isOpen) this.#send({ type: 'conflict', ...(!isLeftOut && { content }), version, timestamp, ...echo });
   }
 
   #fail(code: number, reason: string): void {
@@ -238,7 +247,7 @@ export class Session {
   }
 
   /** With the answers to own writes in the place of their news. */
-  #changesTo(next: RoomView): Change[] {
+  #changesTo(next: RoomView): Outgoing[] {
     const { linkTo, textMode } = this.#parts;
     const messages = changes(this.#sent, next, linkTo, textMode);
     for (const answer of this.#answers(next)) {
@@ -247,14 +256,14 @@ export class Session {
       if (index < 0) messages.splice(messages[0]?.type === 'snapshot' ? 1 : 0, 0, answer);
       else messages.splice(index, 1, answer);
     }
-    return withOneSeq(messages, this.#sent.seq);
+    return withOneSeq(messages, this.#sent.seq).map((message) => prepare(message, next));
   }
 
   #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
     const { linkBase, linkTo, textMode } = this.#parts;
     const known = prepared[textMode].get(linkBase);
     if (known) return known;
-    const messages = changes(before, next, linkTo, textMode).map(outgoing);
+    const messages = changes(before, next, linkTo, textMode).map((message) => prepare(message, next));
     prepared[textMode].set(linkBase, messages);
     return messages;
   }
@@ -272,19 +281,38 @@ export class Session {
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
       this.#parts.wire.send(message);
     }
-    if (this.#isBusy()) this.#deps.onFallBehind(this);
+    if (!this.#isBusy()) return;
+    this.#holdUnread(messages);
+    this.#deps.onFallBehind(this);
+  }
+
+  #holdUnread(messages: readonly Outgoing[]): void {
+    const large = messages.filter(({ bytes }) => bytes > busyAbove);
+    for (const message of large) this.#deps.unread.add(this.#parts.client, message);
+    if (large.length > 0) this.#unread = [...this.#unread, ...large];
+  }
+
+  #releaseUnread(): void {
+    for (const message of this.#unread) this.#deps.unread.remove(this.#parts.client, message);
+    this.#unread = nothingUnread;
   }
 
   /** Who has read what was waiting keeps up, however often there is more. */
   #isBusy(): boolean {
     const isBusy = this.#parts.wire.backlog() > busyAbove;
-    if (!isBusy) this.#busySince = undefined;
-    return isBusy;
+    if (isBusy) return true;
+    this.#busySince = undefined;
+    if (this.#unread.length > 0) this.#releaseUnread();
+    return false;
   }
 
-  /** Whether it was sent as much as it may be for now, however fast it reads. */
+  /** Whether it was sent as much as it may be for now, however fast it reads; or others hold all memory there is. */
   #isHeldBack(): boolean {
-    return this.#budget?.isSpent(performance.now()) ?? false;
+    return this.#budget !== undefined && (this.#budget.isSpent(performance.now()) || this.#isUnreadFull);
+  }
+
+  get #isUnreadFull(): boolean {
+    return this.#deps.unread.isFull(this.#parts.client);
   }
 
   #isTooSlow(now: number): boolean {

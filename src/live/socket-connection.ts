@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
+import { freeBuffer } from '../core/garbage.ts';
 import type { Upgrade } from '../core/live-door.ts';
-import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { Turns } from '../core/turns.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
@@ -12,27 +12,31 @@ import { frameOf } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { MessageBudget } from './message-budget.ts';
 import type { ParseMessage } from './parse-message.ts';
+import type { Receiver, ReceiveSlots } from './receive-slots.ts';
 import type { Session } from './session.ts';
 import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
 const joinWithinMs = 5_000;
 const transport = 'websocket';
 /** Bytes of messages that are read while another is being handled; the rest waits at the sender. */
-const maxWaitingBytes = 256 * 1024;
+const maxWaitingBytes = 64 * 1024;
 /** Of the first message. */
 const maxJoinBytes = 4 * 1024;
 /** A message whose bytes stop for so long, or that takes so long in all, is not waited for. */
 const maxPauseMs = 10_000;
 const maxReceiveMs = 5 * 60_000;
-/** A connection may hold this much without being counted: it is about what the system reads in one go. */
-const uncountedBytes = 64 * 1024;
+/** The rest of a longer message is received in a slot. This much is read from a socket in one go. */
+const slotFromBytes = 64 * 1024;
+/** Of a client's ping or pong, mask included. */
+const controlHeadBytes = 6;
 const maxInvalid = 5;
+const longFirst = 'The first message has at most 4 KiB.';
 
 /** The same for all connections. */
 export interface SocketDeps {
   hub: Hub;
   parse: ParseMessage;
-  memory: MemoryBudget;
+  slots: ReceiveSlots;
   turns: Turns;
   clientLog: ClientLog;
   /** Connections in the middle of a message. */
@@ -47,12 +51,14 @@ export type Guest = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo' | 
 /** A message of which only some bytes have come. */
 interface PartialMessage {
   bytes: number;
+  /** As they were read. */
+  chunks: Buffer[];
   since: number;
   lastByteAt: number;
 }
 
 /** A class, with no function of its own for each socket: ten closures were a sixth of the memory of an idle channel. */
-export class SocketConnection implements Wire {
+export class SocketConnection implements Wire, Receiver {
   readonly client: Guest['client'];
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
@@ -66,8 +72,7 @@ export class SocketConnection implements Wire {
   #lastHandled = Promise.resolve();
   #waitingBytes = 0;
   #partial: PartialMessage | undefined;
-  /** Counted in the memory budget. */
-  #heldBytes = 0;
+  #isWaitingForSlot = false;
   /** Messages in a row. */
   #invalid = 0;
 
@@ -82,40 +87,51 @@ export class SocketConnection implements Wire {
   }
 
   /** Bytes came in; what they are a part of may follow. */
-  onBytes(count: number): void {
+  onBytes(chunk: Buffer): void {
     const now = performance.now();
     if (!this.#partial) this.#deps.receiving.add(this);
-    this.#partial ??= { bytes: 0, since: now, lastByteAt: now };
-    this.#partial.bytes += count;
+    this.#partial ??= { bytes: 0, chunks: [], since: now, lastByteAt: now };
+    this.#partial.bytes += chunk.length;
+    this.#partial.chunks.push(chunk);
     this.#partial.lastByteAt = now;
-    if (!this.#hold()) this.#closeUnread(closeCodeOf('UNAVAILABLE'), 'Too much data is being sent; try again.');
+    if (!this.#isLongPartial) return;
+    if (this.#isFirst) this.#closeUnread(closeCodeOf('CONTENT_TOO_LARGE'), longFirst);
+    else if (!this.#deps.slots.take(this)) this.#waitForSlot();
+  }
+
+  onSlot(): void {
+    this.#isWaitingForSlot = false;
+    if (this.#partial) this.#partial.lastByteAt = performance.now();
+    if (this.#socket.isPaused) this.#socket.resume();
   }
 
   onMessage(data: Buffer, isBinary: boolean): void {
     this.#session?.onAlive();
+    this.#freeCopied(data.length);
     this.#endPartial();
     if (!this.#budget.spend(performance.now())) {
       this.close(tooFast, 'Too many messages: at most 20 a second.');
     } else if (data.length > maxJoinBytes && this.#isFirst) {
-      this.close(closeCodeOf('CONTENT_TOO_LARGE'), 'The first message has at most 4 KiB.');
+      this.close(closeCodeOf('CONTENT_TOO_LARGE'), longFirst);
     } else this.#enqueue(data, isBinary);
   }
 
-  onPing(): void {
-    this.#endPartial();
+  onPing(data: Buffer): void {
+    this.#endControl(data.length);
     if (!this.#budget.spend(performance.now())) this.close(tooFast, 'Too many pings.');
   }
 
-  onPong(): void {
+  onPong(data: Buffer): void {
     this.#session?.onAlive();
-    this.#endPartial();
+    this.#endControl(data.length);
     if (!this.#budget.spend(performance.now())) this.close(tooFast, 'Too many pongs.');
   }
 
   onClose(): void {
     this.#endJoining();
+    for (const chunk of this.#partial?.chunks ?? []) freeBuffer(chunk);
     this.#endPartial();
-    this.#release();
+    this.#deps.slots.release(this);
     if (!this.#session) return;
     this.#session.leave();
     this.#deps.clientLog.debug(this.client, { transport }, 'live channel closed');
@@ -125,7 +141,9 @@ export class SocketConnection implements Wire {
   checkDeadline(now: number): void {
     if (!this.#partial) return;
     const { since, lastByteAt } = this.#partial;
-    const isStalled = now - lastByteAt > maxPauseMs || now - since > maxReceiveMs;
+    // Its pongs are not read either.
+    if (this.#isWaitingForSlot) this.#session?.onAlive();
+    const isStalled = (now - lastByteAt > maxPauseMs && !this.#isWaitingForSlot) || now - since > maxReceiveMs;
     // Not closed in the usual way: the peer's answer would be a part of its message.
     if (isStalled) this.#socket.terminate();
   }
@@ -139,7 +157,15 @@ export class SocketConnection implements Wire {
   }
 
   send(message: Outgoing): void {
-    if (this.#isOpen) this.#stream.write(frameOf(message));
+    if (!this.#isOpen) return;
+    const parts = frameOf(message);
+    if (parts.length === 1) {
+      this.#stream.write(parts[0]);
+      return;
+    }
+    this.#stream.cork();
+    for (const part of parts) this.#stream.write(part);
+    this.#stream.uncork();
   }
 
   ping(message: Outgoing | undefined): void {
@@ -175,26 +201,31 @@ export class SocketConnection implements Wire {
     return this.#guest !== undefined && this.#waitingBytes === 0;
   }
 
+  get #isLongPartial(): boolean {
+    return this.#partial !== undefined && this.#partial.bytes > slotFromBytes;
+  }
+
+  #waitForSlot(): void {
+    this.#isWaitingForSlot = true;
+    this.#socket.pause();
+  }
+
+  /** A message of several chunks was copied from them. The last one may hold the beginning of the next message. */
+  #freeCopied(messageBytes: number): void {
+    if (messageBytes <= slotFromBytes) return;
+    for (const chunk of this.#partial?.chunks.slice(0, -1) ?? []) freeBuffer(chunk);
+  }
+
+  /** Pings and pongs may come between the fragments of a message, which goes on then. */
+  #endControl(payloadBytes: number): void {
+    if (!this.#partial) return;
+    this.#partial.bytes -= controlHeadBytes + payloadBytes;
+    if (this.#partial.bytes <= 0) this.#endPartial();
+  }
+
   #endPartial(): void {
     this.#partial = undefined;
     this.#deps.receiving.delete(this);
-  }
-
-  /** Counts what this connection holds. False where that is too much. */
-  #hold(): boolean {
-    const partialBytes = this.#partial?.bytes ?? 0;
-    if (this.#isFirst && partialBytes > maxJoinBytes + uncountedBytes) return false;
-    const bytes = partialBytes + this.#waitingBytes;
-    const more = (bytes > uncountedBytes ? bytes : 0) - this.#heldBytes;
-    if (more > 0 && !this.#deps.memory.take(this.client, more)) return false;
-    if (more < 0) this.#deps.memory.release(this.client, -more);
-    this.#heldBytes += more;
-    return true;
-  }
-
-  #release(): void {
-    if (this.#heldBytes > 0) this.#deps.memory.release(this.client, this.#heldBytes);
-    this.#heldBytes = 0;
   }
 
   #enqueue(data: Buffer, isBinary: boolean): void {
@@ -204,10 +235,12 @@ export class SocketConnection implements Wire {
   }
 
   async #handle(data: Buffer, isBinary: boolean): Promise<void> {
+    const bytes = data.length;
     if (this.#isOpen) await this.#inTurn(data, isBinary).catch((error) => this.#refuse(error));
-    this.#waitingBytes -= data.length;
-    if (this.#isOpen) this.#hold();
-    if (this.#socket.isPaused && this.#waitingBytes <= maxWaitingBytes) this.#socket.resume();
+    this.#waitingBytes -= bytes;
+    if (this.#waitingBytes > maxWaitingBytes || this.#isWaitingForSlot) return;
+    if (!this.#isLongPartial) this.#deps.slots.release(this);
+    if (this.#socket.isPaused) this.#socket.resume();
   }
 
   #inTurn(data: Buffer, isBinary: boolean): Promise<void> {
@@ -217,6 +250,7 @@ export class SocketConnection implements Wire {
   async #dispatch(data: Buffer, isBinary: boolean): Promise<void> {
     if (!this.#isOpen) return;
     const parsed = await this.#deps.parse(data, isBinary);
+    freeBuffer(data);
     if (parsed.problem) {
       this.#onInvalid(parsed.problem, parsed.ref);
       return;

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import type { Upgrade } from '../core/live-door.ts';
 import { liveProtocol, resumePrefix } from '../protocol/resume.ts';
+import { ReceiveSlots } from './receive-slots.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
 
 /** In so many pieces a message of any size can be sent; more of them only cost memory. */
@@ -19,14 +20,14 @@ class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
 
-export interface WebSocketOptions extends Omit<SocketDeps, 'guests' | 'receiving'> {
+export interface WebSocketOptions extends Omit<SocketDeps, 'guests' | 'receiving' | 'slots'> {
   maxMessageBytes: number;
 }
 
 export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions) {
   const { hub } = given;
   const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
-  const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set() };
+  const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots() };
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -55,7 +56,7 @@ export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions
 
   function listen(socket: LiveSocket, stream: Duplex): void {
     // Before `ws`, so that a message is complete after its last bytes were counted.
-    stream.prependListener('data', (chunk: Buffer) => socket.connection?.onBytes(chunk.length));
+    stream.prependListener('data', (chunk: Buffer) => socket.connection?.onBytes(chunk));
     socket.on('close', onClose);
     socket.on('error', onError);
     socket.on('pong', onPong);
@@ -100,12 +101,12 @@ const connectionOf = (socket: WebSocket) => (socket as LiveSocket).connection;
 /** `ws` closes the connection itself, with the right code. */
 function onError(): void {}
 
-function onPong(this: WebSocket): void {
-  connectionOf(this)?.onPong();
+function onPong(this: WebSocket, data: Buffer): void {
+  connectionOf(this)?.onPong(data);
 }
 
-function onPing(this: WebSocket): void {
-  connectionOf(this)?.onPing();
+function onPing(this: WebSocket, data: Buffer): void {
+  connectionOf(this)?.onPing(data);
 }
 
 function onMessage(this: WebSocket, data: unknown, isBinary: boolean): void {

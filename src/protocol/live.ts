@@ -187,7 +187,7 @@ export const conflict = {
   additionalProperties: false,
   required: ['type', 'version', 'timestamp'],
   description:
-    'The text had changed, and yours was not stored; this is the current one. A text of over 4,096 UTF-16 code units that you have received already is left out.',
+    'The text had changed, and yours was not stored; this is the current one. A text of over 4,096 UTF-16 code units is left out if you have received it already, or will receive it later because you cannot take it yet.',
   properties: { type: is('conflict'), ...text.properties, ref },
 } as const;
 

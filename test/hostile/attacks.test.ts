@@ -14,6 +14,8 @@ import { isLongForm } from './long-form.ts';
 /** The long form attacks at ten times the size. Only there are times compared: short of that, machines are too busy. */
 const scale = isLongForm ? 10 : 1;
 const maxGrowthMiB = 150;
+/** V8 keeps some of it, and uses it again. */
+const maxRestMiB = 100;
 const attacker = fileURLToPath(new URL('attacks/attacker.ts', import.meta.url));
 const patience = { timeout: 300_000 };
 
@@ -62,6 +64,7 @@ async function withstand(t: TestContext, name: string): Promise<void> {
     largest = Math.max(largest, await residentMemory(server.pid));
     handles = Math.max(handles, (await openHandles(server.pid)).filter((path) => path.includes('/blobs/')).length);
   } while (!(await Promise.race([isReady, pause(0, false)])) || times.length < 200);
+  t.diagnostic(`${figuresOf(times)}; ${before.toFixed(0)} to ${largest.toFixed(0)} MiB`);
   assertServed(times);
   assert.ok(largest - before <= maxGrowthMiB, `the memory grew from ${before.toFixed(0)} to ${largest.toFixed(0)} MiB`);
   assert.ok(handles <= 100 * scale, `${handles} files were open`);
@@ -70,17 +73,24 @@ async function withstand(t: TestContext, name: string): Promise<void> {
   await bystander.ask(20);
   await eventually(
     'the memory is back at rest',
-    async () => (await residentMemory(server.pid)) <= before + maxGrowthMiB / 2,
-    10_000,
+    async () => (await residentMemory(server.pid)) <= before + maxRestMiB,
+    isLongForm ? 10_000 : 30_000,
   );
 }
 
 function assertServed(times: number[]): void {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? Number.POSITIVE_INFINITY;
-  const seen = `p50 ${at(0.5).toFixed(0)} ms, p99 ${at(0.99).toFixed(0)} ms of ${times.length} answers`;
   const [p50, p99] = isLongForm ? [60, 250] : [500, 2000];
-  assert.ok(at(0.5) < p50 && at(0.99) < p99, seen);
+  assert.ok(percentile(times, 0.5) < p50 && percentile(times, 0.99) < p99, figuresOf(times));
+}
+
+function figuresOf(times: number[]): string {
+  const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
+  return `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms of ${times.length} answers`;
+}
+
+function percentile(times: number[], part: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.floor(part * (sorted.length - 1))] ?? Number.POSITIVE_INFINITY;
 }
 
 async function furnish({ api, url }: ServerProcess): Promise<{ room: string; file: string }> {

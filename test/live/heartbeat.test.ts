@@ -54,7 +54,7 @@ describe('heartbeats', () => {
     };
     const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });
     const log = { debug() {}, info() {}, warn() {}, error() {} };
-    const hub = createHub({ parts, rooms, channelsPerClient: 20, heartbeatMs, log });
+    const hub = createHub({ parts, rooms, maxMessageBytes: 1024 * 1024, channelsPerClient: 20, heartbeatMs, log });
     t.after(async () => {
       hub.stop();
       await close();

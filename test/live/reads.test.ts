@@ -82,7 +82,14 @@ async function open(t: TestContext) {
   };
   const service = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1000 });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const hub = createHub({ parts, rooms: service, channelsPerClient: 20, heartbeatMs: 3600_000, log });
+  const hub = createHub({
+    parts,
+    rooms: service,
+    maxMessageBytes: 1024 * 1024,
+    channelsPerClient: 20,
+    heartbeatMs: 3600_000,
+    log,
+  });
   t.after(() => hub.stop());
   const { code } = await service.create({ client: 'me', pin: undefined, expiresIn: undefined, history: true });
   const caller = { client: 'me', roomId: code, pin: undefined, deviceId: undefined };

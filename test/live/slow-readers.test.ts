@@ -8,6 +8,7 @@ import { createRooms } from '../../src/core/rooms.ts';
 import { RoomFeed } from '../../src/live/room-feed.ts';
 import type { TextMode } from '../../src/live/room-view.ts';
 import { Session } from '../../src/live/session.ts';
+import { UnreadBytes } from '../../src/live/unread-bytes.ts';
 import type { Outgoing, Wire } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
@@ -105,9 +106,10 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
   };
   const channel = { id: 'one', device: { id: 'phone', name: undefined } };
   const onLeave = (session: Session) => feed.sessions.delete(session);
+  const unread = new UnreadBytes({ perClient: 1_000_000, total: 1_000_000 });
   const session = new Session(
-    { wire, feed, channel, linkBase: '', linkTo: ({ id }) => id, textMode },
-    { rooms, slowForMs, onLeave, onFallBehind: () => undefined },
+    { wire, client: 'me', feed, channel, linkBase: '', linkTo: ({ id }) => id, textMode },
+    { rooms, slowForMs, unread, onLeave, onFallBehind: () => undefined },
   );
   feed.sessions.add(session);
   session.begin({ seq: undefined, missed: undefined });

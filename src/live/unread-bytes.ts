@@ -1,0 +1,63 @@
+/**
+ * Counts the large messages that wait in memory until slow readers take them. A message that many sessions share is
+ * one buffer, and counted once.
+ */
+import type { MemoryLimits } from '../core/memory-budget.ts';
+import type { ClientId } from '../core/ports.ts';
+import type { Outgoing } from './wire.ts';
+
+export class UnreadBytes {
+  readonly #limits: MemoryLimits;
+  readonly #all = new SharedBytes();
+  readonly #perClient = new Map<ClientId, SharedBytes>();
+
+  constructor(limits: MemoryLimits) {
+    this.#limits = limits;
+  }
+
+  isFull(client: ClientId): boolean {
+    const ofClient = this.#perClient.get(client)?.total ?? 0;
+    return this.#all.total >= this.#limits.total || ofClient >= this.#limits.perClient;
+  }
+
+  add(client: ClientId, message: Outgoing): void {
+    const ofClient = this.#perClient.get(client) ?? new SharedBytes();
+    this.#perClient.set(client, ofClient);
+    ofClient.add(message);
+    this.#all.add(message);
+  }
+
+  remove(client: ClientId, message: Outgoing): void {
+    this.#all.remove(message);
+    const ofClient = this.#perClient.get(client);
+    ofClient?.remove(message);
+    if (ofClient?.total === 0) this.#perClient.delete(client);
+  }
+}
+
+/** Messages that are the same, or have the same long text, count once. */
+class SharedBytes {
+  readonly #shared = new Map<object, { bytes: number; holders: number }>();
+  total = 0;
+
+  add(message: Outgoing): void {
+    const known = this.#shared.get(sharedPart(message));
+    if (known) {
+      known.holders += 1;
+      return;
+    }
+    this.#shared.set(sharedPart(message), { bytes: message.bytes, holders: 1 });
+    this.total += message.bytes;
+  }
+
+  remove(message: Outgoing): void {
+    const known = this.#shared.get(sharedPart(message));
+    if (!known) return;
+    known.holders -= 1;
+    if (known.holders > 0) return;
+    this.#shared.delete(sharedPart(message));
+    this.total -= known.bytes;
+  }
+}
+
+const sharedPart = (message: Outgoing): object => message.longText?.json ?? message;
