@@ -8,6 +8,8 @@ import type { ClientId } from './ports.ts';
 
 /** Smaller messages do not wait. */
 const largeBytes = 16 * 1024;
+
+export const isLarge = (bytes: number): boolean => bytes >= largeBytes;
 /** On average; between turns the small messages of others are handled. */
 const bytesPerMs = (16 * 1024 * 1024) / 1000;
 
@@ -23,7 +25,7 @@ export class Turns {
 
   /** Runs the work when it is its turn. */
   run<T>(client: ClientId, bytes: number, work: () => Promise<T>): Promise<T> {
-    if (bytes < largeBytes) return work();
+    if (!isLarge(bytes)) return work();
     return new Promise((resolve, reject) => {
       const turn = () => work().then(resolve, reject);
       const waiting = this.#waiting.get(client);

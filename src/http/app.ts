@@ -11,7 +11,7 @@ import { corsHeaders, preflight } from './cors.ts';
 import { crossSiteRefused, type OwnOrigins, sourceOf } from './cross-site.ts';
 import { errorReply } from './error-reply.ts';
 import { fixedHeaders } from './fixed-headers.ts';
-import type { Entry, Gate } from './gate.ts';
+import type { Gate } from './gate.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { headFlaw } from './head-flaw.ts';
 import type { Reply } from './reply.ts';
@@ -86,9 +86,14 @@ export function createApp(parts: AppParts): App {
     try {
       const source = sourceOf(raw, origins);
       const isFree = resumeToken === undefined ? undefined : resumption.take;
-      const entry = { ...entryOf(found, method, path), isCrossSite: source !== 'own', isFree };
-      const isRefused = entry.counted && source === 'cross-site-no-cors';
-      const passing = gate.pass(raw, isRefused ? { ...entry, counted: false } : entry);
+      const isCounted = isCountedPath(found, path);
+      const isRefused = isCounted && source === 'cross-site-no-cors';
+      const passing = gate.pass(raw, {
+        counted: isCounted && !isRefused,
+        alwaysOpen: isAlwaysOpen(found, method),
+        isCrossSite: source !== 'own',
+        isFree,
+      });
       const pass = passing instanceof Promise ? await passing : passing;
       client = pass.client;
       Object.assign(common, pass.headers);
@@ -134,7 +139,10 @@ const ownPaths = new Set<string>(
 );
 
 /** Whether pages of other origins may not read what is there. */
-const isSameOriginOnly = (found: Found) => found.kind !== 'nothing' && ownPaths.has(found.path);
+const isSameOriginOnly = (found: Found) =>
+  found.kind === 'found'
+    ? found.target.endpoint.sameOriginOnly === true
+    : found.kind !== 'nothing' && ownPaths.has(found.path);
 
 function headersWhileOpen(silenceMs: number): (found: Found) => Record<string, string> {
   const own = {
@@ -147,13 +155,13 @@ function headersWhileOpen(silenceMs: number): (found: Found) => Record<string, s
 }
 
 /** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
-function entryOf(found: Found, method: string, path: string): Pick<Entry, 'counted' | 'alwaysOpen'> {
-  const isPreflight = found.kind === 'wrong-method' && method === 'OPTIONS';
-  if (found.kind !== 'found') {
-    return { counted: path === '/api' || path.startsWith('/api/'), alwaysOpen: isPreflight };
-  }
-  const { counted, alwaysOpen = false } = found.target.endpoint;
-  return { counted, alwaysOpen };
+function isCountedPath(found: Found, path: string): boolean {
+  return found.kind === 'found' ? found.target.endpoint.counted : path === '/api' || path.startsWith('/api/');
+}
+
+function isAlwaysOpen(found: Found, method: string): boolean {
+  if (found.kind === 'found') return found.target.endpoint.alwaysOpen === true;
+  return found.kind === 'wrong-method' && method === 'OPTIONS';
 }
 
 function isResumable(found: Found, method: string): found is Extract<Found, { kind: 'found' }> {

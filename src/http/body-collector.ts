@@ -1,5 +1,7 @@
 /** Collects a body in memory, within the limits of the request, of its client, and of the whole server. */
 import { PoproomError } from '../core/errors.ts';
+import { freeBuffer } from '../core/garbage.ts';
+import { isLarge } from '../core/turns.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { onCutOff } from './cut-off.ts';
 import { announcedLength, type Request } from './request.ts';
@@ -13,65 +15,96 @@ export interface ReceivedBody {
 /** So much of a body is read before it is known whether its room exists. */
 export const unknownRoomBytes = 64 * 1024;
 
-export class BodyCollector {
+type BeforeLarge = (request: Request) => Promise<unknown>;
+
+/** The whole body. Most come in one piece, which needs neither copying nor counting. */
+export function collectBody(
+  request: Request,
+  maxBytes: number,
+  beforeLarge: BeforeLarge | undefined,
+): Promise<ReceivedBody> {
+  const { raw } = request;
+  const announced = announcedLength(raw);
+  return new Promise((resolve, reject) => {
+    let onePiece: Buffer | undefined;
+    let pieces: BodyPieces | undefined;
+    let isWhole = false;
+    const refuse = (reason: unknown) => {
+      // Once it is whole, the body belongs to its handler.
+      if (isWhole) return;
+      raw.removeAllListeners('data');
+      pieces?.release();
+      reject(reason);
+    };
+    raw.on('data', (chunk: Buffer) => {
+      if (!pieces && chunk.length === announced) {
+        onePiece = chunk;
+        return;
+      }
+      pieces ??= new BodyPieces(request, maxBytes, beforeLarge);
+      pieces.add(chunk, refuse);
+    });
+    raw.on('end', () => {
+      isWhole = true;
+      resolve(onePiece ? new OnePiece(onePiece) : (pieces ?? new OnePiece(nothing)));
+    });
+    onCutOff(raw, refuse);
+  });
+}
+
+const nothing = Buffer.alloc(0);
+
+class OnePiece implements ReceivedBody {
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  release(): void {
+    if (isLarge(this.bytes.length)) freeBuffer(this.bytes);
+  }
+}
+
+class BodyPieces implements ReceivedBody {
   readonly #request: Request;
   readonly #maxBytes: number;
-  readonly #beforeLarge: (() => Promise<unknown>) | undefined;
-  readonly #announced: number | undefined;
-  readonly #bytes = new ByteBuffer();
+  readonly #beforeLarge: BeforeLarge | undefined;
+  readonly #pieces = new ByteBuffer();
   #size = 0;
   #held = 0;
   #isChecked = false;
-  #isWhole = false;
 
-  constructor(request: Request, maxBytes: number, beforeLarge: (() => Promise<unknown>) | undefined) {
+  constructor(request: Request, maxBytes: number, beforeLarge: BeforeLarge | undefined) {
     this.#request = request;
     this.#maxBytes = maxBytes;
     this.#beforeLarge = beforeLarge;
-    this.#announced = announcedLength(request.raw);
   }
 
-  collect(): Promise<ReceivedBody> {
-    const { raw } = this.#request;
-    return new Promise((resolve, reject) => {
-      const refuse = (reason: unknown) => {
-        // Once it is whole, the body belongs to its handler.
-        if (this.#isWhole) return;
-        raw.removeAllListeners('data');
-        this.#release();
-        reject(reason);
-      };
-      raw.on('data', (chunk: Buffer) => this.#add(chunk, refuse));
-      raw.on('end', () => {
-        this.#isWhole = true;
-        resolve({ bytes: this.#bytes.whole(), release: () => this.#release() });
-      });
-      onCutOff(raw, refuse);
-    });
+  get bytes(): Buffer {
+    return this.#pieces.whole();
   }
 
-  #add(chunk: Buffer, refuse: (reason: unknown) => void): void {
+  add(chunk: Buffer, refuse: (reason: unknown) => void): void {
     this.#size += chunk.length;
     if (this.#size > this.#maxBytes) {
       refuse(bodyTooLarge(this.#maxBytes));
       return;
     }
-    this.#bytes.add(chunk);
+    this.#pieces.add(chunk);
     if (!this.#hold()) refuse(overloaded());
     else if (this.#size > unknownRoomBytes) this.#checkOnce(refuse);
   }
 
-  /** A body that came in one piece is used right away, and need not be counted. */
   #hold(): boolean {
-    if (this.#size === this.#announced && this.#held === 0) return true;
-    const more = this.#bytes.capacity - this.#held;
+    const more = this.#pieces.capacity - this.#held;
     if (more > 0 && !this.#request.memory.take(this.#request.client, more)) return false;
     this.#held += more;
     return true;
   }
 
-  #release(): void {
-    this.#bytes.free();
+  release(): void {
+    this.#pieces.free();
     if (this.#held > 0) this.#request.memory.release(this.#request.client, this.#held);
     this.#held = 0;
   }
@@ -81,7 +114,7 @@ export class BodyCollector {
     this.#isChecked = true;
     const { raw } = this.#request;
     raw.pause();
-    this.#beforeLarge().then(() => raw.resume(), refuse);
+    this.#beforeLarge(this.#request).then(() => raw.resume(), refuse);
   }
 }
 

@@ -2,8 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
+import { isLarge } from '../core/turns.ts';
 import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
-import { BodyCollector, bodyTooLarge, type ReceivedBody, unknownRoomBytes } from './body-collector.ts';
+import { bodyTooLarge, collectBody, type ReceivedBody, unknownRoomBytes } from './body-collector.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 import { type Validator, validatorOf } from './validator.ts';
 
@@ -16,7 +17,7 @@ export const largestContentBody = (largestContent: number): number => 6 * larges
 export interface BodyRules {
   maxBytes: number;
   /** Called before more than 64 KiB of a body are read; rejects where the rest is not wanted. */
-  beforeLarge?: () => Promise<unknown>;
+  beforeLarge?: (request: Request) => Promise<unknown>;
 }
 
 /** No body at all reads as an empty object: what is required is then named as missing. */
@@ -32,19 +33,23 @@ export async function withJson<T, R>(
   handle: (value: T) => Promise<R>,
 ): Promise<R> {
   const body = await readBody(request, rules);
-  const work = async () => handle(parsed<T>(body.bytes, await validatorOf(schema)));
+  const validating = validatorOf(schema);
+  const validate = validating instanceof Promise ? await validating : validating;
+  const { length } = body.bytes;
+  if (!isLarge(length)) return handle(parsed<T>(body, validate));
+  return request.turns.run(request.client, length, async () => handle(parsed<T>(body, validate)));
+}
+
+/** The value has nothing of the body's bytes, which are released. */
+function parsed<T>(body: ReceivedBody, validate: Validator): T {
   try {
-    return await request.turns.run(request.client, body.bytes.length, work);
+    const value = body.bytes.length === 0 ? {} : parse(body.bytes);
+    const problem = validate(value);
+    if (problem) throw problem;
+    return value as T;
   } finally {
     body.release();
   }
-}
-
-function parsed<T>(bytes: Buffer, validate: Validator): T {
-  const value = bytes.length === 0 ? {} : parse(bytes);
-  const problem = validate(value);
-  if (problem) throw problem;
-  return value as T;
 }
 
 const noBody: ReceivedBody = { bytes: Buffer.alloc(0), release: () => undefined };
@@ -56,10 +61,10 @@ async function readBody(request: Request, { maxBytes, beforeLarge }: BodyRules):
   const announced = announcedLength(raw);
   if (announced !== undefined) refuseUnlessJson(raw);
   if ((announced ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
-  const isLarge = (announced ?? 0) > unknownRoomBytes;
-  if (isLarge) await beforeLarge?.();
+  const isChecked = (announced ?? 0) > unknownRoomBytes;
+  if (isChecked) await beforeLarge?.(request);
   request.letBodyCome();
-  const body = await new BodyCollector(request, maxBytes, isLarge ? undefined : beforeLarge).collect();
+  const body = await collectBody(request, maxBytes, isChecked ? undefined : beforeLarge);
   // Some proxies pass on a request without a body as one with chunks of nothing, and no type.
   if (body.bytes.length > 0) refuseUnlessJson(raw);
   return body;

@@ -58,7 +58,12 @@ export function createPipeline(serve: Serve): Pipeline {
 
   const isFull = (socket: PipelinedSocket) => total >= maxWaiting && (socket[waiting]?.length ?? 0) >= alwaysWaiting;
 
-  function begin(socket: PipelinedSocket, { raw, response, awaitsContinue }: Waiting): void {
+  function begin(
+    socket: PipelinedSocket,
+    raw: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+  ): void {
     socket[current] = response;
     serve(raw, response, awaitsContinue);
   }
@@ -82,7 +87,7 @@ export function createPipeline(serve: Serve): Pipeline {
       // Requests that follow one which ends the connection may be a part of it, and are not served.
       if (next) total -= 1;
       if (!next || !response.shouldKeepAlive) return stopWaiting(socket);
-      begin(socket, next);
+      begin(socket, next.raw, next.response, next.awaitsContinue);
       continueAfter(socket, next.response);
     });
   }
@@ -100,10 +105,9 @@ export function createPipeline(serve: Serve): Pipeline {
     serve(raw, response, awaitsContinue) {
       const socket = raw.socket as PipelinedSocket;
       const before = socket[current];
-      const request = { raw, response, awaitsContinue };
       if (socket.destroyed || before?.shouldKeepAlive === false) return;
-      if (before && !before.writableFinished) enqueue(socket, request);
-      else begin(socket, request);
+      if (before && !before.writableFinished) enqueue(socket, { raw, response, awaitsContinue });
+      else begin(socket, raw, response, awaitsContinue);
     },
 
     /**

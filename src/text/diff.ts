@@ -33,13 +33,19 @@ function refine(edit: TextEdit, before: string, budget: Budget): TextEdit[] {
   const removed = before.slice(edit.from, edit.to);
   if (removed === '' || edit.insert === '') return [edit];
   const length = removed.length + edit.insert.length;
-  if (length <= maxWordsLength) return split(edit, wordsOf(removed), wordsOf(edit.insert), budget) ?? [edit];
+  if (length <= maxWordsLength) return byWords(edit, removed, budget);
   if (length > maxLinesLength) return [edit];
   const [lines, newLines] = [linesOf(removed), linesOf(edit.insert)];
   if (lines.length + newLines.length > maxLines) return [edit];
   const hunks = split(edit, lines, newLines, budget);
   if (!hunks || hunks.length < 2) return [edit];
   return hunks.flatMap((hunk) => refine(trim(hunk, before), before, budget));
+}
+
+function byWords(edit: TextEdit, removed: string, budget: Budget): TextEdit[] {
+  const [words, newWords] = [wordsOf(removed), wordsOf(edit.insert)];
+  if (words.length === 1 && newWords.length === 1) return [edit];
+  return split(edit, words, newWords, budget) ?? [edit];
 }
 
 /** The edit as several, between which tokens stay; undefined when there are too many differences. */

@@ -13,35 +13,35 @@ import { callerOf, header, type Request } from '../request.ts';
 import { timestamp } from '../timestamp.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../versions.ts';
 
-export const writeContent =
-  ({ rooms, largestContent }: Service): Handler =>
-  async (request) => {
+export const writeContent = ({ rooms, largestContent }: Service): Handler => {
+  const bodyRules = contentRules(rooms, largestContent);
+  return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    const bodyRules = contentRules(rooms, request, largestContent);
     return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, async ({ content, pin }) => {
       const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
       const body = `{"success":true,${textBody(content, written.writtenAt).slice(1)}`;
       return jsonText(200, body, { ETag: versionTag(written.version) });
     });
   };
+};
 
 /** Nobody sends megabytes to a room that does not exist. */
-const contentRules = (rooms: Rooms, request: Request, largestContent: number): BodyRules => ({
+const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
   maxBytes: largestContentBody(largestContent),
-  beforeLarge: () => rooms.checkCaller(callerOf(request)),
+  beforeLarge: (request) => rooms.checkCaller(callerOf(request)),
 });
 
-export const editContent =
-  ({ rooms, largestContent }: Service): Handler =>
-  async (request) => {
+export const editContent = ({ rooms, largestContent }: Service): Handler => {
+  const bodyRules = contentRules(rooms, largestContent);
+  return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    const bodyRules = contentRules(rooms, request, largestContent);
     return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, async ({ pin, ...body }) => {
       const { version, writtenAt } = await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions });
       const edited = { success: true, version, timestamp: timestamp(writtenAt) } satisfies ContentEdited;
       return json(200, edited, { ETag: versionTag(version) });
     });
   };
+};
 
 /** Either of the two forms. */
 function editOf({ edits, append, baseVersion }: Omit<EditContentRequest, 'pin'>): ContentEdit {

@@ -10,8 +10,8 @@ import { overwriteStale, scanDatabase } from './stale-bytes.ts';
 
 /** In pages. A longer log is carried over by the write that made it so long. */
 const longestLog = 2000;
-/** So often the length of the log is looked at: after so many writes, or after some with so many bytes of text. */
-const writesPerLook = 8;
+/** So often the length of the log is looked at: after so many commits, or after some with so many bytes of text. */
+const writesPerLook = 32;
 const bytesPerLook = 64 * 1024;
 /** For a reader in another process to finish. Writes wait as long. */
 const readerPatienceMs = 50;

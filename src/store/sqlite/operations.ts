@@ -86,8 +86,8 @@ export function createOperations(db: DatabaseSync) {
       return cleared ? { seq: Number(cleared.seq), expiresAt: Number(cleared.expires_at) } : gone(code, now);
     },
 
-    appendText: (code: RoomCode, append: AppendWrite): AppendReply | 'gone' =>
-      appendText(sql, code, append) ?? gone(code, append.writtenAt),
+    appendText: (code: RoomCode, ...append: AppendWrite): AppendReply | 'gone' =>
+      appendText(sql, code, append) ?? gone(code, append[4]),
 
     clearHistory: (code: RoomCode, current: CurrentText, now: number): 'cleared' | 'stale' | 'gone' =>
       clearHistory(sql, code, current, now) ?? gone(code, now),

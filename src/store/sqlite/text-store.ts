@@ -42,7 +42,7 @@ export function createTextStore({ texts, writer, cache, readLive, absenceOf }: T
     /** Several may be in progress for one room: they are answered, and cached, in their order. */
     async appendText(code, append) {
       try {
-        return outcomeOf(code, append, await writer.run('appendText', code, toWrite(append)));
+        return outcomeOf(code, append, await writer.run('appendText', code, ...toWrite(append)));
       } catch (error) {
         // It may have been written.
         cache.drop(code);
@@ -65,16 +65,10 @@ export function createTextStore({ texts, writer, cache, readLive, absenceOf }: T
 }
 
 function toWrite({ entry, revision, previousRevision, compaction, checkpoint }: TextAppend): AppendWrite {
-  const { version, writtenAt, deviceId, ref, edits } = entry;
-  const write: AppendWrite = { version, writtenAt, revision, previousRevision };
-  if (deviceId !== undefined) write.deviceId = deviceId;
-  if (ref !== undefined) write.ref = ref;
-  if (compaction) {
-    write.fullText = compaction.content;
-    if (!compaction.isLogEmpty) write.dropThrough = compaction.dropThrough;
-  }
+  const { version, writtenAt, deviceId, ref } = entry;
   const isKept = !compaction || compaction.dropThrough < version;
-  if (isKept) write.edits = JSON.stringify(edits);
-  if (checkpoint) write.checkpoint = checkpoint;
-  return write;
+  const edits = isKept ? JSON.stringify(entry.edits) : undefined;
+  const dropThrough = compaction?.isLogEmpty ? undefined : compaction?.dropThrough;
+  const fullText = compaction?.content;
+  return [edits, fullText, checkpoint, version, writtenAt, revision, previousRevision, dropThrough, deviceId, ref];
 }

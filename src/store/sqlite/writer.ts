@@ -5,10 +5,11 @@
 import type { Worker } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
 import type { RoomRecord } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
 import type { DatabaseFile } from './erasure.ts';
 import type { Operations } from './operations.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { AppendWrite } from './text-operations.ts';
+import type { AppendTexts } from './text-operations.ts';
 
 type Name = keyof Operations;
 /** The name of an operation, and its arguments. */
@@ -186,11 +187,11 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
 
 /** The texts of a write; all else is short. */
 export function textsIn(operation: Operation): string[] {
-  if (operation[0] === 'appendText') return textsOfAppend(operation[2] as AppendWrite);
+  if (operation[0] === 'appendText') return textsOfAppend(operation as [Name, RoomCode, ...AppendTexts]);
   return operation[0] === 'restoreRoom' ? textsOfRecord(operation[1] as RoomRecord) : [];
 }
 
-function textsOfAppend({ edits, fullText, checkpoint }: AppendWrite): string[] {
+function textsOfAppend([, , edits, fullText, checkpoint]: [Name, RoomCode, ...AppendTexts]): string[] {
   return [edits ?? '', fullText ?? '', checkpoint?.checkpoint.content ?? ''];
 }
 
