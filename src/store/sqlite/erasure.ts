@@ -87,7 +87,8 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
       looksDue += 1 / writesPerLook + textBytes / bytesPerLook;
       if (looksDue < 1) return;
       looksDue = 0;
-      if (!log.hasGrownBy(longestLog)) return;
+      // A reader may keep SQLite from starting the log again. Then it is still long, and the next look tries once more.
+      if (!log.isLongerThan(longestLog)) return;
       log.scan(stale);
       db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     },

@@ -13,8 +13,7 @@ const saltSize = 8;
 
 export interface LogScan {
   isEmpty(): boolean;
-  /** Whether there are more frames than this that were not scanned. */
-  hasGrownBy(frames: number): boolean;
+  isLongerThan(frames: number): boolean;
   /** Scans what is new. Adds pages with stale bytes, and removes those whose newest copy has none. */
   scan(stale: Set<number>): void;
 }
@@ -45,8 +44,7 @@ export function createLogScan(path: string, pageSize: number): LogScan {
   return {
     isEmpty: () => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0,
 
-    hasGrownBy: (frames) =>
-      within(false, (file) => isCurrent(read(file, positionOf(scanned + frames), frameHeader.size))),
+    isLongerThan: (frames) => within(false, (file) => isCurrent(read(file, positionOf(frames), frameHeader.size))),
 
     scan: (stale) =>
       within(undefined, (file) => {
