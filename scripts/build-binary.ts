@@ -29,7 +29,7 @@ try {
   await rm(parts, { recursive: true, force: true });
 }
 
-/** Under the names that src/http/page-source.ts looks for. */
+/** Under the names that src/http/page/source.ts looks for. */
 function pageAssets(): Record<string, string> {
   const paths = globSync('web/{index.html,assets/*}', { cwd: join(root, 'dist') });
   return Object.fromEntries(paths.map((path) => [path.replaceAll('\\', '/'), join(root, 'dist', path)]));

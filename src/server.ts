@@ -6,42 +6,42 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { createClientHash } from './core/client-hash.ts';
 import { type ClientLog, createClientLog } from './core/client-log.ts';
+import type { CoreDeps } from './core/deps.ts';
 import { createFiles } from './core/files.ts';
 import { collectWhenQuiet } from './core/garbage.ts';
 import { quotas } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
 import { answerOperator } from './core/operator-requests.ts';
-import type { Parts } from './core/parts.ts';
 import type { Clock, Log, Store } from './core/ports.ts';
 import { createRooms, type Rooms } from './core/rooms.ts';
 import { createStorageQuota } from './core/storage-quota.ts';
 import { createSweeper, type Sweeper } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
-import { closeToOthers } from './data-folder.ts';
-import { openEngine, totalMaxBytes } from './engine.ts';
+import { closeToOthers } from './engine/data-folder.ts';
+import { openEngine, totalMaxBytes } from './engine/open.ts';
 import { createApp } from './http/app.ts';
-import { largestContentBody } from './http/body.ts';
-import { createGate } from './http/gate.ts';
-import { createHandlers } from './http/handlers.ts';
-import { createHttpServer } from './http/listen.ts';
-import { createMetrics } from './http/metrics.ts';
-import type { PageLimits } from './http/page-html.ts';
-import { type PageSource, pageInExecutable, pageInFolder } from './http/page-source.ts';
-import { prepareBodies } from './http/prepare-bodies.ts';
-import { createProbes } from './http/probes.ts';
-import { createRequestIds } from './http/request-id.ts';
-import { createRequestRecord } from './http/request-record.ts';
-import { createResumption } from './http/resumption.ts';
-import { silenceSeconds } from './http/silence.ts';
+import type { PageLimits } from './http/page/html.ts';
+import { lanAddresses } from './http/page/lan-addresses.ts';
+import { type PageSource, pageInExecutable, pageInFolder } from './http/page/source.ts';
+import { createAuthorizer } from './http/request/authorize.ts';
+import { compileBodySchemas, largestContentBody } from './http/request/json-body.ts';
+import { createRequestIds } from './http/request/request-id.ts';
+import { createResumption } from './http/request/resumption.ts';
+import { validatorOf } from './http/request/validator.ts';
+import { createRequestLog } from './http/response/request-log.ts';
+import { createHandlers } from './http/routes/handlers.ts';
+import { createMetrics } from './http/routes/metrics.ts';
+import { createProbes } from './http/routes/probes.ts';
+import { createHttpServer, idleTimeoutSeconds } from './http/server.ts';
 import { createUpgrade } from './http/upgrade.ts';
-import { validatorOf } from './http/validator.ts';
-import { lanAddresses } from './lan-addresses.ts';
 import { createLive, type LiveChannel } from './live/index.ts';
 import { largestFile } from './protocol/largest-file.ts';
 import { eraseEveryMs } from './store/sqlite/writer.ts';
 
 export interface Running {
   port: number;
+  /** Where other devices of the local network reach it. */
+  networkUrls: string[];
   /** Finishes what runs, writes what is in memory, and closes everything. Asked for again, it is the same stop. */
   stop(): Promise<void>;
 }
@@ -51,16 +51,16 @@ export const sweepEveryMs = 15_000;
 /** From the order to stop. */
 const finishWithinMs = 25_000;
 /** What a start can do without waits until the first requests are through. */
-const settleInMs = 300;
+const backgroundWorkAfterMs = 300;
 
 /** The passing of time, for tests to hasten, and the page that was built, for tests to bring another. */
-export interface Surroundings {
+export interface ServerOptions {
   clock: Clock;
   /** Milliseconds since some moment, whatever the clock is set to meanwhile. */
   monotonic: Clock;
   heartbeatMs: number;
   /** For so long a connection may be silent. */
-  silenceMs: number;
+  idleTimeoutMs: number;
   sweepEveryMs: number;
   /** How often deleted text is erased from the files of the embedded engine. */
   eraseEveryMs: number;
@@ -69,11 +69,11 @@ export interface Surroundings {
   lostLogLines: () => number;
 }
 
-const real: Surroundings = {
+const real: ServerOptions = {
   clock: Date.now,
   monotonic: () => performance.now(),
   heartbeatMs: 25_000,
-  silenceMs: silenceSeconds * 1000,
+  idleTimeoutMs: idleTimeoutSeconds * 1000,
   sweepEveryMs,
   eraseEveryMs,
   // The folder is the same from src/ and from dist/.
@@ -81,9 +81,9 @@ const real: Surroundings = {
   lostLogLines: () => 0,
 };
 
-export async function startServer(config: Config, log: Log, given: Partial<Surroundings> = {}): Promise<Running> {
+export async function startServer(config: Config, log: Log, given: Partial<ServerOptions> = {}): Promise<Running> {
   const surroundings = { ...real, ...given };
-  const { clock, monotonic, heartbeatMs, silenceMs, sweepEveryMs, eraseEveryMs, page, lostLogLines } = surroundings;
+  const { clock, monotonic, heartbeatMs, idleTimeoutMs, sweepEveryMs, eraseEveryMs, page, lostLogLines } = surroundings;
   for (const { path, mode, reason } of closeToOthers(config.dataDir)) {
     log.warn({ path, mode: mode.toString(8), reason }, 'other users of this machine can open this file or folder');
   }
@@ -92,7 +92,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   const maxStoredBytes = totalMaxBytes(config);
   const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
   const quota = createStorageQuota(quotaRules, hashClient);
-  const parts: Parts = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, clock, secret };
+  const parts: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, clock, secret };
   const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(parts, {
     lifetime: config.roomTtl,
@@ -125,7 +125,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
   const stopAnswering = inbox && answerOperator({ inbox, store: store.rooms, rooms, clock, log });
   let stopping = false;
   const isStopping = () => stopping;
-  const shared = { config, clientLog, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping };
+  const shared = { config, clientLog, store, parts, rooms, live, sweeper, idleTimeoutMs, page, monotonic, isStopping };
   const bounds = { maxStoredBytes, memory, turns };
   const server = await openHttp({ ...shared, ...bounds, sweepEveryMs, lostLogLines }).catch(async (error) => {
     live.stop();
@@ -144,10 +144,10 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
 
   let afterwards: NodeJS.Timeout | undefined;
   let stopCollecting = () => {};
-  function settleIn(): void {
+  function startBackgroundWork(): void {
     sweeper.start();
     stopCollecting = collectWhenQuiet();
-    Promise.all([prepareBodies(), live.prepare()]).catch((err) => log.warn({ err }, 'could not load ahead'));
+    Promise.all([compileBodySchemas(), live.prepare()]).catch((err) => log.warn({ err }, 'could not load ahead'));
   }
 
   let stopped: Promise<void> | undefined;
@@ -177,8 +177,8 @@ export async function startServer(config: Config, log: Log, given: Partial<Surro
 
   try {
     const port = await listen(server, config);
-    afterwards = setTimeout(settleIn, settleInMs);
-    return { port, stop };
+    afterwards = setTimeout(startBackgroundWork, backgroundWorkAfterMs);
+    return { port, networkUrls: networkUrls(config.host, port), stop };
   } catch (error) {
     await end();
     throw error;
@@ -189,13 +189,13 @@ interface HttpParts {
   config: Config;
   clientLog: ClientLog;
   store: Store;
-  parts: Parts;
+  parts: CoreDeps;
   rooms: Rooms;
   live: LiveChannel;
   sweeper: Sweeper;
   maxStoredBytes: number;
   sweepEveryMs: number;
-  silenceMs: number;
+  idleTimeoutMs: number;
   page: PageSource;
   monotonic: Clock;
   isStopping: () => boolean;
@@ -205,7 +205,7 @@ interface HttpParts {
 }
 
 async function openHttp(given: HttpParts): Promise<Server> {
-  const { config, clientLog, store, parts, rooms, live, sweeper, silenceMs, page, monotonic, isStopping } = given;
+  const { config, clientLog, store, parts, rooms, live, sweeper, idleTimeoutMs, page, monotonic, isStopping } = given;
   const { maxStoredBytes, sweepEveryMs, memory, turns } = given;
   const { blobs, clock, secret } = parts;
   const metrics = config.metrics
@@ -218,7 +218,7 @@ async function openHttp(given: HttpParts): Promise<Server> {
       })
     : undefined;
   const nextRequestId = createRequestIds();
-  const gate = createGate({
+  const authorizer = createAuthorizer({
     keys: store.keys,
     rates: store.rates,
     clock,
@@ -246,46 +246,44 @@ async function openHttp(given: HttpParts): Promise<Server> {
     page: {
       source: page,
       limits: pageLimits(config),
-      address: () => config.publicUrl ?? lanUrl(config.host, server),
+      address: () => config.publicUrl ?? networkUrls(config.host, (server.address() as AddressInfo).port)[0],
     },
     largestContent: config.contentMax,
     metrics: metrics?.text,
   });
-  const requestRecord = createRequestRecord(clientLog, metrics?.observe ?? (() => undefined));
+  const requestLog = createRequestLog(clientLog, metrics?.observe ?? (() => undefined));
   const server = createHttpServer({
     app: createApp({
-      gate,
+      authorizer,
       origins: config,
       resumption,
       handlers,
       clientLog,
       nextRequestId,
       isStopping,
-      silenceMs,
-      requestRecord,
+      idleTimeoutMs,
+      requestLog,
       memory,
       turns,
     }),
     onUpgrade: createUpgrade({
-      gate,
+      authorizer,
       resumption,
       live,
       links: config,
       origins: config,
       nextRequestId,
-      requestRecord,
+      requestLog,
     }),
     nextRequestId,
-    headersFor: gate.headersFor,
-    silenceMs,
+    headersFor: authorizer.headersFor,
+    idleTimeoutMs,
   });
   return server;
 }
 
-/** For devices on the same network, where the server listens to them. */
-function lanUrl(host: string, server: Server): string | undefined {
-  const [address] = lanAddresses(host);
-  return address && `http://${address}:${(server.address() as AddressInfo).port}`;
+function networkUrls(host: string, port: number): string[] {
+  return lanAddresses(host).map((address) => `http://${address}:${port}`);
 }
 
 function pageLimits({ roomTtl, roomMaxTtl, contentMax }: Config): PageLimits {

@@ -5,9 +5,9 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobStore } from '../core/ports.ts';
 import { checkedName } from './blob-name.ts';
-import { openDrafts } from './drafts.ts';
 import { noneIfMissing } from './missing-file.ts';
 import { oldFiles } from './old-files.ts';
+import { openStaging } from './staging.ts';
 
 /** Twice what Node takes: half as many steps for each file, and still little memory for a slow reader. */
 const readAtOnce = 128 * 1024;
@@ -19,14 +19,14 @@ export interface DiskOptions {
 }
 
 export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
-  const drafts = openDrafts({ folder: join(folder, 'unfinished'), minFree });
+  const staging = openStaging({ folder: join(folder, 'unfinished'), minFree });
 
   const shardOf = (blob: string) => join(folder, blob.slice(0, 2));
   const pathOf = (blob: string) => join(shardOf(checkedName(blob)), blob);
 
-  async function publish(draft: string, blob: string): Promise<void> {
+  async function publish(staged: string, blob: string): Promise<void> {
     const made = await mkdir(shardOf(blob), { recursive: true, mode: 0o700 });
-    await rename(draft, pathOf(blob));
+    await rename(staged, pathOf(blob));
     try {
       await syncFolder(shardOf(blob));
       if (made) await syncFolder(folder);
@@ -39,7 +39,7 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
 
   return {
     put(blob, bytes, maxBytes, signal) {
-      return drafts.write({ blob, bytes, maxBytes, signal }, async ({ path, handle }) => {
+      return staging.write({ blob, bytes, maxBytes, signal }, async ({ path, handle }) => {
         await handle.sync();
         await publish(path, blob);
       });
@@ -59,15 +59,15 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
       await rm(pathOf(blob), { force: true });
     },
 
-    async *strays(moment) {
-      await drafts.removeOld(moment);
+    async *orphanBlobs(moment) {
+      await staging.removeOld(moment);
       for (const shard of await readdir(folder)) {
         if (/^[0-9a-f]{2}$/.test(shard)) yield await oldFiles(join(folder, shard), moment);
       }
     },
 
-    checkSpace: drafts.checkSpace,
-    ping: drafts.ping,
+    checkSpace: staging.checkSpace,
+    ping: staging.ping,
   };
 }
 

@@ -6,10 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { BlobStore } from '../core/ports.ts';
 import { checkedName, isBlobName } from './blob-name.ts';
-import { type Draft, openDrafts } from './drafts.ts';
 import { isPassing, isReply, noneIfNoSuchKey, s3Failure } from './s3-failure.ts';
 import { type Sending, watchSending } from './s3-watch.ts';
-import { inTurns } from './turns.ts';
+import { createSemaphore } from './semaphore.ts';
+import { openStaging, type StagedFile } from './staging.ts';
 
 export interface S3Options {
   bucket: string;
@@ -17,8 +17,8 @@ export interface S3Options {
   prefix: string;
   /** Undefined for AWS itself. */
   endpoint: string | undefined;
-  /** The bucket in the path instead of the host name. */
-  pathStyle: boolean;
+  /** The bucket in the path instead of the host name. By default so with any store but that of AWS. */
+  pathStyle?: boolean | undefined;
   /** A folder on the local disk for uploads that are not whole yet. */
   spool: string;
   /** Bytes that must stay free on that disk. */
@@ -45,13 +45,13 @@ const removalsAtOnce = 50;
 export async function openS3Blobs(options: S3Options, given: Partial<Patience> = {}): Promise<BlobStore> {
   const { bucket: Bucket, prefix, spool, minFree } = options;
   const patience = { ...usualPatience, ...given };
-  const drafts = openDrafts({ folder: spool, minFree });
+  const staging = openStaging({ folder: spool, minFree });
   // Only here: it takes longer to load than all the rest, and most installations keep their files on the disk.
   const s3 = await import('@aws-sdk/client-s3');
   const client = await createClient(s3.S3Client, options, patience);
 
   const brief = { requestTimeout: patience.answer };
-  const removal = inTurns(removalsAtOnce);
+  const removal = createSemaphore(removalsAtOnce);
   const keyOf = (blob: string) => prefix + checkedName(blob);
 
   function send(Key: string, bytes: Readable, size: number, abortSignal: AbortSignal): Promise<unknown> {
@@ -75,7 +75,7 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
   );
   const watch = { isAlive, quietMs: patience.quiet };
 
-  async function publish({ path, size }: Draft, blob: string, signal: AbortSignal): Promise<void> {
+  async function publish({ path, size }: StagedFile, blob: string, signal: AbortSignal): Promise<void> {
     try {
       await ask(() => reading(path, signal, watch, (bytes, until) => send(keyOf(blob), bytes, size, until)));
     } catch (error) {
@@ -87,9 +87,9 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
 
   return {
     put(blob, bytes, maxBytes, signal) {
-      return drafts.write({ blob, bytes, maxBytes, signal }, async (draft) => {
-        await publish(draft, blob, signal);
-        await rm(draft.path);
+      return staging.write({ blob, bytes, maxBytes, signal }, async (staged) => {
+        await publish(staged, blob, signal);
+        await rm(staged.path);
       });
     },
 
@@ -109,8 +109,8 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
 
     remove,
 
-    async *strays(moment) {
-      await drafts.removeOld(moment);
+    async *orphanBlobs(moment) {
+      await staging.removeOld(moment);
       // What has a slash after our prefix belongs to others; there may be many.
       const ours = { Bucket, Prefix: prefix, Delimiter: '/' };
       let ContinuationToken: string | undefined;
@@ -123,17 +123,17 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
       } while (ContinuationToken);
     },
 
-    checkSpace: drafts.checkSpace,
+    checkSpace: staging.checkSpace,
 
     async ping() {
-      await drafts.ping();
+      await staging.ping();
       await ask(() => client.send(new s3.HeadBucketCommand({ Bucket }), brief));
     },
   };
 }
 
 async function createClient(Client: typeof S3Client, options: S3Options, patience: Patience): Promise<S3Client> {
-  const { endpoint, pathStyle } = options;
+  const { endpoint, pathStyle = endpoint !== undefined } = options;
   // Every S3 store needs some region to be named, and most do not care which.
   const region = await new Client({}).config.region().catch(() => 'us-east-1');
   return new Client({

@@ -38,7 +38,7 @@ export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisB
     else local.publish(channel.slice(changes.length) as RoomCode, change);
   }
 
-  const subscriber = await redis.listen({ heard: onMessage, returned: catchUp });
+  const subscriber = await redis.listen({ onMessage, onReconnect: catchUp });
   const deadlines = createDeadlines({ probe: subscriber.ping, isAnswer, recovered: catchUp });
 
   async function listen(channel: string): Promise<void> {

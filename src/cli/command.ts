@@ -1,6 +1,6 @@
 /** What a command is: its help, its completion and its parser are all made of this. */
 import { parseArgs } from 'node:util';
-import { pinIsAsked, saysPin } from './said-pin.ts';
+import { hasPinArgument, pinArgumentRefused } from './pin-argument.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Option {
@@ -40,7 +40,7 @@ export const help: Option = { short: 'h', does: 'show this help' };
 type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
 export function readInput(command: Command, args: string[]): Input {
-  if (saysPin(args)) throw new UsageError(pinIsAsked);
+  if (hasPinArgument(args)) throw new UsageError(pinArgumentRefused);
   const { values, positionals } = parse(command, args);
   return {
     args: positionals,

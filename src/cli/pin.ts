@@ -1,9 +1,9 @@
 /** PINs: four digits that are asked for, never said on the command line, where the history would keep them. */
 import { PoproomError } from '../client/index.ts';
 import type { Environment } from './environment.ts';
+import { isPin } from './pin-argument.ts';
 import { printable } from './printable.ts';
 import { askHidden } from './question.ts';
-import { isPin } from './said-pin.ts';
 import { UsageError } from './usage-error.ts';
 
 /** That of the environment. */

@@ -5,7 +5,7 @@ import { PoproomError, unreachable } from './error.ts';
 import { probe, reachServer, whyNotResumed, whyRefused } from './refusal.ts';
 import { createResumeToken } from './resume-token.ts';
 import { isFinal, waitingTime } from './retry.ts';
-import type { RoomAccess } from './room.ts';
+import type { RoomAccess } from './room-access.ts';
 import { channelOf } from './text/channel.ts';
 import type { SharedText } from './text/shared-text.ts';
 import type { Wire } from './wire.ts';

@@ -14,6 +14,7 @@ import type {
 } from '../protocol/types.ts';
 import { notItsOwn, PoproomError } from './error.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
+import type { RoomAccess } from './room-access.ts';
 import {
   isConfirmation,
   isContent,
@@ -27,13 +28,6 @@ import {
 import { type UploadOptions, upload } from './upload.ts';
 import type { UploadSource } from './upload-source.ts';
 import type { Call, CallOptions, Wire } from './wire.ts';
-
-export interface RoomAccess {
-  code: string;
-  pin: string | undefined;
-  deviceId: string | undefined;
-  deviceName: string | undefined;
-}
 
 export interface WriteOptions extends CallOptions {
   /** Stores the text only if this is still the version; else it fails with `VERSION_CONFLICT`. */

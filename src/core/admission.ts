@@ -1,11 +1,11 @@
 /** The door of a room: every operation on one passes here first. */
 
 import { parseRoomCode } from '../protocol/room-code.ts';
+import type { CoreDeps } from './deps.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
-import type { Parts } from './parts.ts';
+import { chain } from './maybe-promise.ts';
 import { macPin, parsePin } from './pin.ts';
-import type { Absence, ClientId, Content, Refusal, Room, Soon, Visit } from './ports.ts';
-import { after } from './soon.ts';
+import type { AccessAttempt, ClientId, Content, MaybePromise, MissingReason, Refusal, Room } from './ports.ts';
 
 /** A request to a room, as it came over the wire. */
 export interface Caller {
@@ -17,36 +17,36 @@ export interface Caller {
   deviceId: string | undefined;
 }
 
-export async function admit(parts: Parts, caller: Caller): Promise<Room> {
-  const visit = arrive(parts, caller);
-  const admitting = parts.rooms.admit(visit);
+export async function admit(parts: CoreDeps, caller: Caller): Promise<Room> {
+  const attempt = toAttempt(parts, caller);
+  const admitting = parts.rooms.admit(attempt);
   const admission = admitting instanceof Promise ? await admitting : admitting;
-  return admission.outcome === 'admitted' ? admission.room : turnAway(parts, visit, admission);
+  return admission.outcome === 'admitted' ? admission.room : reject(parts, attempt, admission);
 }
 
 /** Through the door and straight to the text, in one step of the store. */
-export function admitToRead(parts: Parts, caller: Caller): Soon<Content> {
-  const visit = arrive(parts, caller);
-  return after(
-    parts.rooms.read(visit),
-    (admission): Soon<Content> =>
-      admission.outcome === 'admitted' ? admission.content : turnAway(parts, visit, admission),
+export function admitToRead(parts: CoreDeps, caller: Caller): MaybePromise<Content> {
+  const attempt = toAttempt(parts, caller);
+  return chain(
+    parts.rooms.read(attempt),
+    (admission): MaybePromise<Content> =>
+      admission.outcome === 'admitted' ? admission.content : reject(parts, attempt, admission),
   );
 }
 
-async function turnAway(parts: Parts, visit: Visit, admission: Refusal): Promise<never> {
+async function reject(parts: CoreDeps, attempt: AccessAttempt, admission: Refusal): Promise<never> {
   // The try is counted; that a full disk keeps the members from hearing of it is nothing to whoever guesses.
-  if (admission.outcome === 'pin-incorrect') await tellMembers(parts, visit).catch(() => undefined);
-  throw refusal(admission, visit.now);
+  if (admission.outcome === 'pin-incorrect') await tellMembers(parts, attempt).catch(() => undefined);
+  throw refusal(admission, attempt.now);
 }
 
 /** Those in the room see that someone is trying its PIN. The guards bound how often this can happen. */
-async function tellMembers({ rooms, bus }: Parts, { code, now }: Visit): Promise<void> {
+async function tellMembers({ rooms, bus }: CoreDeps, { code, now }: AccessAttempt): Promise<void> {
   const noted = code && (await rooms.notePinAttempt(code, now));
   if (noted) bus.publish(code, { seq: noted.seq });
 }
 
-function arrive({ clock, secret }: Parts, caller: Caller): Visit {
+function toAttempt({ clock, secret }: CoreDeps, caller: Caller): AccessAttempt {
   const code = parseRoomCode(caller.roomId);
   const pin = caller.pin === undefined ? undefined : parsePin(caller.pin);
   return {
@@ -69,9 +69,9 @@ export function checkDeviceId(text: string): string {
 function refusal(admission: Refusal, now: number): PoproomError {
   switch (admission.outcome) {
     case 'unknown':
-      return roomOver('gone');
+      return roomMissing('gone');
     case 'expired':
-      return roomOver('expired');
+      return roomMissing('expired');
     case 'pin-required':
       return new PoproomError(
         'PIN_REQUIRED',
@@ -88,7 +88,7 @@ function refusal(admission: Refusal, now: number): PoproomError {
   }
 }
 
-export function roomOver(why: Absence): PoproomError {
+export function roomMissing(why: MissingReason): PoproomError {
   return why === 'expired'
     ? new PoproomError('ROOM_EXPIRED', 'This room has expired, and everything in it is gone.')
     : new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');

@@ -2,11 +2,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { largestFile } from '../protocol/largest-file.ts';
-import { admit, type Caller, roomOver } from './admission.ts';
+import { admit, type Caller, roomMissing } from './admission.ts';
+import type { CoreDeps } from './deps.ts';
 import { PoproomError } from './errors.ts';
 import { cleanFileName } from './file-name.ts';
 import { filesPerRoom, uploadDeadlineMs } from './limits.ts';
-import type { Parts } from './parts.ts';
 import type { ByteRange, ReachedLimit, Room, StorageRequest, StoredFile } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
 import { overQuota } from './storage-quota.ts';
@@ -33,13 +33,13 @@ export interface PreparedUpload {
 
 export type Files = ReturnType<typeof createFiles>;
 
-export function createFiles(parts: Parts) {
+export function createFiles(parts: CoreDeps) {
   const { rooms, blobs, bus, storage, quota, clock } = parts;
 
   async function keep(code: RoomCode, file: StoredFile): Promise<void> {
     const added = await rooms.addFile(code, file, filesPerRoom);
     if (added === 'full') throw roomFull();
-    if (typeof added === 'string') throw roomOver(added);
+    if (typeof added === 'string') throw roomMissing(added);
     bus.publish(code, { seq: added.seq });
   }
 
@@ -105,7 +105,7 @@ export function createFiles(parts: Parts) {
     async list(caller: Caller): Promise<StoredFile[]> {
       const { code } = await admit(parts, caller);
       const files = await rooms.listFiles(code, clock());
-      if (typeof files === 'string') throw roomOver(files);
+      if (typeof files === 'string') throw roomMissing(files);
       return files;
     },
 
@@ -113,7 +113,7 @@ export function createFiles(parts: Parts) {
       const { code } = await admit(parts, caller);
       const removed = await rooms.removeFile(code, fileId, clock());
       if (removed === 'no-file') throw fileNotFound();
-      if (typeof removed === 'string') throw roomOver(removed);
+      if (typeof removed === 'string') throw roomMissing(removed);
       bus.publish(code, { seq: removed.seq });
       await trashOf(parts).emptySoon();
     },

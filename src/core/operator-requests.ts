@@ -1,7 +1,8 @@
 /** Answers what the command line asks of a running server that alone may change its rooms. */
+
+import { mapInBatches } from './concurrency.ts';
 import type { Clock, Log, OperatorInbox, OperatorRequest, RoomStore } from './ports.ts';
 import type { Rooms } from './rooms.ts';
-import { mapInPortions } from './side-by-side.ts';
 
 export interface OperatorDeps {
   inbox: OperatorInbox;
@@ -24,12 +25,12 @@ export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps
 
   async function answer(request: OperatorRequest): Promise<unknown> {
     if ('remove' in request) {
-      const absences = await mapInPortions(request.remove, (code) => rooms.end(code));
+      const absences = await mapInBatches(request.remove, (code) => rooms.end(code));
       const removed = absences.filter((absence) => absence === undefined).length;
       log.info({ rooms: removed }, 'removed rooms for the operator');
       return absences.map((absence) => absence ?? 'removed');
     }
-    const devices = await mapInPortions(request.countDevices, (code) => store.listDevices(code, clock()));
+    const devices = await mapInBatches(request.countDevices, (code) => store.listDevices(code, clock()));
     return devices.map(({ length }) => length);
   }
 

@@ -5,8 +5,8 @@
  * and never reads in order to write. Times are milliseconds since the epoch and always come from the caller's clock.
  */
 import type { Readable } from 'node:stream';
+import type { RoomCode } from '../protocol/room-code.ts';
 import type { TextEdit } from '../text/edits.ts';
-import type { RoomCode } from './room-code.ts';
 
 export type Clock = () => number;
 
@@ -53,7 +53,7 @@ export interface CodeLength {
 }
 
 /** Someone at the door of a room. */
-export interface Visit {
+export interface AccessAttempt {
   /** Undefined for what cannot be a code at all: it still counts as a miss. */
   code: RoomCode | undefined;
   client: ClientId;
@@ -171,7 +171,7 @@ export type AppendOutcome =
   | { outcome: 'appended'; seq: number }
   /** Another text is the current one; with the entries since the expected version, where the log has them. */
   | { outcome: 'stale'; version: number; revision: number; entries: readonly TextEntry[] | undefined }
-  | { outcome: Absence };
+  | { outcome: MissingReason };
 
 /** The whole text of the current version. */
 export interface CurrentText {
@@ -201,7 +201,7 @@ export interface HistoryLimits {
 }
 
 /** Why an operation found no room, though its caller was let in: its time was up meanwhile, or it was deleted. */
-export type Absence = 'expired' | 'gone';
+export type MissingReason = 'expired' | 'gone';
 
 export interface StoredFile {
   id: string;
@@ -258,21 +258,21 @@ export interface Channel {
 export interface RoomStore {
   /** Makes the room and returns its code, or undefined when the drawn code is taken. */
   createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
-  /** Counts, checks and, where the visit names a device, attaches it: the one way into a room. */
-  admit(visit: Visit): Soon<Admission>;
-  /** The same for a visit that is there for the text, which then comes in the same step. */
-  read(visit: Visit): Soon<Reading>;
+  /** Counts, checks and, where the attempt names a device, attaches it: the one way into a room. */
+  admit(attempt: AccessAttempt): MaybePromise<Admission>;
+  /** The same for a attempt that is there for the text, which then comes in the same step. */
+  read(attempt: AccessAttempt): MaybePromise<Reading>;
   /** Removes the room and moves its bytes to the trash. */
-  deleteRoom(code: RoomCode, now: number): Promise<{ seq: number } | Absence>;
+  deleteRoom(code: RoomCode, now: number): Promise<{ seq: number } | MissingReason>;
   /**
    * Everything that a device in the room may see, as of one moment. Who names the version of the text that it has gets
    * the entries since then, where the log still has them, and else the whole text.
    */
-  readState(code: RoomCode, now: number, sinceVersion?: number): Promise<RoomState | Absence>;
+  readState(code: RoomCode, now: number, sinceVersion?: number): Promise<RoomState | MissingReason>;
   /** Notes that a wrong PIN was tried, for the room's members to see; undefined if the room is gone. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
   /** Forgets all wrong PINs, and who gave the right one: for a PIN that has changed. `client` knows the new one. */
-  resetPinGuard(code: RoomCode, client: ClientId, now: number): Promise<{ seq: number } | Absence>;
+  resetPinGuard(code: RoomCode, client: ClientId, now: number): Promise<{ seq: number } | MissingReason>;
 
   /** Counts a channel's device as attached until it is detached, or not renewed in time. */
   attachDevice(code: RoomCode, channel: Channel, now: number): Promise<'attached' | 'full'>;
@@ -282,21 +282,21 @@ export interface RoomStore {
   listDevices(code: RoomCode, now: number): Promise<Device[]>;
 
   /** The text with its log, for who is about to edit it. */
-  readText(code: RoomCode, now: number): Promise<StoredText | Absence>;
+  readText(code: RoomCode, now: number): Promise<StoredText | MissingReason>;
   appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
 
   /** Newest first. */
-  listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | Absence>;
-  readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | Absence>;
+  listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | MissingReason>;
+  readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | MissingReason>;
   /** Erases the checkpoints and the log, where this is still the current text. */
-  clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | Absence>;
+  clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | MissingReason>;
 
   /** Its bytes count for its owner from here on, whether they were reserved or not. */
-  addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | Absence>;
-  listFiles(code: RoomCode, now: number): Promise<StoredFile[] | Absence>;
+  addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | MissingReason>;
+  listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
   /** The file of a live room, whichever it is. */
   findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
-  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | Absence>;
+  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
 
   /** Ends up to `limit` rooms past their time; returns their codes. Their bytes go to the trash. */
   expireRooms(now: number, limit: number): Promise<RoomCode[]>;
@@ -393,7 +393,7 @@ export interface RoomDirectory {
   /** How many devices are in each of these rooms; undefined where no server answers. */
   countDevices(codes: readonly RoomCode[], now: number): Promise<number[] | undefined>;
   /** What became of each; `requested` where a running server has been asked and has not answered yet. */
-  remove(codes: readonly RoomCode[], now: number): Promise<('removed' | 'requested' | Absence)[]>;
+  remove(codes: readonly RoomCode[], now: number): Promise<('removed' | 'requested' | MissingReason)[]>;
   close(): Promise<void>;
 }
 
@@ -421,12 +421,12 @@ export interface Allowance {
 }
 
 /** What an engine in this process knows at once, and one elsewhere has to ask for: every request waits for it. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 export interface RateCounter {
   /** Grants exactly `limit` requests a window, however many ask at once. */
-  take(client: ClientId, quota: Quota, now: number): Soon<Allowance>;
-  peek(client: ClientId, quota: Quota, now: number): Soon<Allowance>;
+  take(client: ClientId, quota: Quota, now: number): MaybePromise<Allowance>;
+  peek(client: ClientId, quota: Quota, now: number): MaybePromise<Allowance>;
 }
 
 export interface ApiKey {
@@ -518,7 +518,7 @@ export interface BlobStore {
   size(blob: string): Promise<number | undefined>;
   remove(blob: string): Promise<void>;
   /** Removes the remains of uploads that ended before `moment`, and yields the blobs older than it, in portions. */
-  strays(moment: number): AsyncIterable<string[]>;
+  orphanBlobs(moment: number): AsyncIterable<string[]>;
   /** Rejects with STORAGE_FULL when a further file of this size would leave too little room. */
   checkSpace(bytes: number): Promise<void>;
   ping(): Promise<void>;

@@ -1,10 +1,10 @@
 /** Creating rooms, reading them, deleting them, and the text inside. */
-import { admit, admitToRead, type Caller, roomOver } from './admission.ts';
+import { admit, admitToRead, type Caller, roomMissing } from './admission.ts';
+import type { CoreDeps } from './deps.ts';
 import { PoproomError } from './errors.ts';
 import { shortestLifetimeSeconds } from './limits.ts';
-import type { Parts } from './parts.ts';
 import { macPin, parsePin } from './pin.ts';
-import type { Absence, Checkpoint, CheckpointInfo, ClientId, Content, Room, Soon } from './ports.ts';
+import type { Checkpoint, CheckpointInfo, ClientId, Content, MaybePromise, MissingReason, Room } from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
 import { checkContent } from './text/edit-rules.ts';
 import { createTexts, type EditRequest, type WrittenText } from './text/texts.ts';
@@ -33,13 +33,13 @@ export type ContentEdit =
 
 export type Rooms = ReturnType<typeof createRooms>;
 
-export function createRooms(parts: Parts, rules: RoomRules) {
+export function createRooms(parts: CoreDeps, rules: RoomRules) {
   const { rooms, clock, secret, quota } = parts;
   const charging = { storage: parts.storage, limits: quota.textLimits, clock };
   const texts = createTexts(parts, rules, charging);
 
   /** Deletes a room for everyone; returns why there was none. */
-  async function end(code: RoomCode): Promise<Absence | undefined> {
+  async function end(code: RoomCode): Promise<MissingReason | undefined> {
     const ended = await endRoom(parts, code);
     if (ended === undefined) texts.forget(code);
     return ended;
@@ -76,7 +76,7 @@ export function createRooms(parts: Parts, rules: RoomRules) {
     async remove(caller: Caller): Promise<RoomCode> {
       const { code } = await admit(parts, caller);
       const absence = await end(code);
-      if (absence) throw roomOver(absence);
+      if (absence) throw roomMissing(absence);
       return code;
     },
 
@@ -92,7 +92,7 @@ export function createRooms(parts: Parts, rules: RoomRules) {
     /** For the operator, who needs no PIN. */
     end,
 
-    readContent: (caller: Caller): Soon<Content> => admitToRead(parts, caller),
+    readContent: (caller: Caller): MaybePromise<Content> => admitToRead(parts, caller),
 
     async writeContent(caller: Caller, content: string, ifVersions?: readonly number[]): Promise<WrittenText> {
       checkContent(content, rules.largestContent);
@@ -128,9 +128,9 @@ export function createRooms(parts: Parts, rules: RoomRules) {
   };
 }
 
-function orThrow<T>(found: T | Absence): Exclude<T, Absence> {
-  if (found === 'expired' || found === 'gone') throw roomOver(found as Absence);
-  return found as Exclude<T, Absence>;
+function orThrow<T>(found: T | MissingReason): Exclude<T, MissingReason> {
+  if (found === 'expired' || found === 'gone') throw roomMissing(found as MissingReason);
+  return found as Exclude<T, MissingReason>;
 }
 
 function noCheckpoint(version: number): PoproomError {

@@ -1,6 +1,6 @@
 /** Makes what is over disappear: expired rooms, their bytes, and what broken uploads left behind. */
 import { watchClock } from './clock-trust.ts';
-import type { Parts } from './parts.ts';
+import type { CoreDeps } from './deps.ts';
 import type { Clock } from './ports.ts';
 import { trashOf } from './trash.ts';
 
@@ -14,7 +14,7 @@ export interface SweepReport {
   blobs: number;
 }
 
-export async function sweepRooms(parts: Parts): Promise<SweepReport> {
+export async function sweepRooms(parts: CoreDeps): Promise<SweepReport> {
   const { rooms, bus, storage, clock } = parts;
   const now = clock();
   let ended = 0;
@@ -29,9 +29,9 @@ export async function sweepRooms(parts: Parts): Promise<SweepReport> {
 }
 
 /** Bytes that no row names: a crash fell between an upload's last byte and its row. Young ones may be in the making. */
-export async function removeStrays({ rooms, blobs, clock }: Parts): Promise<number> {
+export async function removeStrays({ rooms, blobs, clock }: CoreDeps): Promise<number> {
   let removed = 0;
-  for await (const candidates of blobs.strays(clock() - strayAgeMs)) {
+  for await (const candidates of blobs.orphanBlobs(clock() - strayAgeMs)) {
     const known = await rooms.knownBlobs(candidates);
     const strays = candidates.filter((blob) => !known.has(blob));
     for (const blob of await rooms.claimTrash(strays, clock())) {
@@ -43,7 +43,7 @@ export async function removeStrays({ rooms, blobs, clock }: Parts): Promise<numb
 }
 
 /** Whether there are rooms that should have been swept long ago. */
-async function hasOverdueRooms({ rooms, clock }: Parts): Promise<boolean> {
+async function hasOverdueRooms({ rooms, clock }: CoreDeps): Promise<boolean> {
   return (await rooms.countRooms(0)) > (await rooms.countRooms(clock() - overdueMs));
 }
 
@@ -67,7 +67,7 @@ export interface SweepWatch {
 export type ClockDoubt = { leaptSeconds: number } | { overdue: true };
 
 /** Sweeps when started and then regularly, never two at a time; strays, which need a walk over all files, once an hour. */
-export function createSweeper(parts: Parts, { everyMs, monotonic, done, failed, doubted }: SweepWatch): Sweeper {
+export function createSweeper(parts: CoreDeps, { everyMs, monotonic, done, failed, doubted }: SweepWatch): Sweeper {
   const { clock } = parts;
   const trust = watchClock(clock, monotonic);
   let lastSweptAt = monotonic();

@@ -1,6 +1,6 @@
 /** Bytes that no file names any more, and how they are removed: once, whoever asks, on however many nodes. */
-import type { Parts } from './parts.ts';
-import type { Absence, RoomStore } from './ports.ts';
+import type { CoreDeps } from './deps.ts';
+import type { MissingReason, RoomStore } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
 
 export interface Trash {
@@ -15,7 +15,7 @@ const portion = 500;
 /** A file store that hangs must not make a request hang that is done with it. */
 const patienceMs = 1000;
 
-type TrashParts = Pick<Parts, 'rooms' | 'blobs' | 'clock'>;
+type TrashParts = Pick<CoreDeps, 'rooms' | 'blobs' | 'clock'>;
 
 const trashes = new WeakMap<RoomStore, Trash>();
 
@@ -27,7 +27,7 @@ export function trashOf(parts: TrashParts): Trash {
 }
 
 /** Deletes a room with its files and tells its members; returns why there was none. */
-export async function endRoom(parts: EndingParts, code: RoomCode): Promise<Absence | undefined> {
+export async function endRoom(parts: EndingParts, code: RoomCode): Promise<MissingReason | undefined> {
   const deleted = await parts.rooms.deleteRoom(code, parts.clock());
   if (typeof deleted === 'string') return deleted;
   parts.bus.publish(code, { seq: deleted.seq });
@@ -35,7 +35,7 @@ export async function endRoom(parts: EndingParts, code: RoomCode): Promise<Absen
   return undefined;
 }
 
-export type EndingParts = Pick<Parts, 'rooms' | 'blobs' | 'bus' | 'clock'>;
+export type EndingParts = Pick<CoreDeps, 'rooms' | 'blobs' | 'bus' | 'clock'>;
 
 function createTrash({ rooms, blobs, clock }: TrashParts): Trash {
   let running: Promise<number> | undefined;

@@ -1,29 +1,29 @@
-/** The way of a request: through the gate, to its endpoint, and back as a response. */
+/** The way of a request: through the authorizer, to its endpoint, and back as a response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MemoryBudget } from '../core/memory-budget.ts';
-import type { ClientId, Soon } from '../core/ports.ts';
+import type { ClientId, MaybePromise } from '../core/ports.ts';
 import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
-import { overloaded } from './body-collector.ts';
-import { corsHeaders, preflight } from './cors.ts';
-import { crossSiteRefused, type OwnOrigins, sourceOf } from './cross-site.ts';
-import { errorReply } from './error-reply.ts';
-import { fixedHeaders } from './fixed-headers.ts';
-import type { Gate } from './gate.ts';
-import type { Handler, Handlers } from './handler.ts';
-import { headFlaw } from './head-flaw.ts';
-import type { Reply } from './reply.ts';
-import { pathOf, queryOf, type Request } from './request.ts';
-import { isFailure, type RequestRecord } from './request-record.ts';
-import type { Resumption } from './resumption.ts';
+import type { Authorizer } from './request/authorize.ts';
+import { overloaded } from './request/body.ts';
+import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-site.ts';
+import { framingError } from './request/framing-error.ts';
+import { pathOf, queryOf, type Request } from './request/request.ts';
+import type { Resumption } from './request/resumption.ts';
+import { corsHeaders, preflight } from './response/cors.ts';
+import { errorReply } from './response/error-reply.ts';
+import type { Reply } from './response/reply.ts';
+import { fixedHeaders } from './response/reply.ts';
+import { isFailure, type RequestLog } from './response/request-log.ts';
+import { send } from './response/send.ts';
+import { holdUnsent } from './response/unsent.ts';
 import { createRouter, type Match } from './router.ts';
-import { send } from './send.ts';
-import { holdUnsent } from './unsent.ts';
+import type { Handler, Handlers } from './routes/handler.ts';
 
 export interface AppParts {
-  gate: Gate;
+  authorizer: Authorizer;
   origins: OwnOrigins;
   resumption: Resumption;
   handlers: Handlers;
@@ -31,8 +31,8 @@ export interface AppParts {
   nextRequestId: () => string;
   isStopping: () => boolean;
   /** For so long a connection may be silent. */
-  silenceMs: number;
-  requestRecord: RequestRecord;
+  idleTimeoutMs: number;
+  requestLog: RequestLog;
   memory: MemoryBudget;
   turns: Turns;
 }
@@ -43,9 +43,10 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
-  const { gate, origins, resumption, handlers, clientLog, nextRequestId, isStopping, silenceMs, requestRecord } = parts;
+  const { authorizer, origins, resumption, handlers, clientLog, nextRequestId, isStopping, idleTimeoutMs, requestLog } =
+    parts;
   const { memory, turns } = parts;
-  const headersOf = headersWhileOpen(silenceMs);
+  const headersOf = headersWhileOpen(idleTimeoutMs);
   const match = createRouter(
     Object.entries(endpoints).map(([name, endpoint]) => ({
       method: endpoint.method,
@@ -66,7 +67,7 @@ export function createApp(parts: AppParts): App {
     const method = raw.method ?? '';
     const found = match(method, path);
     const common: Record<string, string> = { ...headersOf(found), 'X-Request-Id': id };
-    const flaw = headFlaw(raw);
+    const flaw = framingError(raw);
     // What came together with an Upgrade that is not taken, Node drops: the next bytes may be the middle of a request.
     if (flaw || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (isStopping()) common.Connection = 'close';
@@ -88,7 +89,7 @@ export function createApp(parts: AppParts): App {
       const isFree = resumeToken === undefined ? undefined : resumption.take;
       const isCounted = isCountedPath(found, path);
       const isRefused = isCounted && source === 'cross-site-no-cors';
-      const passing = gate.pass(raw, {
+      const passing = authorizer.authorize(raw, {
         counted: isCounted && !isRefused,
         alwaysOpen: isAlwaysOpen(found, method),
         isCrossSite: source !== 'own',
@@ -110,22 +111,22 @@ export function createApp(parts: AppParts): App {
       error = thrown;
       reply = errorReply(error, id);
     }
-    client ??= gate.addressOf(raw);
+    client ??= authorizer.addressOf(raw);
     const answered = { requestId: id, client, method, route, status: reply.status, error, startedAt };
-    if (isFailure(answered)) requestRecord.failed(answered);
+    if (isFailure(answered)) requestLog.failed(answered);
 
     const sending = send({ raw, response, bodyHeldBack: () => heldBack }, reply, common);
     if (sending) await sending;
     // A connection that was promised to be kept would hold up the stop until its client leaves.
     if (isStopping()) raw.socket.destroySoon();
-    requestRecord.answered(answered);
+    requestLog.answered(answered);
   }
 
   return (raw, response, awaitsContinue) => {
     const id = nextRequestId();
     return serve(id, raw, response, awaitsContinue).catch((err) => {
       const fields = { requestId: id, err };
-      const client = gate.addressOf(raw);
+      const client = authorizer.addressOf(raw);
       clientLog.refused({ client, code: 'RESPONSE_FAILED', level: 'error', fields, message: 'response failed' });
       response.destroy();
     });
@@ -144,11 +145,11 @@ const isSameOriginOnly = (found: Found) =>
     ? found.target.endpoint.sameOriginOnly === true
     : found.kind !== 'nothing' && ownPaths.has(found.path);
 
-function headersWhileOpen(silenceMs: number): (found: Found) => Record<string, string> {
+function headersWhileOpen(idleTimeoutMs: number): (found: Found) => Record<string, string> {
   const own = {
     ...fixedHeaders,
     // So that a client does not use a connection again that is about to be closed.
-    'Keep-Alive': `timeout=${Math.floor(silenceMs / 1000)}`,
+    'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
   };
   const readable = { ...corsHeaders, ...own };
   return (found) => (isSameOriginOnly(found) ? own : readable);
@@ -169,7 +170,7 @@ function isResumable(found: Found, method: string): found is Extract<Found, { ki
 }
 
 /** A preflight is never refused: the browser would hide the reason from the page that could tell it. */
-function answer(found: Found, request: Request, refusal: PoproomError | undefined): Soon<Reply> {
+function answer(found: Found, request: Request, refusal: PoproomError | undefined): MaybePromise<Reply> {
   if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS')
     return preflight(found.allow, isSameOriginOnly(found));
   if (refusal) throw refusal;

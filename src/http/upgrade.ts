@@ -1,21 +1,21 @@
-/** Connections that ask to become a WebSocket: through the gate like every request, then over to the live channel. */
+/** Connections that ask to become a WebSocket: through the authorizer like every request, then over to the live channel. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
-import type { LiveDoor } from '../core/live-door.ts';
+import type { LiveGateway } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
-import { corsHeaders } from './cors.ts';
-import { isForeignOrigin, type OwnOrigins } from './cross-site.ts';
-import { errorReply } from './error-reply.ts';
-import { fixedHeaders } from './fixed-headers.ts';
-import type { Gate } from './gate.ts';
-import { headFlaw } from './head-flaw.ts';
-import { fileAddresses, type LinkSettings } from './links.ts';
-import { endWith } from './raw-response.ts';
-import { hasBody, pathOf } from './request.ts';
-import { isFailure, type RequestRecord } from './request-record.ts';
-import type { Resumption } from './resumption.ts';
+import type { Authorizer } from './request/authorize.ts';
+import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
+import { framingError } from './request/framing-error.ts';
+import { hasBody, pathOf } from './request/request.ts';
+import type { Resumption } from './request/resumption.ts';
+import { corsHeaders } from './response/cors.ts';
+import { errorReply } from './response/error-reply.ts';
+import { fileAddresses, type LinkSettings } from './response/links.ts';
+import { endWith } from './response/raw-response.ts';
+import { fixedHeaders } from './response/reply.ts';
+import { isFailure, type RequestLog } from './response/request-log.ts';
 import { createRouter } from './router.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
@@ -27,19 +27,19 @@ export function isUpgrade({ method, url, headers }: IncomingMessage): boolean {
 }
 
 export interface UpgradeParts {
-  gate: Gate;
+  authorizer: Authorizer;
   resumption: Resumption;
-  live: LiveDoor;
+  live: LiveGateway;
   links: LinkSettings;
   origins: OwnOrigins;
   nextRequestId: () => string;
-  requestRecord: RequestRecord;
+  requestLog: RequestLog;
 }
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(parts: UpgradeParts): OnUpgrade {
-  const { gate, resumption, live, links, origins, nextRequestId, requestRecord } = parts;
+  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog } = parts;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
@@ -55,11 +55,16 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
       const isForeign = isForeignOrigin(raw, origins);
       const resumeToken = isForeign ? undefined : resumption.tokenIn(raw, roomId);
       const isFree = resumeToken === undefined ? undefined : resumption.take;
-      const pass = await gate.pass(raw, { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign, isFree });
+      const pass = await authorizer.authorize(raw, {
+        counted: !isForeign,
+        alwaysOpen: false,
+        isCrossSite: isForeign,
+        isFree,
+      });
       const { headers: rate, refusal } = pass;
       client = pass.client;
       Object.assign(headers, rate);
-      const flaw = headFlaw(raw) ?? (isForeign ? foreignOrigin() : refusal);
+      const flaw = framingError(raw) ?? (isForeign ? foreignOrigin() : refusal);
       if (flaw) throw flaw;
       checkHandshake(raw);
       await live.openSocket({
@@ -72,13 +77,13 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
         resumeToken,
         ...fileAddresses({ raw }, links),
       });
-      requestRecord.answered({ ...seen, client, status: 101, error: undefined });
+      requestLog.answered({ ...seen, client, status: 101, error: undefined });
     } catch (error) {
       const reply = errorReply(error, id);
-      const answered = { ...seen, client: client ?? gate.addressOf(raw), status: reply.status, error };
-      if (isFailure(answered)) requestRecord.failed(answered);
+      const answered = { ...seen, client: client ?? authorizer.addressOf(raw), status: reply.status, error };
+      if (isFailure(answered)) requestLog.failed(answered);
       endWith(socket, reply, headers);
-      requestRecord.answered(answered);
+      requestLog.answered(answered);
     }
   };
 }

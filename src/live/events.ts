@@ -1,7 +1,7 @@
 /** The server-sent events transport: one way, for `curl -N` and `EventSource`. */
 import { PassThrough, type Readable } from 'node:stream';
 import type { ClientLog } from '../core/client-log.ts';
-import type { Visitor } from '../core/live-door.ts';
+import type { JoinRequest } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import type { Hub } from './hub.ts';
 import type { Outgoing, Wire } from './wire.ts';
@@ -14,7 +14,7 @@ export type EventStreams = ReturnType<typeof createEventStreams>;
 export function createEventStreams(hub: Hub, clientLog: ClientLog) {
   return {
     /** The stream of a room's events; destroying it is leaving. */
-    async open(client: ClientId, visitor: Visitor): Promise<Readable> {
+    async open(client: ClientId, visitor: JoinRequest): Promise<Readable> {
       hub.reserve(client);
       const stream = new PassThrough();
       stream.once('close', () => hub.release(client));

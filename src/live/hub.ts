@@ -1,10 +1,10 @@
 /** All live sessions of this node: admission, the feeds of their rooms, and the heartbeat for all of them. */
 import { randomBytes } from 'node:crypto';
 import { admit, checkDeviceId } from '../core/admission.ts';
+import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError } from '../core/errors.ts';
-import type { Visitor } from '../core/live-door.ts';
+import type { JoinRequest } from '../core/live-gateway.ts';
 import { memoryLimits } from '../core/memory-budget.ts';
-import type { Parts } from '../core/parts.ts';
 import type { Channel, ClientId, Log, RoomChange, TextEntry } from '../core/ports.ts';
 import { areOfSameRoom, createResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
@@ -18,7 +18,7 @@ import { UnreadBytes } from './unread-bytes.ts';
 import type { Wire } from './wire.ts';
 
 export interface HubParts {
-  parts: Parts;
+  parts: CoreDeps;
   rooms: Rooms;
   channelsPerClient: number;
   /** How often sessions send a heartbeat; rooms are read again, and channels renewed, twice as often. */
@@ -92,7 +92,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   /** The edits since the version that a client has; undefined where the log does not lead from there to the view. */
   async function missedEdits(
     feed: RoomFeed,
-    { version, timestamp }: Visitor,
+    { version, timestamp }: JoinRequest,
   ): Promise<readonly TextEntry[] | undefined> {
     if (version === undefined) return undefined;
     const { text } = feed.view;
@@ -114,16 +114,16 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   }
 
   // The channel says that the device is there; noted as a request too, it would stay for a minute after leaving.
-  const admitToJoin = ({ caller }: Visitor) => admit(parts, { ...caller, deviceId: undefined });
+  const admitToJoin = ({ caller }: JoinRequest) => admit(parts, { ...caller, deviceId: undefined });
 
   /** Who resumes is admitted by its token, past the guards: others at its address may have used up their limits. */
-  async function findRoom(visitor: Visitor): Promise<RoomCode> {
+  async function findRoom(visitor: JoinRequest): Promise<RoomCode> {
     const resumed = visitor.resumeToken === undefined ? undefined : parseRoomCode(visitor.caller.roomId);
     return resumed ?? (await admitToJoin(visitor)).code;
   }
 
   /** A token of a room that was replaced, or of an earlier PIN, admits nobody. */
-  async function checkResumed(feed: RoomFeed, visitor: Visitor): Promise<void> {
+  async function checkResumed(feed: RoomFeed, visitor: JoinRequest): Promise<void> {
     const { resumeToken } = visitor;
     if (resumeToken === undefined || areOfSameRoom(resumeToken, feed.view.resumeToken)) return;
     await admitToJoin(visitor);
@@ -189,7 +189,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     feed: RoomFeed,
     wire: Wire,
     channel: Channel,
-    { caller, seq, version = 0, edits, linkBase, linkTo }: Visitor,
+    { caller, seq, version = 0, edits, linkBase, linkTo }: JoinRequest,
     missed: readonly TextEntry[] | undefined,
   ): Session {
     const textMode = edits ? 'edits' : 'content';
@@ -216,7 +216,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
 
     release: (client: ClientId): void => channels.release(client),
 
-    async join(wire: Wire, visitor: Visitor): Promise<Session> {
+    async join(wire: Wire, visitor: JoinRequest): Promise<Session> {
       const { caller, deviceName } = visitor;
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);

@@ -1,6 +1,6 @@
 /** The live channel: one session logic, two transports. */
 import type { ClientLog } from '../core/client-log.ts';
-import type { LiveDoor } from '../core/live-door.ts';
+import type { LiveGateway } from '../core/live-gateway.ts';
 import type { Turns } from '../core/turns.ts';
 import { createEventStreams } from './events.ts';
 import { createHub, type HubParts } from './hub.ts';
@@ -14,7 +14,7 @@ export interface LiveParts extends HubParts {
   clientLog: ClientLog;
 }
 
-export interface LiveChannel extends LiveDoor {
+export interface LiveChannel extends LiveGateway {
   /** Loads what the first connection would otherwise wait for. */
   prepare(): Promise<unknown>;
   size(): number;

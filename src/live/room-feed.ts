@@ -3,26 +3,32 @@
  * the feed has, is passed on as it is; for anything else the room is read, once for all sessions and never twice at a
  * time. A lost message delays the news until the next one or the next renewal, and loses nothing.
  */
-import type { Parts } from '../core/parts.ts';
-import type { RoomChange, Subscription, TextState } from '../core/ports.ts';
+import type { CoreDeps } from '../core/deps.ts';
+import type { Channel, RoomChange, Subscription, TextState } from '../core/ports.ts';
 import type { IssuedToken, ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Closed } from '../protocol/types.ts';
 import { FeedText } from './feed-text.ts';
-import { nothingPrepared, type RoomView } from './room-view.ts';
-import type { Session } from './session.ts';
+import { nothingPrepared, type Prepared, type RoomView } from './room-view.ts';
 import { type Outgoing, outgoing } from './wire.ts';
 
 const devicesWithinMs = 50;
 
+/** A session as its feed knows it. */
+export interface FeedSession {
+  readonly channel: Channel;
+  follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void;
+  end(closed: Closed): void;
+}
+
 export class RoomFeed {
   readonly code: RoomCode;
-  readonly sessions = new Set<Session>();
+  readonly sessions = new Set<FeedSession>();
   /** How many are about to become a session. */
   entering = 0;
   /** When the next renewal is due; each room at a time of its own, so that many of them do not make one long pause. */
   renewAt: number;
-  readonly #parts: Parts;
+  readonly #parts: CoreDeps;
   readonly #tokens: ResumeTokens;
   #issued: IssuedToken | undefined;
   readonly #subscription: Subscription;
@@ -34,7 +40,7 @@ export class RoomFeed {
   #heartbeat: { message: Outgoing; resumeToken: string } | undefined;
   #devicesTimer: NodeJS.Timeout | undefined;
 
-  constructor(code: RoomCode, parts: Parts, renewAt: number, tokens: ResumeTokens) {
+  constructor(code: RoomCode, parts: CoreDeps, renewAt: number, tokens: ResumeTokens) {
     this.code = code;
     this.renewAt = renewAt;
     this.#parts = parts;

@@ -1,5 +1,5 @@
 /** What a member of a room sees, and the messages that lead from one view of it to the next. */
-import type { FileAddresses } from '../core/live-door.ts';
+import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
 import type { ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';

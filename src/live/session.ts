@@ -1,13 +1,13 @@
 /** One device's stay in a room, whatever transport carries it. */
 import { PoproomError } from '../core/errors.ts';
-import type { FileAddresses } from '../core/live-door.ts';
+import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Channel, ClientId, TextEntry } from '../core/ports.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/texts.ts';
 import type { ClientMessage, Closed, EditText, ServerMessage, WriteText } from '../protocol/types.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
-import type { RoomFeed } from './room-feed.ts';
+import type { FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
   changes,
@@ -69,7 +69,7 @@ interface PendingWrite {
 const noWrites: readonly PendingWrite[] = [];
 const nothingUnread: readonly Outgoing[] = [];
 
-export class Session {
+export class Session implements FeedSession {
   readonly #parts: SessionParts;
   readonly #deps: SessionDeps;
   /** What the other side has received. */

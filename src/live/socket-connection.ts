@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
 import { freeBuffer } from '../core/garbage.ts';
-import type { Upgrade } from '../core/live-door.ts';
+import type { Upgrade } from '../core/live-gateway.ts';
 import type { Turns } from '../core/turns.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
@@ -46,7 +46,7 @@ export interface SocketDeps {
 }
 
 /** Who is at the other end, and which room it came for. */
-export type Guest = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo' | 'resumeToken'>;
+export type JoiningClient = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo' | 'resumeToken'>;
 
 /** A message of which only some bytes have come. */
 interface PartialMessage {
@@ -59,13 +59,13 @@ interface PartialMessage {
 
 /** A class, with no function of its own for each socket: ten closures were a sixth of the memory of an idle channel. */
 export class SocketConnection implements Wire, Receiver {
-  readonly client: Guest['client'];
+  readonly client: JoiningClient['client'];
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #deps: SocketDeps;
   readonly #budget = new MessageBudget(performance.now());
   /** Until it joins. */
-  #guest: Guest | undefined;
+  #guest: JoiningClient | undefined;
   #joinTimer: NodeJS.Timeout | undefined;
   #session: Session | undefined;
   /** Messages are handled in the order they came. The budget bounds how many can wait, and this class how large they are. */
@@ -76,7 +76,7 @@ export class SocketConnection implements Wire, Receiver {
   /** Messages in a row. */
   #invalid = 0;
 
-  constructor(socket: WebSocket, stream: Duplex, guest: Guest, deps: SocketDeps) {
+  constructor(socket: WebSocket, stream: Duplex, guest: JoiningClient, deps: SocketDeps) {
     this.client = guest.client;
     this.#socket = socket;
     this.#stream = stream;

@@ -25,7 +25,7 @@ export interface OpenedClient {
   /** Rejects unless all servers that commands go to answer. */
   ping: () => Promise<unknown>;
   /** Where what is published is heard: that server, or the next one when it has been tried so many times in vain. */
-  listeningPost: (tries: number) => Address | undefined;
+  subscriberAddress: (tries: number) => Address | undefined;
   /** Told when that is another one from now on. */
   onMove: (listener: () => void) => void;
 }
@@ -62,7 +62,7 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
       client: client as unknown as Client,
       sendCommand: (_key, command) => client.sendCommand([...command]),
       ping: () => client.sendCommand(['PING']),
-      listeningPost: () => address,
+      subscriberAddress: () => address,
       onMove: () => undefined,
     };
   },
@@ -91,7 +91,7 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
       client: client as unknown as Client,
       sendCommand: (_key, command) => client.sendCommand(false, [...command]),
       ping: () => client.sendCommand(false, ['PING']),
-      listeningPost: () => primary,
+      subscriberAddress: () => primary,
       onMove: (listener) => void moved.add(listener),
     };
   },
@@ -113,7 +113,7 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
         await Promise.all(client.masters.map(async (server) => (await client.nodeClient(server)).ping()));
       },
       // Each server of a cluster hears what is published on any; nodes spread over them.
-      listeningPost: (tries) => client.masters[(first + tries) % client.masters.length],
+      subscriberAddress: (tries) => client.masters[(first + tries) % client.masters.length],
       onMove: () => undefined,
     };
   },

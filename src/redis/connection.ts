@@ -6,10 +6,10 @@
 import { ErrorReply } from '@redis/client';
 import { PoproomError } from '../core/errors.ts';
 import { type Call, openClient } from './client.ts';
+import { connectWithin } from './connect-within.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { RedisTarget } from './redis-url.ts';
 import type { Script } from './script.ts';
-import { soon } from './soon.ts';
 import { type Hearing, openSubscriber, type Subscriber } from './subscriber.ts';
 
 export interface Redis {
@@ -28,7 +28,7 @@ export interface Redis {
 export async function connectRedis(target: RedisTarget): Promise<Redis> {
   const opened = await openClient(target);
   const { client, sendCommand } = opened;
-  await soon(() => client.connect(), opened.trouble).catch((error) => {
+  await connectWithin(() => client.connect(), opened.trouble).catch((error) => {
     client.destroy();
     throw error;
   });

@@ -7,8 +7,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { type OpenedClient, optionsFor } from './client.ts';
+import { connectWithin } from './connect-within.ts';
 import type { RedisTarget } from './redis-url.ts';
-import { soon } from './soon.ts';
 
 export interface Subscriber {
   subscribe(channel: string): Promise<void>;
@@ -18,18 +18,18 @@ export interface Subscriber {
 }
 
 export interface Hearing {
-  heard: (message: string, channel: string) => void;
-  /** What was said before this may have been missed; what is said from now on is heard. */
-  returned: () => void;
+  onMessage: (message: string, channel: string) => void;
+  /** Messages before this may have been missed. */
+  onReconnect: () => void;
 }
 
-type Post = Pick<OpenedClient, 'listeningPost' | 'onMove'>;
+type Post = Pick<OpenedClient, 'subscriberAddress' | 'onMove'>;
 
 /** Resolves when it listens for the first time. */
 export async function openSubscriber(
   post: Post,
   target: RedisTarget,
-  { heard, returned }: Hearing,
+  { onMessage, onReconnect }: Hearing,
 ): Promise<Subscriber> {
   const channels = new Set<string>();
   const { promise: listening, resolve: listens } = Promise.withResolvers<void>();
@@ -43,10 +43,10 @@ export async function openSubscriber(
     leave = connection.leave;
     try {
       await connection.client.connect();
-      if (channels.size > 0) await connection.client.subscribe([...channels], heard);
+      if (channels.size > 0) await connection.client.subscribe([...channels], onMessage);
       current = connection;
       listens();
-      returned();
+      onReconnect();
       await connection.lost;
     } finally {
       current = undefined;
@@ -78,7 +78,7 @@ export async function openSubscriber(
 
   post.onMove(() => leave());
   void goOnListening();
-  await soon(
+  await connectWithin(
     () => listening,
     () => undefined,
   ).catch((error) => {
@@ -91,7 +91,7 @@ export async function openSubscriber(
       // Before the answer: whoever leaves meanwhile takes it away again.
       channels.add(channel);
       try {
-        await connected().subscribe(channel, heard);
+        await connected().subscribe(channel, onMessage);
       } catch (error) {
         channels.delete(channel);
         throw error;
@@ -110,7 +110,7 @@ type Connection = ReturnType<typeof createConnection>;
 
 /** It is left at the first sign of trouble: where the next one goes is for us to say. */
 function createConnection(post: Post, target: RedisTarget, tries: number) {
-  const address = post.listeningPost(tries);
+  const address = post.subscriberAddress(tries);
   // The library would take the usual port of this machine.
   if (!address) throw new Error('no server is known');
   const client = createClient(optionsFor(target, address));

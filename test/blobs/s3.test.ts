@@ -70,7 +70,7 @@ describe('s3: the bucket', () => {
     await put(blobs, newName(), Buffer.from('the first makes the folder'));
     const names = Array.from({ length: 1100 }, newName);
     await Promise.all(names.map((name) => writeFile(s3.pathOf(prefix + name), 'old')));
-    const portions = await Array.fromAsync(blobs.strays(Date.now() + hour));
+    const portions = await Array.fromAsync(blobs.orphanBlobs(Date.now() + hour));
     assert.deepEqual(
       portions.map((portion) => portion.length),
       [1000, 101],

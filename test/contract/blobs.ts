@@ -290,7 +290,7 @@ function removalTests(fresh: Fresh): void {
   it('[LIFE-5] can remove files while it names them', async (t) => {
     const { blobs, countStored } = await fresh(t);
     for (let n = 0; n < 10; n++) await put(blobs, newName(), Buffer.from('old'));
-    for await (const names of blobs.strays(Date.now() + 60_000)) {
+    for await (const names of blobs.orphanBlobs(Date.now() + 60_000)) {
       for (const name of names) await blobs.remove(name);
     }
     assert.equal(await countStored(), 0);
@@ -319,7 +319,7 @@ export function put(blobs: BlobStore, name: string, bytes: Buffer): Promise<numb
 }
 
 export async function strays(blobs: BlobStore, moment: number): Promise<string[]> {
-  return (await Array.fromAsync(blobs.strays(moment))).flat();
+  return (await Array.fromAsync(blobs.orphanBlobs(moment))).flat();
 }
 
 async function read(blobs: BlobStore, name: string, range?: ByteRange): Promise<Buffer> {

@@ -1,7 +1,7 @@
 /** The end of rooms: by time, by the sweep, by hand. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Absence, RoomStore } from '../../src/core/ports.ts';
+import type { MissingReason, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   currentText,
@@ -116,7 +116,13 @@ async function assertThere(rooms: RoomStore, code: RoomCode): Promise<void> {
   }
 }
 
-async function assertOver(rooms: RoomStore, code: RoomCode, fileId: string, now: number, why: Absence): Promise<void> {
+async function assertOver(
+  rooms: RoomStore,
+  code: RoomCode,
+  fileId: string,
+  now: number,
+  why: MissingReason,
+): Promise<void> {
   assert.equal(await textOf(rooms, code, now), undefined);
   assert.equal(await rooms.findFile(fileId, now), undefined);
   for (const { name, run } of operations) assert.equal(await run(rooms, code, now, fileId), why, name);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import type { Absence, Content, RoomStore, StoredFile, TextState } from '../../src/core/ports.ts';
+import type { Content, MissingReason, RoomStore, StoredFile, TextState } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
 import {
@@ -260,7 +260,8 @@ function live(model: Model, code: RoomCode): ModelRoom | undefined {
   return room && room.expiresAt > model.now ? room : undefined;
 }
 
-const absence = (model: Model, code: RoomCode): Absence => (foreseen(model, code) === 'expired' ? 'expired' : 'gone');
+const absence = (model: Model, code: RoomCode): MissingReason =>
+  foreseen(model, code) === 'expired' ? 'expired' : 'gone';
 
 function bytesIn({ files }: ModelRoom): number {
   return files.reduce((sum, { size }) => sum + size, 0);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type { RoomStore, Visit } from '../../src/core/ports.ts';
+import type { AccessAttempt, RoomStore } from '../../src/core/ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import {
   day,
@@ -196,7 +196,7 @@ function entryTests(open: OpenStore): void {
 
 function deviceTests(open: OpenStore): void {
   const store = sharedStore(open, { ...guardRules(0), devicesPerRoom: 5 });
-  const enter = (code: RoomCode, over: Partial<Visit>) => store.rooms.admit(visit(code, over));
+  const enter = (code: RoomCode, over: Partial<AccessAttempt>) => store.rooms.admit(visit(code, over));
 
   it('[DEV-1] counts each device once, however often it is seen', async () => {
     const code = await makeRoom(store.rooms);

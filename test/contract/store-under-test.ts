@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { after, before, type TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type {
-  Absence,
+  AccessAttempt,
   AppendOutcome,
   Checkpoint,
   CodeLength,
@@ -12,6 +12,7 @@ import type {
   CurrentText,
   GuardRules,
   HistoryLimits,
+  MissingReason,
   RoomDraft,
   RoomStore,
   Store,
@@ -19,7 +20,6 @@ import type {
   StoredText,
   TextAppend,
   TextEntry,
-  Visit,
 } from '../../src/core/ports.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import { applyEdits } from '../../src/text/edits.ts';
@@ -102,7 +102,7 @@ export async function makeRoom(rooms: RoomStore, over: Partial<RoomDraft> = {}):
   return code;
 }
 
-export function visit(code: RoomCode | undefined, over: Partial<Visit> = {}): Visit {
+export function visit(code: RoomCode | undefined, over: Partial<AccessAttempt> = {}): AccessAttempt {
   return { code, client: newClient(), pinMac: undefined, deviceId: undefined, now: start, ...over };
 }
 
@@ -186,7 +186,7 @@ export async function writeText(
   code: RoomCode,
   content: string,
   now: number = start,
-): Promise<{ version: number; seq: number } | Absence> {
+): Promise<{ version: number; seq: number } | MissingReason> {
   for (;;) {
     const stored = await rooms.readText(code, now);
     if (typeof stored === 'string') return stored;

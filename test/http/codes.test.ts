@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { readConfig } from '../../src/config.ts';
 import type { RoomDraft } from '../../src/core/ports.ts';
 import { createRooms } from '../../src/core/rooms.ts';
-import { openEngine } from '../../src/engine.ts';
+import { openEngine } from '../../src/engine/open.ts';
 import { anyText } from '../contract/any-text.ts';
 import { assertError } from '../support/assert-error.ts';
 import { engineUnderTest } from '../support/engine.ts';

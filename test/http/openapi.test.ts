@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { statusOf } from '../../src/http/error-reply.ts';
 import { follow, type MediaType, type OrRef, type Response } from '../../src/http/openapi/document.ts';
 import { openapiDocument } from '../../src/http/openapi/index.ts';
+import { statusOf } from '../../src/http/response/error-reply.ts';
 import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
 

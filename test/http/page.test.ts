@@ -5,7 +5,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { pageInFolder } from '../../src/http/page-source.ts';
+import { pageInFolder } from '../../src/http/page/source.ts';
 import type { Answer } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { madePage, script } from '../support/page-folder.ts';

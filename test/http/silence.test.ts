@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { receiveForm } from '../../src/http/form.ts';
+import { receiveForm } from '../../src/http/request/form.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
 import { likeFetch } from '../support/raw-http.ts';
@@ -12,7 +12,7 @@ import { assertNothingStays } from '../support/upload-folder.ts';
 import { openWire, requestHead, type Wire } from '../support/wire.ts';
 
 /** Long enough for all that a first request has to load. */
-const silenceMs = 2500;
+const idleTimeoutMs = 2500;
 
 interface Body {
   path: string;
@@ -38,7 +38,7 @@ const bodies: Record<string, Body> = {
 describe('a body that falls silent', { timeout: 60_000, concurrency: true }, () => {
   for (const [what, body] of Object.entries(bodies)) {
     it(`[RUN-7] [ERR-1] [UP-6] is refused and its connection closed, and what comes too late counts for nothing: ${what}`, async (t) => {
-      const server = await startTestServer(t, {}, { silenceMs });
+      const server = await startTestServer(t, {}, { idleTimeoutMs });
       const room = await server.api.room();
       const wire = await begin(t, server, room, body);
       const { headers, ...answer } = likeFetch(await wire.answer());
@@ -71,7 +71,7 @@ describe('a form', () => {
 
 describe('a connection that falls silent', { timeout: 60_000 }, () => {
   it('[RUN-7] is closed without a word where nothing is owed', async (t) => {
-    const { port, api } = await startTestServer(t, {}, { silenceMs });
+    const { port, api } = await startTestServer(t, {}, { idleTimeoutMs });
     const wire = await openWire(t, port);
     await wire.send(requestHead('GET', '/api/health'));
     assert.equal((await wire.answer()).status, 200);

@@ -9,7 +9,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { readConfig } from '../../src/config.ts';
-import { prepareBodies } from '../../src/http/prepare-bodies.ts';
+import { compileBodySchemas } from '../../src/http/request/json-body.ts';
 import { startServer } from '../../src/server.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -28,7 +28,7 @@ async function startBareServer(t: TestContext): Promise<number> {
   const config = readConfig({ PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_DATA_DIR: folder });
   const { port, stop } = await startServer(config, log);
   // It would do so a moment after its start, maybe while its memory is looked at.
-  await Promise.all([prepareBodies(), import('../../src/live/websocket.ts')]);
+  await Promise.all([compileBodySchemas(), import('../../src/live/websocket.ts')]);
   t.after(async () => {
     await stop();
     await rm(folder, { recursive: true });

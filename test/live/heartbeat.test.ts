@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { EventBus } from '../../src/core/ports.ts';
 import { createRooms } from '../../src/core/rooms.ts';
-import { openEngine } from '../../src/engine.ts';
+import { openEngine } from '../../src/engine/open.ts';
 import { createHub } from '../../src/live/hub.ts';
 import type { Outgoing } from '../../src/live/wire.ts';
 import { connect, joinRoom } from '../support/device.ts';

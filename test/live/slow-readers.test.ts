@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';
-import type { Parts } from '../../src/core/parts.ts';
+import type { CoreDeps } from '../../src/core/deps.ts';
 import { createResumeTokens } from '../../src/core/resume-token.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { RoomFeed } from '../../src/live/room-feed.ts';
@@ -129,7 +129,7 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
   };
 }
 
-async function partsOf(t: TestContext): Promise<Parts> {
+async function partsOf(t: TestContext): Promise<CoreDeps> {
   const { rooms } = await openStore(t, await temporaryFolder(t));
   return {
     ...{ rooms, storage: undefined as never, quota: noQuota, blobs: undefined as never },

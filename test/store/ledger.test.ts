@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CounterBudget } from '../../src/store/counters/budget.ts';
-import { Ledger } from '../../src/store/sqlite/ledger.ts';
+import { CounterTable } from '../../src/store/sqlite/counter-table.ts';
 
 interface Count {
   count: number;
   until: number;
 }
 
-const newLedger = () => new Ledger<Count>('test', ({ until }) => until);
+const newLedger = () => new CounterTable<Count>('test', ({ until }) => until);
 
 describe('a ledger', () => {
   it('[GUESS-8] forgets the oldest that may be dropped, on the disk too, and none that must stay', () => {

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { drawApiKey } from '../../src/core/api-key.ts';
 import type { Tier } from '../../src/core/ports.ts';
-import { openKeys } from '../../src/engine.ts';
+import { openKeys } from '../../src/engine/open.ts';
 import type { TestServer } from './server.ts';
 
 export function keysOf(t: TestContext, { settings, clock }: TestServer) {

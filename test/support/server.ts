@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Log } from '../../src/core/ports.ts';
-import { type Running, type Surroundings, startServer } from '../../src/server.ts';
+import { type Running, type ServerOptions, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';
 import { engineUnderTest } from './engine.ts';
 import { overhear } from './overhear.ts';
@@ -50,7 +50,7 @@ export async function startTestServer(
   t: TestContext,
   env: Record<string, string> = {},
   surroundings: Partial<
-    Pick<Surroundings, 'heartbeatMs' | 'silenceMs' | 'sweepEveryMs' | 'eraseEveryMs' | 'page'>
+    Pick<ServerOptions, 'heartbeatMs' | 'idleTimeoutMs' | 'sweepEveryMs' | 'eraseEveryMs' | 'page'>
   > = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));

@@ -8,7 +8,7 @@ import { readEnvironment } from '../environment.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { inJson, remark } from '../output.ts';
 import { printable } from '../printable.ts';
-import { inRoom } from '../visit.ts';
+import { inRoom } from '../server-context.ts';
 import { createClipboardSync, type Transfer } from './clipboard-sync.ts';
 import { followText, remarkEnd } from './follow-text.ts';
 

@@ -4,7 +4,7 @@ import { basename, join, sep } from 'node:path';
 import type { FileEntry } from '../../client/index.ts';
 import { FileError, onFile } from '../file-error.ts';
 import { UsageError } from '../usage-error.ts';
-import { isDevice } from './landing.ts';
+import { isDevice } from './atomic-write.ts';
 import { localNames } from './local-name.ts';
 
 export interface Arrival {

@@ -2,17 +2,17 @@
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { inBytes } from '../byte-count.ts';
 import { type Input, inColumns } from '../command.ts';
-import { handOver } from '../hand-over.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { oneByOne } from '../one-by-one.ts';
 import { print, remark } from '../output.ts';
 import { printable, printableText } from '../printable.ts';
+import { runSequentially } from '../sequential.ts';
+import { inRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
-import { inRoom } from '../visit.ts';
+import { writeStdout } from '../write-stdout.ts';
+import { atomicWrite, createOnly, replaceExisting } from './atomic-write.ts';
 import { destinations, mustBeFree } from './destination.ts';
 import { download } from './download.ts';
-import { land, overwriting, sparing } from './landing.ts';
-import { newest } from './newest-file.ts';
+import { findFile } from './find-file.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
   const [, name, unwanted] = input.args;
@@ -22,7 +22,7 @@ export async function fetchFiles(input: Input): Promise<void> {
   if (output === '-' && input.isSet('json')) throw new UsageError('Standard output has either the file or the JSON.');
   await inRoom(input, async (room) => {
     const all = await room.files();
-    const files = name === undefined ? all : [newest(all, name)];
+    const files = name === undefined ? all : [findFile(all, name)];
     if (input.isSet('list')) return list(input, files);
     if (files.length === 0) remark('There are no files in this room.');
     return untilInterrupted((signal) =>
@@ -40,9 +40,9 @@ function list(input: Input, files: readonly FileEntry[]): void {
 async function toDisk(input: Input, room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
   const items = await destinations(files, input.value('output'));
   if (!input.isSet('force')) await mustBeFree(items);
-  const put = input.isSet('force') ? overwriting : sparing;
-  await oneByOne(input, { items, verb: 'Fetched' }, async ({ file, path }) => {
-    await download(room, file, { signal, showsProgress: true }, (bytes) => land(path, bytes, put));
+  const put = input.isSet('force') ? replaceExisting : createOnly;
+  await runSequentially(input, { items, verb: 'Fetched' }, async ({ file, path }) => {
+    await download(room, file, { signal, showsProgress: true }, (bytes) => atomicWrite(path, bytes, put));
     return { value: { ...file, path }, line: printable(path) };
   });
 }
@@ -54,7 +54,7 @@ async function toStandardOutput(room: Room, files: readonly FileEntry[], signal:
   const isScreen = process.stdout.isTTY;
   // On one screen, the bar and the file would be mixed.
   await download(room, file, { signal, showsProgress: !isScreen }, async (bytes) => {
-    for await (const chunk of isScreen ? onScreen(bytes) : bytes) await handOver(chunk);
+    for await (const chunk of isScreen ? onScreen(bytes) : bytes) await writeStdout(chunk);
   });
 }
 

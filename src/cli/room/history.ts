@@ -6,10 +6,10 @@ import { Ended } from '../failure.ts';
 import { print, remark } from '../output.ts';
 import { printable } from '../printable.ts';
 import { askWhether } from '../question.ts';
+import { inRoom } from '../server-context.ts';
 import { table } from '../table.ts';
 import { UsageError } from '../usage-error.ts';
 import { readVersion } from '../version-argument.ts';
-import { inRoom } from '../visit.ts';
 import { printContent } from './print-content.ts';
 
 export async function history(input: Input): Promise<void> {

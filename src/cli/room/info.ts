@@ -5,7 +5,7 @@ import { type Input, inColumns } from '../command.ts';
 import { sayDuration } from '../duration.ts';
 import { print } from '../output.ts';
 import { printable } from '../printable.ts';
-import { inRoom } from '../visit.ts';
+import { inRoom } from '../server-context.ts';
 
 export async function info(input: Input): Promise<void> {
   takesOnlyCode('info', input);

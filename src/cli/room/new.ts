@@ -4,11 +4,11 @@ import type { Input } from '../command.ts';
 import { readDuration, sayDuration } from '../duration.ts';
 import { print } from '../output.ts';
 import { givenPin, mustAskPin } from '../pin.ts';
+import { isPin, pinArgumentRefused } from '../pin-argument.ts';
 import { printable } from '../printable.ts';
-import { isPin, pinIsAsked } from '../said-pin.ts';
+import { atServer } from '../server-context.ts';
 import { isPiped, readInputText } from '../standard-input.ts';
 import { UsageError } from '../usage-error.ts';
-import { atServer } from '../visit.ts';
 
 export async function makeRoom(input: Input): Promise<void> {
   const [unwanted] = input.args;
@@ -42,7 +42,7 @@ async function furnished(client: Client, request: CreateRoomRequest, text: strin
 }
 
 function whyNot(unwanted: string): string {
-  if (isPin(unwanted)) return pinIsAsked;
+  if (isPin(unwanted)) return pinArgumentRefused;
   return `"poproom new" takes no "${unwanted}"; the text of the room comes on standard input.`;
 }
 

@@ -2,10 +2,10 @@
 import type { Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';
+import { inRoom } from '../server-context.ts';
 import { isPiped, readInputText } from '../standard-input.ts';
 import { UsageError } from '../usage-error.ts';
 import { readVersion } from '../version-argument.ts';
-import { inRoom } from '../visit.ts';
 
 export async function put(input: Input): Promise<void> {
   const [, text, ...rest] = input.args;

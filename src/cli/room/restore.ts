@@ -2,9 +2,9 @@
 import { inBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';
+import { inRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
 import { readVersion } from '../version-argument.ts';
-import { inRoom } from '../visit.ts';
 
 export async function restore(input: Input): Promise<void> {
   const [, version, ...rest] = input.args;

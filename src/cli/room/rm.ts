@@ -5,8 +5,8 @@ import { Ended } from '../failure.ts';
 import { print } from '../output.ts';
 import { printable } from '../printable.ts';
 import { askWhether } from '../question.ts';
-import { inRoom } from '../visit.ts';
-import { newest } from './newest-file.ts';
+import { inRoom } from '../server-context.ts';
+import { findFile } from './find-file.ts';
 
 export async function remove(input: Input): Promise<void> {
   const [, ...names] = input.args;
@@ -26,7 +26,7 @@ async function removeRoom(input: Input, room: Room) {
 
 async function removeFiles(room: Room, names: readonly string[]): Promise<Confirmation> {
   const all = await room.files();
-  const files = names.map((name) => newest(all, name));
+  const files = names.map((name) => findFile(all, name));
   for (const { fileId } of files) await room.removeFile(fileId);
   const said = files.map(({ fileName }) => `"${printable(fileName)}"`).join(', ');
   return { success: true, message: `Removed ${said}.` };

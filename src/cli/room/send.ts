@@ -3,25 +3,25 @@ import type { Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { FileError } from '../file-error.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { oneByOne } from '../one-by-one.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
-import { inRoom } from '../visit.ts';
-import { type Parcel, pack } from './parcel.ts';
+import { runSequentially } from '../sequential.ts';
+import { inRoom } from '../server-context.ts';
+import { readUploadInputs, type UploadInput } from './upload-inputs.ts';
 
 export async function send(input: Input): Promise<void> {
-  let packed: Promise<readonly Parcel[]> | undefined;
+  let packed: Promise<readonly UploadInput[]> | undefined;
   await inRoom(input, async (room) => {
     // Only once: where a PIN is asked for, all is done again, and standard input cannot be read again.
-    packed ??= pack(input);
+    packed ??= readUploadInputs(input);
     const items = await packed;
     await untilInterrupted((signal) =>
-      oneByOne(input, { items, verb: 'Sent' }, (parcel) => sendOne(room, parcel, signal)),
+      runSequentially(input, { items, verb: 'Sent' }, (parcel) => sendOne(room, parcel, signal)),
     );
   });
 }
 
-async function sendOne(room: Room, { name, type, bytes }: Parcel, signal: AbortSignal) {
+async function sendOne(room: Room, { name, type, bytes }: UploadInput, signal: AbortSignal) {
   const progress = createProgress(name, bytes.size);
   try {
     const { fileUrl, fileName, fileSize } = await room.upload(bytes, { name, type, signal, onProgress: progress.show });

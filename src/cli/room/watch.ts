@@ -7,8 +7,8 @@ import { Ended } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { inJson } from '../output.ts';
 import { printableText } from '../printable.ts';
+import { inRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
-import { inRoom } from '../visit.ts';
 import { currentText, endReason, followText, remarkEnd } from './follow-text.ts';
 import { runCommand } from './run-command.ts';
 

@@ -1,7 +1,7 @@
 /** PINs are kept as hashes that hang on the secret: where rooms go, the same secret must hold. It is never shown. */
 import { existsSync } from 'node:fs';
-import type { StorePlace } from '../../engine-place.ts';
-import { copySecret, secretIn } from '../../secret.ts';
+import type { StorePlace } from '../../engine/location.ts';
+import { copySecret, secretIn } from '../../engine/secret.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Copies the secret where both ends have a file for it; returns what is left to do, as a sentence. */

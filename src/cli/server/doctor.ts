@@ -2,8 +2,8 @@
 import { type Config, inspectConfig } from '../../config.ts';
 import type { Input } from '../command.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
+import { checkedUrl } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
-import { checkedUrl } from '../visit.ts';
 import type { Address, Check, Patient } from './doctor/check.ts';
 import { filesChecks } from './doctor/files-checks.ts';
 import { bad, type Finding } from './doctor/finding.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Config, readConfig } from '../../config.ts';
 import { drawApiKey } from '../../core/api-key.ts';
 import type { ApiKey, KeyStore, Tier } from '../../core/ports.ts';
-import { openKeys } from '../../engine.ts';
+import { openKeys } from '../../engine/open.ts';
 import type { Input } from '../command.ts';
 import { inJson, print } from '../output.ts';
 import { table } from '../table.ts';

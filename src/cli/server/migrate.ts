@@ -1,7 +1,8 @@
 /** `poproom migrate`: moves everything from one engine to another, and checks that it arrived. */
 import { type Config, readConfig } from '../../config.ts';
-import { type MigrationReport, migrate as move } from '../../core/migration.ts';
-import { type OpenedEnd, openEnd } from '../../migration-end.ts';
+import { type OpenedEnd, openEnd } from '../../migration/endpoint.ts';
+import { migrate as move } from '../../migration/migrate.ts';
+import type { MigrationReport } from '../../migration/types.ts';
 import { inBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';

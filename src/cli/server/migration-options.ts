@@ -1,7 +1,7 @@
 /** The options of `poproom migrate`: from where to where. No message repeats an address, which may hold a password. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EnginePlace, isSameStore, readFilesPlace, readStorePlace } from '../../engine-place.ts';
+import { type EnginePlace, isSameStore, readFilesPlace, readStorePlace } from '../../engine/location.ts';
 import type { Input } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 

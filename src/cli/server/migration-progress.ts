@@ -1,5 +1,5 @@
 /** How far a migration is: one line that is rewritten on a terminal, now and then a line elsewhere. */
-import type { Progress } from '../../core/migration.ts';
+import type { Progress } from '../../migration/types.ts';
 import { inBytes } from '../byte-count.ts';
 
 const terminalEveryMs = 100;

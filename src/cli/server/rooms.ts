@@ -2,7 +2,7 @@
 import { readConfig } from '../../config.ts';
 import type { RoomDirectory, RoomSummary } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { openRoomDirectory } from '../../engine.ts';
+import { openRoomDirectory } from '../../engine/open.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { inBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';

@@ -1,11 +1,10 @@
-/** `poproom serve`: the server in the foreground, until it is told to stop. */
+/** `poproom serve`: the server in the foreground, until it is onSignal to stop. */
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
 import { type Config, readConfig } from '../../config.ts';
 import type { Log } from '../../core/ports.ts';
-import { lanAddresses } from '../../lan-addresses.ts';
 import { createLog } from '../../log.ts';
-import { startServer } from '../../server.ts';
+import { type Running, startServer } from '../../server.ts';
 import type { Input } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -24,7 +23,7 @@ export async function serve({ args }: Input): Promise<void> {
   logWarnings(log);
   const running = await startServer(config, log, { lostLogLines: log.lostLines });
   onStopSignals(stop, endNow);
-  if (process.stdout.isTTY) log.print(await announcement(config, running.port));
+  if (process.stdout.isTTY) log.print(await announcement(config, running));
   // Whoever waits for the server to come up gets an answer before the log's writer is loaded.
   await new Promise((resolve) => setTimeout(resolve, firstAnswersMs));
   try {
@@ -78,22 +77,21 @@ const onceMoreAfterMs = 1000;
 
 function onStopSignals(first: (signal: StopSignal) => void, onceMore: (signal: StopSignal) => void): void {
   let since: number | undefined;
-  const told = (signal: StopSignal) => {
+  const onSignal = (signal: StopSignal) => {
     if (since === undefined) {
       since = performance.now();
       first(signal);
     } else if (performance.now() - since > onceMoreAfterMs) onceMore(signal);
   };
-  for (const signal of stopSignals) process.on(signal, told);
+  for (const signal of stopSignals) process.on(signal, onSignal);
 }
 
 /** For a person at a terminal; anything else reads the log. */
-async function announcement(config: Config, port: number): Promise<string> {
+async function announcement(config: Config, { port, networkUrls }: Running): Promise<string> {
   const own = config.publicUrl ?? `http://localhost:${port}`;
-  const near = lanAddresses(config.host).map((address) => `http://${address}:${port}`);
   const rows = [
     ['open', own],
-    ...near.map((url) => ['from other devices', url]),
+    ...networkUrls.map((url) => ['from other devices', url]),
     ['rooms', config.store === 'sqlite:' ? `SQLite in ${config.dataDir}` : 'Redis'],
     [
       'files',
@@ -102,7 +100,7 @@ async function announcement(config: Config, port: number): Promise<string> {
     ['read the API', `${own}/docs`],
   ];
   const table = `\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n\n`;
-  const scan = config.publicUrl ?? near[0];
+  const scan = config.publicUrl ?? networkUrls[0];
   return scan ? `${table}${indent((await import('uqr')).renderUnicodeCompact(scan, { border: 1 }))}\n` : table;
 }
 

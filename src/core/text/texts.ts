@@ -8,9 +8,9 @@ import { randomInt } from 'node:crypto';
 import { maxEdits } from '../../protocol/fields.ts';
 import { diffTexts } from '../../text/diff.ts';
 import type { TextEdit } from '../../text/edits.ts';
-import { roomOver } from '../admission.ts';
+import { roomMissing } from '../admission.ts';
+import type { CoreDeps } from '../deps.ts';
 import { PoproomError } from '../errors.ts';
-import type { Parts } from '../parts.ts';
 import type { AppendOutcome, Content, TextAppend, TextEntry } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import {
@@ -80,7 +80,7 @@ const maxRebaseSteps = 20_000;
 const manyEdits = 16;
 
 export function createTexts(
-  { rooms, bus, clock }: Pick<Parts, 'rooms' | 'bus' | 'clock'>,
+  { rooms, bus, clock }: Pick<CoreDeps, 'rooms' | 'bus' | 'clock'>,
   rules: TextRules,
   charging?: TextCharging,
 ) {
@@ -104,7 +104,7 @@ export function createTexts(
 
   async function read(code: RoomCode): Promise<WorkingText> {
     const stored = await rooms.readText(code, clock());
-    if (typeof stored === 'string') throw roomOver(stored);
+    if (typeof stored === 'string') throw roomMissing(stored);
     const text = new WorkingText(stored);
     cache.put(code, text);
     return text;
@@ -140,7 +140,7 @@ export function createTexts(
   async function isCurrent(code: RoomCode, text: WorkingText): Promise<boolean> {
     const { version } = await settle(text);
     const state = await rooms.readState(code, clock(), version);
-    if (typeof state === 'string') throw roomOver(state);
+    if (typeof state === 'string') throw roomMissing(state);
     if (state.text.version === version && text.version === version) return true;
     if (text.pending === 0) drop(code, text);
     return false;
@@ -181,7 +181,7 @@ export function createTexts(
     }
     if (outcome.outcome !== 'stale') {
       drop(code, text);
-      throw roomOver(outcome.outcome);
+      throw roomMissing(outcome.outcome);
     }
     if (text.generation !== generation) return undefined;
     // What was planned for the store, by this edit or by those after it, cannot be taken back in memory.
@@ -271,7 +271,7 @@ export function createTexts(
         const outcome = await rooms.clearHistory(code, { version, revision, content: document.toString() }, clock());
         drop(code, text);
         if (outcome === 'cleared') return;
-        if (outcome !== 'stale') throw roomOver(outcome);
+        if (outcome !== 'stale') throw roomMissing(outcome);
       }
       throw new PoproomError('UNAVAILABLE', 'The text is changing too fast; try again.', { retryAfter: 1 });
     },

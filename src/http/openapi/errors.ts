@@ -2,7 +2,7 @@
 import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../protocol/error-codes.ts';
 import { errorBody } from '../../protocol/schemas.ts';
-import { statusOf } from '../error-reply.ts';
+import { statusOf } from '../response/error-reply.ts';
 import type { Example, Ref, Response } from './document.ts';
 import { errorExamples } from './error-examples.ts';
 import { headersOf } from './headers.ts';

@@ -1,17 +1,17 @@
 /** The one text of a room. */
 
 import { PoproomError } from '../../core/errors.ts';
+import { chain } from '../../core/maybe-promise.ts';
 import type { Content } from '../../core/ports.ts';
 import type { ContentEdit, Rooms } from '../../core/rooms.ts';
-import { after } from '../../core/soon.ts';
 import { editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type { ContentEdited, EditContentRequest, WriteContentRequest } from '../../protocol/types.ts';
-import { type BodyRules, largestContentBody, withJson } from '../body.ts';
-import type { Handler, Service } from '../handler.ts';
-import { json, jsonText, type Reply } from '../reply.ts';
-import { callerOf, header, type Request } from '../request.ts';
-import { timestamp } from '../timestamp.ts';
-import { isNamedBy, parseIfMatch, versionTag } from '../versions.ts';
+import { type BodyRules, largestContentBody, withJson } from '../request/json-body.ts';
+import { callerOf, header, type Request } from '../request/request.ts';
+import { isNamedBy, parseIfMatch, versionTag } from '../request/versions.ts';
+import { json, jsonText, type Reply } from '../response/reply.ts';
+import { timestamp } from '../response/timestamp.ts';
+import type { Handler, Service } from './handler.ts';
 
 export const writeContent = ({ rooms, largestContent }: Service): Handler => {
   const bodyRules = contentRules(rooms, largestContent);
@@ -58,7 +58,7 @@ function editOf({ edits, append, baseVersion }: Omit<EditContentRequest, 'pin'>)
 export const readContent =
   ({ rooms }: Service): Handler =>
   (request) =>
-    after(rooms.readContent(callerOf(request)), (text) => {
+    chain(rooms.readContent(callerOf(request)), (text) => {
       const { length } = text.content;
       if (length <= longestKept) return textReply(text, request);
       // Read again in its turn: texts that wait would fill the memory.

@@ -5,14 +5,14 @@ import type { StoredFile } from '../../core/ports.ts';
 import { largestFile } from '../../protocol/largest-file.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
-import { readJson, smallBody } from '../body.ts';
-import { onCutOff } from '../cut-off.ts';
-import { receiveForm } from '../form.ts';
-import type { Handler, Service } from '../handler.ts';
-import { fileAddresses } from '../links.ts';
-import { json } from '../reply.ts';
-import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request.ts';
-import { timestamp } from '../timestamp.ts';
+import { onAborted } from '../request/aborted.ts';
+import { receiveForm } from '../request/form.ts';
+import { readJson, smallBody } from '../request/json-body.ts';
+import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request/request.ts';
+import { fileAddresses } from '../response/links.ts';
+import { json } from '../response/reply.ts';
+import { timestamp } from '../response/timestamp.ts';
+import type { Handler, Service } from './handler.ts';
 
 /** With boundaries, part headers and the PIN around the file. */
 const largestForm = largestFile + 64 * 1024;
@@ -70,7 +70,7 @@ function badName(message: string): PoproomError {
 /** Ends the work on an upload of which nothing more will come. */
 function signalOf({ raw }: Request): AbortSignal {
   const aborter = new AbortController();
-  onCutOff(raw, (reason) => aborter.abort(reason));
+  onAborted(raw, (reason) => aborter.abort(reason));
   return aborter.signal;
 }
 

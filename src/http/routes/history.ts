@@ -2,11 +2,11 @@
 import type { CheckpointInfo } from '../../core/ports.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, HistoryEntry, HistoryList, HistoryText } from '../../protocol/types.ts';
-import { readJson, smallBody } from '../body.ts';
-import type { Handler, Service } from '../handler.ts';
-import { json } from '../reply.ts';
-import { callerOf } from '../request.ts';
-import { timestamp } from '../timestamp.ts';
+import { readJson, smallBody } from '../request/json-body.ts';
+import { callerOf } from '../request/request.ts';
+import { json } from '../response/reply.ts';
+import { timestamp } from '../response/timestamp.ts';
+import type { Handler, Service } from './handler.ts';
 
 export const listHistory =
   ({ rooms }: Service): Handler =>

@@ -1,8 +1,8 @@
 /** The doors to the live channel. What goes on behind them is not this folder's business. */
 import { PoproomError } from '../../core/errors.ts';
-import type { Handler, Service } from '../handler.ts';
-import { fileAddresses } from '../links.ts';
-import { callerOf, header, type Request } from '../request.ts';
+import { callerOf, header, type Request } from '../request/request.ts';
+import { fileAddresses } from '../response/links.ts';
+import type { Handler, Service } from './handler.ts';
 
 const streamHeaders = {
   'Content-Type': 'text/event-stream',

@@ -1,10 +1,10 @@
 /** Health, probes, figures and the description of the API. */
 import { PoproomError } from '../../core/errors.ts';
 import type { HealthReport, Readiness } from '../../protocol/types.ts';
-import type { Handler, Service } from '../handler.ts';
-import { ownBase } from '../links.ts';
-import { json } from '../reply.ts';
-import { timestamp } from '../timestamp.ts';
+import { ownBase } from '../response/links.ts';
+import { json } from '../response/reply.ts';
+import { timestamp } from '../response/timestamp.ts';
+import type { Handler, Service } from './handler.ts';
 
 export const health =
   ({ probes }: Service): Handler =>

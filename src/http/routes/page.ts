@@ -1,11 +1,11 @@
 /** Hands out the page. What stands at its addresses is one and the same: the page itself looks at where it is. */
 import { PoproomError } from '../../core/errors.ts';
-import { pickEncoding } from '../accept-encoding.ts';
-import type { Handler, Service } from '../handler.ts';
-import type { PageFile, PageFiles } from '../page-files.ts';
-import type { Reply } from '../reply.ts';
-import { header, type Request } from '../request.ts';
-import { isNamedBy } from '../versions.ts';
+import type { PageFile, PageFiles } from '../page/files.ts';
+import { pickEncoding } from '../request/accept-encoding.ts';
+import { header, type Request } from '../request/request.ts';
+import { isNamedBy } from '../request/versions.ts';
+import type { Reply } from '../response/reply.ts';
+import type { Handler, Service } from './handler.ts';
 
 type PageService = Pick<Service, 'page' | 'links'>;
 
@@ -37,7 +37,7 @@ function readOnce(service: PageService): () => Promise<PageFiles> {
 }
 
 async function read({ page, links }: PageService): Promise<PageFiles> {
-  const { loadPageFiles } = await import('../page-files.ts');
+  const { loadPageFiles } = await import('../page/files.ts');
   const files = await loadPageFiles(page, links);
   if (files) return files;
   throw new PoproomError('NOT_FOUND', 'The page was not built: run "npm run build". The API is described at /docs.');

@@ -1,11 +1,11 @@
 /** Hands out the bytes of files, in a way that no file can act on the service's origin. */
 import { PoproomError } from '../../core/errors.ts';
 import type { ByteRange, StoredFile } from '../../core/ports.ts';
-import { errorBody } from '../error-reply.ts';
-import type { Handler, Service } from '../handler.ts';
-import { json, type Reply } from '../reply.ts';
-import { header, type Request } from '../request.ts';
-import { isNamedBy } from '../versions.ts';
+import { header, type Request } from '../request/request.ts';
+import { isNamedBy } from '../request/versions.ts';
+import { errorBody } from '../response/error-reply.ts';
+import { json, type Reply } from '../response/reply.ts';
+import type { Handler, Service } from './handler.ts';
 
 export const serveFile =
   ({ files }: Service): Handler =>

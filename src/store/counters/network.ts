@@ -1,5 +1,5 @@
 /** Who a visitor of a room is to the counters. */
-import type { ClientId, Visit } from '../../core/ports.ts';
+import type { AccessAttempt, ClientId } from '../../core/ports.ts';
 
 /** The network of a client, as far as its address tells: 16 bits of IPv4, 32 of IPv6. An API key is its own. */
 export function networkOf(client: ClientId): string {
@@ -9,6 +9,6 @@ export function networkOf(client: ClientId): string {
 }
 
 /** Who tries a PIN. Pages of other sites are told apart from their visitor, whom they could lock out otherwise. */
-export function guesserOf({ client, isCrossSite }: Pick<Visit, 'client' | 'isCrossSite'>): ClientId {
+export function guesserOf({ client, isCrossSite }: Pick<AccessAttempt, 'client' | 'isCrossSite'>): ClientId {
   return isCrossSite ? `${client}#cross-site` : client;
 }

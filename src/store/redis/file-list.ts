@@ -1,5 +1,5 @@
 /** The files of a room. Where each of them is found by its id alone lies elsewhere on a cluster. */
-import type { Absence, GuardRules, RoomStore, StoredFile } from '../../core/ports.ts';
+import type { GuardRules, MissingReason, RoomStore, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { clearUp } from './clear-up.ts';
@@ -31,7 +31,7 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
       if (typeof reply === 'string') {
         await redis.send(index, ['DEL', index]);
         if (file.owner) await storage.release({ blob: file.blob, owner: file.owner });
-        return reply as Absence | 'full';
+        return reply as MissingReason | 'full';
       }
       // It is stored; where this fails, the sweep does it.
       if (file.owner) await storage.dropReservation(file.blob, file.owner).catch(() => undefined);
@@ -43,7 +43,7 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
     async listFiles(code, now) {
       const { room, files } = keys.ofRoom(code);
       const reply = await redis.run(scripts.listFiles, [room, files], [now, rules.rememberExpiredMs]);
-      return typeof reply === 'string' ? (reply as Absence) : filesOf(reply as string[]);
+      return typeof reply === 'string' ? (reply as MissingReason) : filesOf(reply as string[]);
     },
 
     async findFile(fileId, now) {
@@ -59,7 +59,7 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
       const { room, files, blobs, trash, trashOwners, storedBytes } = keys.ofRoom(code);
       const touched = [room, files, blobs, trash, trashOwners, storedBytes];
       const reply = await redis.run(scripts.removeFile, touched, [now, rules.rememberExpiredMs, fileId]);
-      if (typeof reply === 'string') return reply as 'no-file' | Absence;
+      if (typeof reply === 'string') return reply as 'no-file' | MissingReason;
       const index = keys.roomOfFile(fileId);
       await clearUp(redis, index, ['DEL', index]);
       return { seq: Number(reply) };

@@ -1,5 +1,5 @@
 /** The rooms in Redis for the command line, which is to them as any other node. */
-import type { Absence, RoomDirectory, RoomSummary, Store } from '../../core/ports.ts';
+import type { MissingReason, RoomDirectory, RoomSummary, Store } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script } from '../../redis/script.ts';
@@ -10,7 +10,7 @@ export interface RedisDirectoryParts {
   prefix: string;
   store: Pick<Store, 'rooms' | 'archive'>;
   /** Removes rooms as any node does; says why one was not there. */
-  remove: (codes: readonly RoomCode[]) => Promise<(Absence | undefined)[]>;
+  remove: (codes: readonly RoomCode[]) => Promise<(MissingReason | undefined)[]>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,14 @@
 /** Rooms in Redis: each method one script, where what it touches lies under one hash tag. */
 import { randomBytes } from 'node:crypto';
-import type { Absence, GuardRules, Refusal, Room, RoomState, RoomStore, Visit } from '../../core/ports.ts';
+import type {
+  AccessAttempt,
+  GuardRules,
+  MissingReason,
+  Refusal,
+  Room,
+  RoomState,
+  RoomStore,
+} from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { guesserOf, networkOf } from '../counters/network.ts';
@@ -32,19 +40,20 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
   const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);
   const countMisses = createCounters(redis, scripts.settleLookup, keys.misses, rules);
 
-  async function visitRoom(visit: Visit, wanted: 'room' | 'text'): Promise<Entrance> {
-    const { code, now } = visit;
-    const before = lockouts.until(guesserOf(visit), now) ?? (leavesTraces(visit) ? await settle(visit, 0) : undefined);
+  async function visitRoom(attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Entrance> {
+    const { code, now } = attempt;
+    const before =
+      lockouts.until(guesserOf(attempt), now) ?? (leavesTraces(attempt) ? await settle(attempt, 0) : undefined);
     if (before !== undefined) return { outcome: 'too-many-misses', until: before };
-    const entrance: Entrance = code ? await enter(code, visit, wanted) : { outcome: 'unknown' };
+    const entrance: Entrance = code ? await enter(code, attempt, wanted) : { outcome: 'unknown' };
     const missed = entrance.outcome === 'unknown' || entrance.outcome === 'pin-incorrect';
-    const after = await settle(visit, missed ? 1 : 0);
+    const after = await settle(attempt, missed ? 1 : 0);
     return after === undefined ? entrance : { outcome: 'too-many-misses', until: after };
   }
 
-  async function enter(code: RoomCode, visit: Visit, wanted: 'room' | 'text'): Promise<Entrance> {
-    const { pinMac, deviceId, now } = visit;
-    const client = guesserOf(visit);
+  async function enter(code: RoomCode, attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Entrance> {
+    const { pinMac, deviceId, now } = attempt;
+    const client = guesserOf(attempt);
     const { room, guard, trusted, seen, edits } = keys.ofRoom(code);
     const salt = pinMac ? randomBytes(8).toString('hex') : '';
     const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, pinMac ? networkOf(client) : ''];
@@ -63,12 +72,12 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
   }
 
   /** Counts a look-up's misses; returns until when a client is shut out that had looked up too much before. */
-  async function settle(visit: Visit, misses: 0 | 1): Promise<number | undefined> {
+  async function settle(attempt: AccessAttempt, misses: 0 | 1): Promise<number | undefined> {
     if (rules.missesPerClient === 0) return undefined;
-    const { client, isCrossSite, now } = visit;
+    const { client, isCrossSite, now } = attempt;
     const args = [misses, now, rules.missesPerClient, rules.windowMs, isCrossSite ? crossSiteMisses : 0];
     const [shutOut, until] = (await countMisses(client, now, args)) as unknown as [number, string];
-    if (Number(until) > 0) lockouts.note(guesserOf(visit), Number(until));
+    if (Number(until) > 0) lockouts.note(guesserOf(attempt), Number(until));
     return shutOut === 1 ? Number(until) : undefined;
   }
 
@@ -104,21 +113,21 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       return undefined;
     },
 
-    async admit(visit) {
-      const entrance = await visitRoom(visit, 'room');
+    async admit(attempt) {
+      const entrance = await visitRoom(attempt, 'room');
       if (entrance.outcome !== 'admitted') return entrance;
       return { outcome: 'admitted', room: roomOf(entrance.code, entrance.found as string[]) };
     },
 
-    async read(visit) {
-      const entrance = await visitRoom(visit, 'text');
+    async read(attempt) {
+      const entrance = await visitRoom(attempt, 'text');
       if (entrance.outcome !== 'admitted') return entrance;
       return { outcome: 'admitted', content: contentOf(entrance.found as FullTextReply) };
     },
 
     async deleteRoom(code, now) {
       const reply = await redis.run(scripts.deleteRoom, dropKeys(code), [now, rules.rememberExpiredMs, code]);
-      if (typeof reply === 'string') return reply as Absence;
+      if (typeof reply === 'string') return reply as MissingReason;
       const [seq, hadText] = reply as [number, number];
       await clearUp(redis, keys.rooms, ['ZREM', keys.rooms, code]);
       // Where this fails, the sweep does it.
@@ -130,7 +139,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       const { room, files, edits } = keys.ofRoom(code);
       const args = [now, rules.rememberExpiredMs, sinceVersion ?? ''];
       const reply = await redis.run(scripts.readState, [room, files, edits], args);
-      return typeof reply === 'string' ? (reply as Absence) : stateOf(code, reply as StateReply);
+      return typeof reply === 'string' ? (reply as MissingReason) : stateOf(code, reply as StateReply);
     },
 
     async notePinAttempt(code, now) {
@@ -142,7 +151,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       const { room, guard, trusted } = keys.ofRoom(code);
       const args = [now, rules.rememberExpiredMs, client];
       const reply = await redis.run(scripts.resetPinGuard, [room, guard, trusted], args);
-      return typeof reply === 'string' ? (reply as Absence) : { seq: Number(reply) };
+      return typeof reply === 'string' ? (reply as MissingReason) : { seq: Number(reply) };
     },
 
     async expireRooms(now, limit) {
@@ -164,7 +173,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
 type Entrance = { outcome: 'admitted'; code: RoomCode; found: unknown } | Refusal;
 
 /** At the door of a room. Who leaves none costs no step more: that it is shut out is seen after, in time. */
-const leavesTraces = ({ pinMac, deviceId }: Visit): boolean => pinMac !== undefined || deviceId !== undefined;
+const leavesTraces = ({ pinMac, deviceId }: AccessAttempt): boolean => pinMac !== undefined || deviceId !== undefined;
 
 const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
 

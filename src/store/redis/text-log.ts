@@ -1,10 +1,10 @@
 /** The text of a room, the log of its edits, and its history. Edits are applied here, not in the scripts. */
 import type {
-  Absence,
   Checkpoint,
   CheckpointInfo,
   Content,
   GuardRules,
+  MissingReason,
   RoomStore,
   TextAppend,
   TextEntry,
@@ -22,7 +22,7 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
     async readText(code, now) {
       const { room, edits, history } = keys.ofRoom(code);
       const reply = await redis.run(scripts.readText, [room, edits, history], [now, rememberExpiredMs]);
-      if (typeof reply === 'string') return reply as Absence;
+      if (typeof reply === 'string') return reply as MissingReason;
       const [text, checkpointVersion, keepsHistory, revision, charged] = reply as [
         TextAndLogReply,
         string,
@@ -44,7 +44,7 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       const { room, edits, history, historyTexts } = keys.ofRoom(code);
       const args = [append.entry.writtenAt, rememberExpiredMs, ...argumentsOf(append)];
       const reply = await redis.run(scripts.appendText, [room, edits, history, historyTexts], args);
-      if (typeof reply === 'string') return { outcome: reply as Absence };
+      if (typeof reply === 'string') return { outcome: reply as MissingReason };
       if ((reply as unknown[])[0] === 'appended') return { outcome: 'appended', seq: (reply as [string, number])[1] };
       const [, version, revision, entries] = reply as ['stale', number, string, string[] | null];
       return { outcome: 'stale', version, revision: Number(revision), entries: entries?.map(entryOf) };
@@ -53,14 +53,14 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
     async listHistory(code, now) {
       const { room, history } = keys.ofRoom(code);
       const reply = await redis.run(scripts.listHistory, [room, history], [now, rememberExpiredMs]);
-      return typeof reply === 'string' ? (reply as Absence) : (reply as string[]).map(checkpointInfoOf);
+      return typeof reply === 'string' ? (reply as MissingReason) : (reply as string[]).map(checkpointInfoOf);
     },
 
     async readCheckpoint(code, version, now) {
       const { room, history, historyTexts } = keys.ofRoom(code);
       const args = [now, rememberExpiredMs, version];
       const reply = await redis.run(scripts.readCheckpoint, [room, history, historyTexts], args);
-      if (typeof reply === 'string') return reply as Absence | 'no-checkpoint';
+      if (typeof reply === 'string') return reply as MissingReason | 'no-checkpoint';
       const [info, content] = reply as [string, string];
       return { ...checkpointInfoOf(info), content };
     },
@@ -69,7 +69,7 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       const { room, edits, history, historyTexts } = keys.ofRoom(code);
       const args = [now, rememberExpiredMs, version, revision, content];
       const reply = await redis.run(scripts.clearHistory, [room, edits, history, historyTexts], args);
-      return reply as 'cleared' | 'stale' | Absence;
+      return reply as 'cleared' | 'stale' | MissingReason;
     },
   };
 }

@@ -1,6 +1,6 @@
 /** All ledgers of the engine together: loaded at the start, written behind while it runs, written out at the end. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Ledger } from './ledger.ts';
+import type { CounterTable } from './counter-table.ts';
 import type { Writer } from './writer.ts';
 
 const flushEveryMs = 1000;
@@ -10,7 +10,7 @@ export interface Counters {
   close(): Promise<void>;
 }
 
-export function keepCounters(db: DatabaseSync, writer: Writer, ledgers: Ledger<never>[], now: number): Counters {
+export function keepCounters(db: DatabaseSync, writer: Writer, ledgers: CounterTable<never>[], now: number): Counters {
   load(db, ledgers, now);
 
   async function flush(): Promise<void> {
@@ -39,7 +39,7 @@ export function keepCounters(db: DatabaseSync, writer: Writer, ledgers: Ledger<n
   };
 }
 
-function load(db: DatabaseSync, ledgers: Ledger<never>[], now: number): void {
+function load(db: DatabaseSync, ledgers: CounterTable<never>[], now: number): void {
   const byKind = new Map(ledgers.map((ledger) => [ledger.kind, ledger]));
   const rows = db.prepare('SELECT kind, key, state FROM counters WHERE expires_at > ? ORDER BY expires_at').all(now);
   for (const { kind, key, state } of rows) {

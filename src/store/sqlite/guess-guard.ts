@@ -1,9 +1,9 @@
 /** The guards against guessing codes and PINs. Synchronous inside: counting and checking are one step. */
-import type { ClientId, GuardRules, Room, Visit } from '../../core/ports.ts';
+import type { AccessAttempt, ClientId, GuardRules, Room } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget } from '../counters/budget.ts';
 import { guesserOf, networkOf } from '../counters/network.ts';
-import { Ledger } from './ledger.ts';
+import { CounterTable } from './counter-table.ts';
 
 interface Misses {
   count: number;
@@ -42,7 +42,7 @@ interface LifeCount {
   ofTrusted: Record<ClientId, number>;
 }
 
-type Visitor = Pick<Visit, 'client' | 'isCrossSite' | 'now'>;
+type Visitor = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
 
 export type PinTrial =
@@ -60,9 +60,9 @@ export type GuessGuard = ReturnType<typeof createGuessGuard>;
 
 /** `attemptsOf` a room are its wrong PINs as the database has them, which a crash does not forget. */
 export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode) => number, most = mostGuards) {
-  const misses = new Ledger<Misses>('miss', ({ resetAt }) => resetAt);
+  const misses = new CounterTable<Misses>('miss', ({ resetAt }) => resetAt);
   const missBudget = new CounterBudget(rules);
-  const guards = new Ledger<RoomGuard>('pin', ({ roomExpiresAt }) => roomExpiresAt);
+  const guards = new CounterTable<RoomGuard>('pin', ({ roomExpiresAt }) => roomExpiresAt);
   /** Guards whose life count is not behind the database. */
   const compared = new WeakSet<RoomGuard>();
   const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);

@@ -10,20 +10,20 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import { createArchive } from './archive.ts';
 import { connect } from './connection.ts';
+import type { CounterTable } from './counter-table.ts';
 import { keepCounters } from './counters.ts';
 import { watchDisk } from './disk-reserve.ts';
 import { createEraser, type DatabaseFile } from './erasure.ts';
 import { lockFolder, sqliteBusy } from './folder-lock.ts';
 import { createGuessGuard } from './guess-guard.ts';
 import { createKeyStore } from './key-store.ts';
-import type { Ledger } from './ledger.ts';
 import { createOperatorInbox } from './operator-inbox.ts';
 import { createPrivateFile } from './private-file.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
 import { compact, migrate } from './schema.ts';
-import { createSnapshot, type Snapshot } from './snapshot.ts';
+import { createSnapshot, type ReadSnapshot } from './snapshot.ts';
 import { createStorage } from './storage.ts';
 import { createWriter, sqliteFull, storageFull, eraseEveryMs as usualEraseEveryMs, type Writer } from './writer.ts';
 
@@ -41,7 +41,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
   const rates = createRateCounter(rules);
   const attempts = db.prepare('SELECT pin_attempts FROM rooms WHERE id = ?');
   const guard = createGuessGuard(rules, (code) => Number(attempts.get(roomIdOf(code))?.pin_attempts ?? 0));
-  const ledgers = [rates.ledger, ...guard.ledgers] as unknown as Ledger<never>[];
+  const ledgers = [rates.ledger, ...guard.ledgers] as unknown as CounterTable<never>[];
   const counters = keepCounters(db, writer, ledgers, now);
   const storage = createStorage(db, writer);
   const ping = db.prepare('SELECT 1 FROM room_count');
@@ -80,7 +80,7 @@ function makeFolder(folder: string): string {
 
 interface Opened {
   db: DatabaseSync;
-  snapshot: Snapshot;
+  snapshot: ReadSnapshot;
   writer: Writer;
   close(): Promise<void>;
 }

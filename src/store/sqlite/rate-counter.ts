@@ -1,15 +1,15 @@
 /** Requests per client and window. Synchronous inside, so that a burst is granted exactly the limit. */
 import type { Allowance, ClientId, GuardRules, Quota, RateCounter } from '../../core/ports.ts';
 import { CounterBudget } from '../counters/budget.ts';
-import { Ledger } from './ledger.ts';
+import { CounterTable } from './counter-table.ts';
 
 interface Spending {
   used: number;
   resetAt: number;
 }
 
-export function createRateCounter(rules: GuardRules): RateCounter & { ledger: Ledger<Spending> } {
-  const ledger = new Ledger<Spending>('rate', ({ resetAt }) => resetAt);
+export function createRateCounter(rules: GuardRules): RateCounter & { ledger: CounterTable<Spending> } {
+  const ledger = new CounterTable<Spending>('rate', ({ resetAt }) => resetAt);
   const budget = new CounterBudget(rules);
 
   /** After a clock that was ahead is set back, nobody waits for longer than a whole window. */

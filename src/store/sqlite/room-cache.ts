@@ -26,7 +26,7 @@ const mostTextUnits = 8 * 1024 * 1024;
 /** Longer texts would push out many rooms each, and reading them is not what costs when they are sent. */
 const longestText = 256 * 1024;
 /** A prime, so that the numbers of codes spread over all of them. */
-const glimpses = 4093;
+const recentReadSlots = 4093;
 
 interface Generation {
   rooms: Map<RoomCode, CachedRoom>;
@@ -38,7 +38,7 @@ export class RoomCache {
   #young = emptyGeneration();
   #old = emptyGeneration();
   /** The last room that fell on each. */
-  #glimpsed = new Float64Array(glimpses);
+  #recentReads = new Float64Array(recentReadSlots);
 
   get(code: RoomCode): CachedRoom | undefined {
     return this.#young.rooms.get(code) ?? this.#rejuvenated(code);
@@ -56,10 +56,10 @@ export class RoomCache {
    * while, and keeping those costs more than to look them up again.
    */
   isReadAgain(id: RoomId): boolean {
-    const glimpse = Number(id);
-    const at = glimpse % glimpses;
-    const again = this.#glimpsed[at] === glimpse;
-    this.#glimpsed[at] = glimpse;
+    const readKey = Number(id);
+    const at = readKey % recentReadSlots;
+    const again = this.#recentReads[at] === readKey;
+    this.#recentReads[at] = readKey;
     return again;
   }
 

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Absence, OperatorRequest, RoomDirectory, RoomSummary } from '../../core/ports.ts';
+import type { MissingReason, OperatorRequest, RoomDirectory, RoomSummary } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { connect } from './connection.ts';
 import { FolderInUse, lockFolder } from './folder-lock.ts';
@@ -16,7 +16,7 @@ import { migrate } from './schema.ts';
 export interface SqliteDirectoryOptions {
   folder: string;
   /** Removes rooms while no server runs; says why one was not there. */
-  removeAlone: (codes: readonly RoomCode[]) => Promise<(Absence | undefined)[]>;
+  removeAlone: (codes: readonly RoomCode[]) => Promise<(MissingReason | undefined)[]>;
 }
 
 /** Much longer than a running server takes to answer. */
@@ -80,7 +80,7 @@ export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOpti
       const { id, answer } = await ask({ remove: codes }, now);
       if (answer === undefined) return codes.map(() => 'requested');
       withdraw(id);
-      return answer as ('removed' | Absence)[];
+      return answer as ('removed' | MissingReason)[];
     },
 
     async close() {

@@ -1,7 +1,16 @@
 /** Rooms on SQLite: reads here, writes through the writer, the door's counters in memory. */
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Absence, Content, GuardRules, Refusal, RoomStore, Soon, StoredFile, Visit } from '../../core/ports.ts';
+import type {
+  AccessAttempt,
+  Content,
+  GuardRules,
+  MaybePromise,
+  MissingReason,
+  Refusal,
+  RoomStore,
+  StoredFile,
+} from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { createDeviceList } from './device-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
@@ -18,7 +27,7 @@ import {
   roomColumns,
   roomOf,
 } from './rows.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { ReadSnapshot } from './snapshot.ts';
 import { prepareOnce } from './statements.ts';
 import type { SqliteStorage } from './storage.ts';
 import { contentOf, type RoomToRead, roomToReadOf, type TextRow, textQuery } from './text-query.ts';
@@ -28,7 +37,7 @@ import type { Writer } from './writer.ts';
 
 export interface RoomStoreParts {
   db: DatabaseSync;
-  snapshot: Snapshot;
+  snapshot: ReadSnapshot;
   writer: Writer;
   rules: GuardRules;
   guard: GuessGuard;
@@ -57,7 +66,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
   function find(code: RoomCode): CachedRoom | undefined {
     const cached = cache.get(code);
     if (cached) return cached;
-    snapshot.share();
+    snapshot.beginSharedRead();
     const row = roomById.get(roomIdOf(code));
     return row && cache.put(code, cachedRoomOf(row));
   }
@@ -66,7 +75,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
   function findToRead(code: RoomCode): CachedWithText | RoomToRead | undefined {
     const cached = cache.get(code);
     if (cached && hasText(cached)) return cached;
-    snapshot.share();
+    snapshot.beginSharedRead();
     const row = textById.get(roomIdOf(code)) as unknown as TextRow | undefined;
     return row && roomToReadOf(code, row);
   }
@@ -90,10 +99,10 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
   }
 
   /** Why a room is not there. */
-  const absenceOf = (code: RoomCode, now: number): Absence =>
+  const absenceOf = (code: RoomCode, now: number): MissingReason =>
     expiredById.get(roomIdOf(code), now - rules.rememberExpiredMs) ? 'expired' : 'gone';
 
-  const orWhy = <T>(code: RoomCode, now: number, outcome: T | 'gone'): T | Absence =>
+  const orWhy = <T>(code: RoomCode, now: number, outcome: T | 'gone'): T | MissingReason =>
     outcome === 'gone' ? absenceOf(code, now) : outcome;
 
   /** From the database alone and in one transaction, so that seq, text and files belong together. */
@@ -101,7 +110,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     code: RoomCode,
     now: number,
     read: (id: RoomId, record: RecordRow) => T,
-  ): Promise<T | Absence> {
+  ): Promise<T | MissingReason> {
     const id = roomIdOf(code);
     const found = snapshot.within(() => {
       const record = liveById.get(id, now) as RecordRow | undefined;
@@ -122,18 +131,21 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
   }
 
   /** Through the door of a room; it is returned, or why not. */
-  function enter<R extends RoomAccess>(visit: Visit, lookUp: (code: RoomCode) => R | undefined): R | Soon<Refusal> {
-    const { code, pinMac, deviceId, now } = visit;
-    const until = guard.missedOutUntil(visit);
+  function enter<R extends RoomAccess>(
+    attempt: AccessAttempt,
+    lookUp: (code: RoomCode) => R | undefined,
+  ): R | MaybePromise<Refusal> {
+    const { code, pinMac, deviceId, now } = attempt;
+    const until = guard.missedOutUntil(attempt);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
     const found = code && lookUp(code);
-    if (!found) return absent(visit, undefined);
-    if (found.room.expiresAt <= now) return over(found.room, visit);
+    if (!found) return absent(attempt, undefined);
+    if (found.room.expiresAt <= now) return over(found.room, attempt);
 
     const { room, pinMac: roomMac } = found;
     if (roomMac) {
       if (!pinMac) return { outcome: 'pin-required' };
-      const trial = guard.tryPin(room, visit, () => timingSafeEqual(roomMac, pinMac));
+      const trial = guard.tryPin(room, attempt, () => timingSafeEqual(roomMac, pinMac));
       if (trial.outcome === 'locked') return { ...trial, outcome: 'pin-locked' };
       if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect' };
     }
@@ -142,9 +154,9 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
   }
 
   /** Counted before anything is waited for, so that many at once are counted too. */
-  async function over({ code, expiresAt }: RoomAccess['room'], visit: Visit): Promise<Refusal> {
-    const admission = absent(visit, expiresAt);
-    await endForGood(code, visit.now);
+  async function over({ code, expiresAt }: RoomAccess['room'], attempt: AccessAttempt): Promise<Refusal> {
+    const admission = absent(attempt, expiresAt);
+    await endForGood(code, attempt.now);
     return admission;
   }
 
@@ -153,23 +165,23 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     await changing(code, writer.run('expireRoom', code, now)).catch(() => undefined);
   }
 
-  function absent(visit: Visit, expiredAt: number | undefined): Refusal {
-    const { code, now } = visit;
+  function absent(attempt: AccessAttempt, expiredAt: number | undefined): Refusal {
+    const { code, now } = attempt;
     const since = now - rules.rememberExpiredMs;
     const expired = expiredAt === undefined ? code && absenceOf(code, now) === 'expired' : expiredAt > since;
     if (expired) return { outcome: 'expired' };
-    guard.miss(visit);
+    guard.miss(attempt);
     return { outcome: 'unknown' };
   }
 
   return {
-    admit(visit) {
-      const found = enter(visit, find);
+    admit(attempt) {
+      const found = enter(attempt, find);
       return 'room' in found ? { outcome: 'admitted', room: found.room } : found;
     },
 
-    read(visit) {
-      const found = enter(visit, findToRead);
+    read(attempt) {
+      const found = enter(attempt, findToRead);
       if (!('room' in found)) return found;
       return { outcome: 'admitted', content: 'row' in found ? readContent(found) : found.content };
     },

@@ -9,9 +9,9 @@ import type { DatabaseSync } from 'node:sqlite';
 
 const longestMs = 100;
 
-export interface Snapshot {
+export interface ReadSnapshot {
   /** Before a read: it may share its look with those after it. */
-  share(): void;
+  beginSharedRead(): void;
   /** Reads as of one moment. */
   within<T>(read: () => T): T;
   /** For a write that begins, until the one for its end. */
@@ -19,7 +19,7 @@ export interface Snapshot {
   resume(): void;
 }
 
-export function createSnapshot(db: DatabaseSync): Snapshot {
+export function createSnapshot(db: DatabaseSync): ReadSnapshot {
   // Run by `get`: `run` returns the id of the last row, here one that a migration inserted, and throws where that is
   // larger than a JavaScript number.
   const begin = db.prepare('BEGIN');
@@ -35,7 +35,7 @@ export function createSnapshot(db: DatabaseSync): Snapshot {
   }
 
   return {
-    share() {
+    beginSharedRead() {
       if (suspended || timer) return;
       begin.get();
       timer = setTimeout(end, longestMs);

@@ -1,5 +1,5 @@
 /** The text of a room and its history: reads here, writes through the writer. */
-import type { Absence, AppendOutcome, RoomStore, TextAppend } from '../../core/ports.ts';
+import type { AppendOutcome, MissingReason, RoomStore, TextAppend } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { entryOf } from './edit-log.ts';
 import type { RoomCache } from './room-cache.ts';
@@ -14,8 +14,8 @@ export interface TextStoreParts {
   writer: Writer;
   cache: RoomCache;
   /** Reads a live room as of one moment. */
-  readLive<T>(code: RoomCode, now: number, read: (id: RoomId, record: RecordRow) => T): Promise<T | Absence>;
-  absenceOf(code: RoomCode, now: number): Absence;
+  readLive<T>(code: RoomCode, now: number, read: (id: RoomId, record: RecordRow) => T): Promise<T | MissingReason>;
+  absenceOf(code: RoomCode, now: number): MissingReason;
 }
 
 type TextStore = Pick<RoomStore, 'readText' | 'appendText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'>;

@@ -8,7 +8,7 @@ import type { RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { DatabaseFile } from './erasure.ts';
 import type { Operations } from './operations.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { ReadSnapshot } from './snapshot.ts';
 import type { AppendTexts } from './text-operations.ts';
 
 type Name = keyof Operations;
@@ -55,7 +55,7 @@ export interface Writer {
 
 export interface WriterOptions extends Pick<ThreadData, 'isLogTrusted'> {
   file: DatabaseFile;
-  snapshot: Pick<Snapshot, 'suspend' | 'resume'>;
+  snapshot: Pick<ReadSnapshot, 'suspend' | 'resume'>;
   eraseEveryMs: number;
 }
 

@@ -1,9 +1,9 @@
 /** Where files are: the data folder and its disk, and the bucket where there is one. */
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { findOpenPaths, type OpenPath } from '../../../data-folder.ts';
-import type { BucketTrouble } from '../../../examination/bucket.ts';
-import { secretIn } from '../../../secret.ts';
+import type { BucketTrouble } from '../../../blobs/inspect.ts';
+import { findOpenPaths, type OpenPath } from '../../../engine/data-folder.ts';
+import { secretIn } from '../../../engine/secret.ts';
 import { inBytes } from '../../byte-count.ts';
 import type { Check, Look } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
@@ -94,8 +94,8 @@ const secret: Look = async ({ dataDir, secret: given }) => {
 
 const bucket: Look = async ({ files, s3Endpoint, s3PathStyle }) => {
   if (files === 'disk:') return [];
-  const { examineBucket } = await import('../../../examination/bucket.ts');
-  const trouble = await examineBucket(files, { s3Endpoint, s3PathStyle });
+  const { inspectBucket } = await import('../../../blobs/inspect.ts');
+  const trouble = await inspectBucket({ ...files, endpoint: s3Endpoint, pathStyle: s3PathStyle });
   if (trouble) return [aboutTrouble(files.bucket, trouble)];
   return [ok(`The bucket ${files.bucket} takes, gives back and removes an object.`)];
 };

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../../config.ts';
-import { totalMaxBytes } from '../../../engine.ts';
+import { totalMaxBytes } from '../../../engine/open.ts';
 import { inBytes } from '../../byte-count.ts';
 import { about, bad, type Finding, ok, warning } from './finding.ts';
 

@@ -1,7 +1,8 @@
 /** Where rooms are: the database in the data folder, or Redis. */
 import type { Config } from '../../../config.ts';
-import { type DatabaseFacts, examineDatabase } from '../../../examination/database.ts';
-import type { RedisFacts } from '../../../examination/redis.ts';
+import { guardRules } from '../../../core/limits.ts';
+import type { RedisFacts } from '../../../store/redis/inspect.ts';
+import { type DatabaseFacts, inspectDatabase } from '../../../store/sqlite/inspect.ts';
 import type { Check, Look } from './check.ts';
 import { clockFinding } from './clock.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
@@ -28,7 +29,7 @@ const uncompacted = warning(
 
 function lookInto(folder: string): DatabaseFacts | Finding {
   try {
-    const facts = examineDatabase(folder);
+    const facts = inspectDatabase(folder);
     if (facts === undefined) return ok('There is no database yet; the server makes it when it starts.');
     if (facts !== 'unread') return facts;
     const what = 'The database has a log that was never taken in, as in a copy: it was not looked into.';
@@ -43,10 +44,10 @@ const damaged = (how: string) =>
 
 const redis: Look = async (config) => {
   if (config.store === 'sqlite:') return [];
-  const { examineRedis, whereIsRedis } = await import('../../../examination/redis.ts');
+  const { inspectRedis, whereIsRedis } = await import('../../../store/redis/inspect.ts');
   const where = whereIsRedis(config.store);
   try {
-    const facts = await examineRedis(config.store);
+    const facts = await inspectRedis(config.store, guardRules(0));
     const storage = await aboutStorage(config, facts.storedBytes);
     return [...aboutRedis(where, facts), ...aboutKeys(config, facts.keysInForce), ...storage];
   } catch (error) {

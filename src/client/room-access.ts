@@ -1,0 +1,7 @@
+/** How a client is known in a room. */
+export interface RoomAccess {
+  code: string;
+  pin: string | undefined;
+  deviceId: string | undefined;
+  deviceName: string | undefined;
+}

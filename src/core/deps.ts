@@ -1,0 +1,14 @@
+/** What the rules of the service work with; put together once, by the composition root. */
+import type { BlobStore, Clock, EventBus, RoomStore, StorageAccounts } from './ports.ts';
+import type { StorageQuota } from './storage-quota.ts';
+
+export interface CoreDeps {
+  rooms: RoomStore;
+  blobs: BlobStore;
+  bus: EventBus;
+  storage: StorageAccounts;
+  quota: StorageQuota;
+  clock: Clock;
+  /** Keys the hashes of PINs. */
+  secret: string;
+}

@@ -1,0 +1,47 @@
+/** Where an engine keeps its things, as one writes it. Each reader throws a sentence that continues "NAME …". */
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Bucket, readBucket } from '../config.ts';
+import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
+
+export type StorePlace = { folder: string } | { redis: RedisTarget };
+export type FilesPlace = { folder: string } | { bucket: Bucket };
+
+export interface EnginePlace {
+  store: StorePlace;
+  files: FilesPlace;
+}
+
+/** `sqlite:FOLDER` or `redis://…`. It is not repeated in a message, for it may hold a password. */
+export function readStorePlace(text: string): StorePlace {
+  const folder = folderIn('sqlite', text);
+  if (folder) return { folder };
+  if (/^rediss?:/.test(text)) return { redis: parseRedisUrl(text) };
+  throw new Error('must be sqlite:FOLDER or an address such as redis://localhost:6379');
+}
+
+/** `disk:FOLDER` or `s3://BUCKET/PREFIX`. */
+export function readFilesPlace(text: string): FilesPlace {
+  const folder = folderIn('disk', text);
+  if (folder) return { folder };
+  const bucket = readBucket(text);
+  if (bucket) return { bucket };
+  throw new Error('must be disk:FOLDER or a bucket such as s3://my-bucket/poproom');
+}
+
+/** Two slashes would make a path from the root of what was meant to be near. */
+function folderIn(scheme: string, text: string): string | undefined {
+  const rest = text.startsWith(`${scheme}:`) ? text.slice(scheme.length + 1) : '';
+  return rest === '' || rest.startsWith('//') ? undefined : resolve(rest);
+}
+
+export function isSameStore(one: StorePlace, other: StorePlace): boolean {
+  return nameOf(one) === nameOf(other);
+}
+
+/** What the ways to write the same store have in common. */
+function nameOf(store: StorePlace): string {
+  if ('folder' in store) return existsSync(store.folder) ? realpathSync(store.folder) : store.folder;
+  const { nodes, database = 0, prefix } = store.redis;
+  return JSON.stringify([nodes.map(({ host, port }) => `${host}:${port}`).sort(), database, prefix]);
+}

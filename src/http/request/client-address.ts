@@ -1,0 +1,61 @@
+/** Which address a request counts for, and whether a proxy that we trust brought it. */
+import type { IncomingMessage } from 'node:http';
+import { type BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
+import type { ClientId } from '../../core/ports.ts';
+
+export function clientAddress(request: IncomingMessage, proxies: BlockList): ClientId {
+  const peer = fold(request.socket.remoteAddress ?? '');
+  const forwarded = request.headers['x-forwarded-for'];
+  if (forwarded === undefined || !isTrusted(peer, proxies)) return countAs(peer);
+  return countAs(rightmostUntrusted(String(forwarded), peer, proxies));
+}
+
+/** The client at the other end of a socket. */
+export function clientOf(address: string | undefined): ClientId {
+  return countAs(fold(address ?? ''));
+}
+
+export function cameThroughProxy(request: IncomingMessage, proxies: BlockList): boolean {
+  return isTrusted(fold(request.socket.remoteAddress ?? ''), proxies);
+}
+
+/** Left of the first address that no proxy of ours wrote, anyone may have written anything. */
+function rightmostUntrusted(forwarded: string, peer: string, proxies: BlockList): string {
+  let nearest = peer;
+  for (const part of forwarded.split(',').reverse()) {
+    const address = fold(withoutPort(part.trim()));
+    if (!isIPv4(address) && !isIPv6(address)) return nearest;
+    nearest = address;
+    if (!isTrusted(address, proxies)) return address;
+  }
+  return nearest;
+}
+
+function withoutPort(text: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
+}
+
+function isTrusted(address: string, proxies: BlockList): boolean {
+  return proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** One spelling for each address; IPv4 in the clothes of IPv6 is IPv4. */
+function fold(address: string): string {
+  // Node's test for IPv6 is a regular expression that takes longer than the rest of this file.
+  if (!address.includes(':') || !isIPv6(address)) return address;
+  const plain = new SocketAddress({ address, family: 'ipv6' }).address;
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1] ?? plain;
+}
+
+/** One household has a /64: counting single addresses would give it 2^64 allowances. */
+function countAs(address: string): ClientId {
+  return address.includes(':') ? `${groups(address).slice(0, 4).join(':')}::/64` : address;
+}
+
+function groups(address: string): string[] {
+  const [head = '', tail] = address.split('::');
+  const left = head.split(':').filter(Boolean);
+  const right = tail?.split(':').filter(Boolean) ?? [];
+  const gap = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...gap, ...right];
+}

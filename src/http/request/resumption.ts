@@ -1,0 +1,58 @@
+/** Live channels that resume: how they show their token, and which of them do not count as a request. */
+import type { IncomingMessage } from 'node:http';
+import type { ClientId, Clock } from '../../core/ports.ts';
+import { createResumeTokens } from '../../core/resume-token.ts';
+import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
+import { header } from './request.ts';
+
+export interface Resumption {
+  /** The token that a request shows, if it is genuine and for a room of this code. */
+  tokenIn(raw: IncomingMessage, roomId: string): string | undefined;
+  /** Whether this client may open one more without a request of its limit. Counts it. */
+  take(client: ClientId): boolean;
+}
+
+export function createResumption(secret: string, clock: Clock): Resumption {
+  const tokens = createResumeTokens(secret, clock);
+  const budget = new ResumeBudget();
+  return {
+    tokenIn(raw, roomId) {
+      const token = shownToken(raw);
+      return token !== undefined && tokens.isGenuine(token, roomId) ? token : undefined;
+    },
+    take: (client) => budget.take(client, performance.now()),
+  };
+}
+
+function shownToken(raw: IncomingMessage): string | undefined {
+  const offered = raw.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  const inProtocol = offered.find((name) => name.startsWith(resumePrefix))?.slice(resumePrefix.length);
+  return inProtocol ?? header(raw, resumeHeader.toLowerCase());
+}
+
+/** Enough for all devices behind one address to reconnect three times in a row; one more every second. */
+const burst = 60;
+const refillMs = 1_000;
+
+/** How often each client resumes for free: a token can be used many times, and each use makes the server read a room. */
+class ResumeBudget {
+  /** The longest unused first. */
+  readonly #clients = new Map<ClientId, { left: number; at: number }>();
+
+  take(client: ClientId, now: number): boolean {
+    this.#dropRefilled(now);
+    const { left, at } = this.#clients.get(client) ?? { left: burst, at: now };
+    const refilled = Math.min(burst, left + (now - at) / refillMs);
+    const isTaken = refilled >= 1;
+    this.#clients.delete(client);
+    this.#clients.set(client, { left: isTaken ? refilled - 1 : refilled, at: now });
+    return isTaken;
+  }
+
+  #dropRefilled(now: number): void {
+    for (const [client, { at }] of this.#clients) {
+      if (now - at < burst * refillMs) return;
+      this.#clients.delete(client);
+    }
+  }
+}

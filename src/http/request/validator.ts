@@ -1,0 +1,55 @@
+/** Checks values against the schemas of the protocol, and says what is wrong in one sentence. */
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import { PoproomError } from '../../core/errors.ts';
+import type { MaybePromise } from '../../core/ports.ts';
+
+export type Validator = (value: unknown) => PoproomError | undefined;
+
+const compiled = new Map<object, Validator>();
+let loading: Promise<Ajv> | undefined;
+
+/** Ajv is loaded when it is first needed, because loading it takes as long as the rest of the start. */
+export function validatorOf(schema: object): MaybePromise<Validator> {
+  return compiled.get(schema) ?? compile(schema);
+}
+
+async function compile(schema: object): Promise<Validator> {
+  loading ??= load().catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  const validator = toValidator((await loading).compile(schema));
+  compiled.set(schema, validator);
+  return validator;
+}
+
+async function load(): Promise<Ajv> {
+  const { Ajv } = await import('ajv');
+  // Our own schemas need no check against the schema of schemas, which would be most of the work.
+  return new Ajv({ verbose: true, meta: false, validateSchema: false });
+}
+
+function toValidator(check: ValidateFunction): Validator {
+  return (value) => (check(value) ? undefined : complaint(check.errors?.[0] as ErrorObject));
+}
+
+function complaint({ keyword, instancePath, params, parentSchema }: ErrorObject): PoproomError {
+  const field = nameOf(params.missingProperty ?? params.additionalProperty ?? instancePath.slice(1));
+  const expected = (parentSchema as { description?: string }).description;
+  return new PoproomError('VALIDATION_FAILED', sentence(keyword, field, expected), {
+    ...(field && { details: { field } }),
+  });
+}
+
+function sentence(keyword: string, field: string, expected: string | undefined): string {
+  if (keyword === 'required') return `"${field}" is missing.`;
+  if (keyword === 'additionalProperties') return `"${field}" is not a field of this request.`;
+  if (field === '') return 'The body must be a JSON object.';
+  return `"${field}" must be ${expected ?? 'of another type'}.`;
+}
+
+/** A name that a stranger chose: long enough to recognise, too short to be a burden. */
+function nameOf(field: unknown): string {
+  const text = String(field);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

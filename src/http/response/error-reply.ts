@@ -1,0 +1,65 @@
+/** From errors to responses: the one table from code to status, the one shape. */
+import { PoproomError } from '../../core/errors.ts';
+import type { ErrorCode } from '../../protocol/error-codes.ts';
+import type { ErrorBody } from '../../protocol/types.ts';
+import { json, type Reply } from './reply.ts';
+
+export const statusOf: Record<ErrorCode, number> = {
+  VALIDATION_FAILED: 400,
+  INVALID_JSON: 400,
+  PIN_REQUIRED: 401,
+  API_KEY_REQUIRED: 401,
+  INVALID_API_KEY: 401,
+  PIN_INCORRECT: 403,
+  ROOM_NOT_FOUND: 404,
+  FILE_NOT_FOUND: 404,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  ROOM_EXPIRED: 410,
+  VERSION_CONFLICT: 412,
+  CONTENT_TOO_LARGE: 413,
+  FILE_TOO_LARGE: 413,
+  ROOM_FULL: 413,
+  QUOTA_EXCEEDED: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  PIN_LOCKED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  STORAGE_FULL: 507,
+};
+
+/** HTTP wants every 401 to say what would help. */
+const challengeOf: Partial<Record<ErrorCode, string>> = {
+  API_KEY_REQUIRED: 'Bearer',
+  INVALID_API_KEY: 'Bearer error="invalid_token"',
+  PIN_REQUIRED: 'RoomPin',
+};
+
+export function errorReply(error: unknown, requestId: string): Reply {
+  const known = error instanceof PoproomError ? error : internal(error);
+  const retryAfter = known.retryAfter ?? (known.code === 'UNAVAILABLE' ? 1 : undefined);
+  const challenge = challengeOf[known.code];
+  const headers: Record<string, string> = {};
+  if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
+  if (challenge) headers['WWW-Authenticate'] = challenge;
+  if (Array.isArray(known.details?.allow)) headers.Allow = known.details.allow.join(', ');
+  return json(statusOf[known.code], errorBody(known, requestId), headers);
+}
+
+export function errorBody({ code, message, details }: PoproomError, requestId: string): ErrorBody {
+  return { success: false, error: { code, message, ...(details && { details }) }, requestId };
+}
+
+export const codeOf = (error: unknown): ErrorCode => (error instanceof PoproomError ? error.code : 'INTERNAL');
+
+/** What an operator needs to see: the cause behind a deliberate refusal, or the unforeseen error itself. */
+export function causeOf(error: unknown): unknown {
+  const deliberate = error instanceof PoproomError && statusOf[error.code] >= 500;
+  return deliberate ? (error.cause ?? error) : error;
+}
+
+/** Whatever was not foreseen stays in the log. */
+function internal(cause: unknown): PoproomError {
+  return new PoproomError('INTERNAL', 'Something went wrong on the server; it has been noted.', { cause });
+}

@@ -1,0 +1,37 @@
+/** The addresses that we tell clients. */
+import type { IncomingMessage } from 'node:http';
+import type { BlockList } from 'node:net';
+import { PoproomError } from '../../core/errors.ts';
+import type { FileAddresses } from '../../core/live-gateway.ts';
+import { cameThroughProxy } from '../request/client-address.ts';
+import { header, type Request } from '../request/request.ts';
+
+export interface LinkSettings {
+  publicUrl: string | undefined;
+  filesUrl: string | undefined;
+  trustedProxies: BlockList;
+}
+
+/** Made before any work, so that a Host that no link can be built from is refused with nothing stored. */
+export function fileAddresses({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): FileAddresses {
+  const linkBase = settings.filesUrl ?? `${ownBase({ raw }, settings)}/files`;
+  return { linkBase, linkTo: ({ id, name }) => `${linkBase}/${id}/${encodeURIComponent(name)}` };
+}
+
+/** What the address of this server is, as the client reaches it. */
+export function ownBase({ raw }: Pick<Request, 'raw'>, { publicUrl, trustedProxies }: LinkSettings): string {
+  return publicUrl ?? ownAddress(raw, trustedProxies);
+}
+
+function ownAddress(raw: IncomingMessage, proxies: BlockList): string {
+  const { host = '' } = raw.headers;
+  if (!wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) {
+    throw new PoproomError('VALIDATION_FAILED', 'The Host header is not the name of a host.', {
+      details: { field: 'Host' },
+    });
+  }
+  const overTls = cameThroughProxy(raw, proxies) && header(raw, 'x-forwarded-proto')?.toLowerCase() === 'https';
+  return `${overTls ? 'https' : 'http'}://${host}`;
+}
+
+const wellFormedHost = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;

@@ -1,0 +1,21 @@
+/** Responses that the client does not read stay in memory. They are counted, and refused where there are too many. */
+import type { ServerResponse } from 'node:http';
+import { noteDropped } from '../../core/garbage.ts';
+import type { MemoryBudget } from '../../core/memory-budget.ts';
+import type { ClientId } from '../../core/ports.ts';
+import type { Reply } from './reply.ts';
+
+/** Smaller ones are not worth counting: a connection has one response at a time. */
+const countedFrom = 16 * 1024;
+
+/** Whether the response may be sent. A body that is bytes already is the same for everyone, and a stream is not held. */
+export function holdUnsent(memory: MemoryBudget, client: ClientId, { body }: Reply, response: ServerResponse): boolean {
+  if (typeof body !== 'string' || body.length < countedFrom) return true;
+  const bytes = Buffer.byteLength(body);
+  if (!memory.take(client, bytes)) {
+    noteDropped(bytes);
+    return false;
+  }
+  response.once('close', () => memory.release(client, bytes));
+  return true;
+}

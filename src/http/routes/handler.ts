@@ -1,0 +1,28 @@
+/** What handlers are, and what they have at hand. */
+import type { Files } from '../../core/files.ts';
+import type { LiveGateway } from '../../core/live-gateway.ts';
+import type { MaybePromise } from '../../core/ports.ts';
+import type { Rooms } from '../../core/rooms.ts';
+import type { EndpointName } from '../../protocol/endpoints.ts';
+import type { PageSettings } from '../page/files.ts';
+import type { Request } from '../request/request.ts';
+import type { LinkSettings } from '../response/links.ts';
+import type { Reply } from '../response/reply.ts';
+import type { Probes } from './probes.ts';
+
+export type Handler = (request: Request) => MaybePromise<Reply>;
+
+/** One for each endpoint of the protocol: a missing one does not compile. */
+export type Handlers = Record<EndpointName, Handler>;
+
+export interface Service {
+  rooms: Rooms;
+  files: Files;
+  probes: Probes;
+  live: LiveGateway;
+  links: LinkSettings;
+  page: PageSettings;
+  largestContent: number;
+  /** The text of /metrics; undefined when it is switched off. */
+  metrics: (() => Promise<string>) | undefined;
+}

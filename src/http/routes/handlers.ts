@@ -1,0 +1,39 @@
+/** The handler of each endpoint. */
+
+import { editContent, readContent, writeContent } from './content.ts';
+import { listFiles, removeFile, uploadFile } from './files.ts';
+import type { Handlers, Service } from './handler.ts';
+import { clearHistory, listHistory, readHistory } from './history.ts';
+import { liveChannel, roomEvents } from './live.ts';
+import { asyncapi, docs, health, live, metrics, openapi, ready } from './operations.ts';
+import { pageHandlers } from './page.ts';
+import { createRoom, deleteRoom, getRoom } from './room.ts';
+import { serveFile } from './serve-file.ts';
+
+export function createHandlers(service: Service): Handlers {
+  return {
+    createRoom: createRoom(service),
+    getRoom: getRoom(service),
+    deleteRoom: deleteRoom(service),
+    writeContent: writeContent(service),
+    readContent: readContent(service),
+    editContent: editContent(service),
+    listHistory: listHistory(service),
+    readHistory: readHistory(service),
+    clearHistory: clearHistory(service),
+    uploadFile: uploadFile(service),
+    listFiles: listFiles(service),
+    removeFile: removeFile(service),
+    roomEvents: roomEvents(service),
+    liveChannel: liveChannel(),
+    health: health(service),
+    openapi: openapi(),
+    asyncapi: asyncapi(),
+    serveFile: serveFile(service),
+    docs: docs(service),
+    live: live(),
+    ready: ready(service),
+    metrics: metrics(service),
+    ...pageHandlers(service),
+  };
+}

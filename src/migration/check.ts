@@ -1,0 +1,103 @@
+/** Looks whether all keys, rooms and files of one engine are in another, to the byte. */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { forEachConcurrent } from '../core/concurrency.ts';
+import type { BlobStore, KeyRecord, RoomRecord, StoredFile } from '../core/ports.ts';
+import type { RoomCode } from '../core/room-code.ts';
+import type { Differences, Migration, MigrationReport } from './types.ts';
+
+const mostTold = 20;
+
+export async function checkMigration(
+  migration: Migration,
+  atOnce: number,
+): Promise<Pick<MigrationReport, 'checked' | 'differences'>> {
+  const { from, clock, signal, progress } = migration;
+  const differences: Differences = { count: 0, first: [] };
+  const tell = (sentence: string) => {
+    differences.count += 1;
+    if (differences.count <= mostTold) differences.first.push(sentence);
+  };
+  const checked = { keys: await checkKeys(migration, tell), rooms: 0, files: 0 };
+  const totalRooms = await from.rooms.countRooms(clock());
+  let bytes = 0;
+  await forEachConcurrent(from.archive.codes(clock()), atOnce, async (code) => {
+    signal.throwIfAborted();
+    const files = await checkRoom(migration, code, tell);
+    checked.rooms += 1;
+    checked.files += files.length;
+    bytes += files.reduce((sum, { size }) => sum + size, 0);
+    progress({ phase: 'checking', rooms: checked.rooms, totalRooms, bytes });
+  });
+  return { checked, differences };
+}
+
+type Tell = (sentence: string) => void;
+
+async function checkKeys({ from, to }: Migration, tell: Tell): Promise<number> {
+  const there = new Map((await to.archive.keys()).map((key) => [key.id, key]));
+  const keys = await from.archive.keys();
+  for (const key of keys) {
+    if (!isDeepStrictEqual(there.get(key.id), key)) tell(differentKey(key, there.get(key.id)));
+  }
+  return keys.length;
+}
+
+function differentKey({ id, name }: KeyRecord, there: KeyRecord | undefined): string {
+  if (there) return `the key "${name}" (${id}) is another there, or one of the two is revoked`;
+  return `the key "${name}" (${id}) is not there; another may have its name`;
+}
+
+/** Returns the files whose bytes were compared. */
+async function checkRoom({ from, to, clock, signal }: Migration, code: RoomCode, tell: Tell): Promise<StoredFile[]> {
+  const record = await from.archive.readRoom(code, clock());
+  const there = await to.archive.readRoom(code, clock());
+  // Its time may have come between the two.
+  if (!record || record.expiresAt <= clock()) return [];
+  const difference = differenceOf(record, there);
+  if (difference) tell(`room ${code}: ${difference}`);
+  if (difference) return [];
+  for (const file of record.files) {
+    const fault = await faultOf(from.blobs, to.blobs, file, signal);
+    if (fault) tell(`room ${code}: the file "${file.name}" ${fault}`);
+  }
+  return record.files;
+}
+
+/** Whom the room trusts may differ: it only spares them from strangers' guesses. */
+export function differenceOf(record: RoomRecord, there: RoomRecord | undefined): string | undefined {
+  if (!there) return 'is not there';
+  const isSame = (...parts: (keyof RoomRecord)[]) =>
+    parts.every((part) => isDeepStrictEqual(record[part], there[part]));
+  if (!isSame('createdAt', 'expiresAt', 'pinMac')) return 'another room has this code there';
+  if (record.content.content !== there.content.content) return 'its text is another there';
+  if (!isSame('files')) return 'its files are others there';
+  if (!isSame('history', 'keepsHistory')) return 'its history differs';
+  if (!isSame('seq', 'content', 'entries', 'pinAttempts', 'owner')) return 'it was changed on one side';
+  return undefined;
+}
+
+async function faultOf(
+  from: BlobStore,
+  to: BlobStore,
+  { blob, size }: StoredFile,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [here, there] = await Promise.all([digestOf(from, blob, signal), digestOf(to, blob, signal)]);
+  if (here?.size !== size) return 'is missing or damaged where it comes from';
+  if (!there) return 'is not there';
+  return here.hash === there.hash ? undefined : 'has other bytes there';
+}
+
+async function digestOf(blobs: BlobStore, blob: string, signal: AbortSignal) {
+  const bytes = await blobs.open(blob, undefined);
+  if (!bytes) return undefined;
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of bytes) {
+    signal.throwIfAborted();
+    hash.update(chunk as Buffer);
+    size += (chunk as Buffer).length;
+  }
+  return { hash: hash.digest('hex'), size };
+}

@@ -1,0 +1,36 @@
+/** What a migration works with, and what it reports. */
+import type { Archive, BlobStore, Clock, RoomStore } from '../core/ports.ts';
+
+export interface MigrationEnd {
+  rooms: Pick<RoomStore, 'countRooms'>;
+  archive: Archive;
+  blobs: BlobStore;
+}
+
+export interface Migration {
+  from: MigrationEnd;
+  to: MigrationEnd;
+  clock: Clock;
+  /** Ends it between two steps, or in the midst of a file. */
+  signal: AbortSignal;
+  progress: (progress: Progress) => void;
+}
+
+export interface Progress {
+  phase: 'moving' | 'checking';
+  rooms: number;
+  totalRooms: number;
+  bytes: number;
+}
+
+export interface MigrationReport {
+  moved: { keys: number; rooms: number; files: number; bytes: number };
+  checked: { keys: number; rooms: number; files: number };
+  differences: Differences;
+}
+
+export interface Differences {
+  count: number;
+  /** A sentence each, of the first ones. */
+  first: string[];
+}

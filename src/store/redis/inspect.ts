@@ -1,0 +1,66 @@
+/** Looks at the Redis of the distributed engine, beside servers that may be running. Nothing is written. */
+import type { GuardRules } from '../../core/ports.ts';
+import { connectRedis, type Redis } from '../../redis/connection.ts';
+import { parseRedisUrl } from '../../redis/redis-url.ts';
+import { createRedisStore } from './index.ts';
+
+export interface RedisFacts {
+  /** Of Redis, or of the Redis that a Valkey is compatible with. */
+  version: string;
+  evictionPolicy: string | undefined;
+  writesLog: boolean;
+  /** `always`, `everysec` or `no`; undefined where the server does not tell its settings. */
+  syncsLog: string | undefined;
+  /** What it said, and what the clock here said before and after. */
+  clock: { theirs: number; before: number; after: number };
+  keysInForce: number;
+  /** Bytes of all files. */
+  storedBytes: number;
+}
+
+/** Its hosts, without the password. */
+export function whereIsRedis(url: string): string {
+  const { nodes } = parseRedisUrl(url);
+  return nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
+}
+
+export async function inspectRedis(url: string, rules: GuardRules): Promise<RedisFacts> {
+  const target = parseRedisUrl(url);
+  const redis = await connectRedis(target);
+  try {
+    const info = readInfo(String(await redis.send('', ['INFO'])));
+    const { keys: keyStore, storage } = createRedisStore(redis, target.prefix, rules);
+    const keys = await keyStore.list();
+    return {
+      version: info.get('redis_version') ?? '0',
+      evictionPolicy: info.get('maxmemory_policy'),
+      writesLog: info.get('aof_enabled') === '1',
+      syncsLog: await syncOf(redis),
+      clock: await clockOf(redis),
+      keysInForce: keys.filter(({ revokedAt }) => revokedAt === undefined).length,
+      storedBytes: (await storage.usage()).stored,
+    };
+  } finally {
+    await redis.close();
+  }
+}
+
+const readInfo = (text: string) =>
+  new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));
+
+/** Those who rent a Redis out seldom let its settings be read. */
+async function syncOf(redis: Redis): Promise<string | undefined> {
+  try {
+    // Pairs in a list or in an object, as the protocol of the connection has it.
+    const said = (await redis.send('', ['CONFIG', 'GET', 'appendfsync'])) as string[] | Record<string, string>;
+    return Array.isArray(said) ? said[1] : said.appendfsync;
+  } catch {
+    return undefined;
+  }
+}
+
+async function clockOf(redis: Redis): Promise<RedisFacts['clock']> {
+  const before = Date.now();
+  const [seconds, microseconds] = (await redis.send('', ['TIME'])) as [string, string];
+  return { theirs: Number(seconds) * 1000 + Number(microseconds) / 1000, before, after: Date.now() };
+}

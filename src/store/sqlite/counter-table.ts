@@ -1,0 +1,88 @@
+/**
+ * Counters that live in memory and are written behind: a read of a room must not become a write to the disk.
+ * A clean stop keeps them exact; a crash forgets at most the last second.
+ */
+import type { CounterRow } from './operations.ts';
+
+const mostLooks = 16;
+
+export class CounterTable<State> {
+  readonly kind: string;
+  /** Oldest first, which is the order of forgetting. */
+  readonly #states = new Map<string, State>();
+  readonly #dirty = new Set<string>();
+  readonly #expiresAt: (state: State) => number;
+
+  constructor(kind: string, expiresAt: (state: State) => number) {
+    this.kind = kind;
+    this.#expiresAt = expiresAt;
+  }
+
+  get size(): number {
+    return this.#states.size;
+  }
+
+  get(key: string, now: number): State | undefined {
+    const state = this.#states.get(key);
+    return state !== undefined && this.#expiresAt(state) > now ? state : undefined;
+  }
+
+  /** Starts a counter, or starts it anew. */
+  start(key: string, state: State): State {
+    this.#states.delete(key);
+    this.#states.set(key, state);
+    this.#dirty.add(key);
+    return state;
+  }
+
+  /** To be called after changing a state in place. */
+  changed(key: string): void {
+    this.#dirty.add(key);
+  }
+
+  forget(key: string): void {
+    if (this.#states.delete(key)) this.#dirty.add(key);
+  }
+
+  /**
+   * Forgets the oldest counter that may be dropped, and returns whether there was one. It looks at a few only, and moves
+   * those that must stay behind all others, so that the next call looks further.
+   */
+  dropOldest(mayDrop: (state: State) => boolean): boolean {
+    let looks = 0;
+    for (const [key, state] of this.#states) {
+      if (mayDrop(state)) {
+        this.forget(key);
+        return true;
+      }
+      if (looks === mostLooks) break;
+      looks += 1;
+      this.#states.delete(key);
+      this.#states.set(key, state);
+    }
+    return false;
+  }
+
+  load(key: string, state: State): void {
+    this.#states.set(key, state);
+  }
+
+  /** What changed since the last call, for the disk. */
+  takeDirty(): CounterRow[] {
+    const rows: CounterRow[] = [];
+    for (const key of this.#dirty) {
+      const state = this.#states.get(key);
+      if (state === undefined) rows.push({ kind: this.kind, key, state: null, expiresAt: 0 });
+      else rows.push({ kind: this.kind, key, state: JSON.stringify(state), expiresAt: this.#expiresAt(state) });
+    }
+    this.#dirty.clear();
+    return rows;
+  }
+
+  /** From memory only: the disk is cleared by the same rule when rooms are swept. */
+  dropExpired(now: number): void {
+    for (const [key, state] of this.#states) {
+      if (this.#expiresAt(state) <= now) this.#states.delete(key);
+    }
+  }
+}
