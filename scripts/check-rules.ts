@@ -16,4 +16,4 @@ const unknown = [...borne].filter((id) => !rules.has(id));
 if (untested.length > 0) console.error(`No test bears these rules of docs/spec.md: ${untested.join(', ')}`);
 if (unknown.length > 0) console.error(`Tests bear ids that docs/spec.md does not have: ${unknown.join(', ')}`);
 if (untested.length + unknown.length > 0) process.exit(1);
-console.log(`All ${rules.size} rules of docs/spec.md are borne by tests.`);
+console.log(`All ${rules.size} rules of docs/spec.md are covered by tests.`);
