@@ -38,6 +38,7 @@ export default async function* report(events: AsyncIterable<Event>): AsyncGenera
   let totalSeconds = 0;
   for await (const { type, data } of events) {
     if (type === 'test:fail' && isOwnFailure(data)) failures.push(failureOf(data));
+    if (type === 'test:stderr' && data.message) yield data.message;
     if (type === 'test:diagnostic' && data.file && data.message?.startsWith('p50')) yield `    ${data.message}\n`;
     if (type !== 'test:summary' || !data.counts) continue;
     const seconds = (data.duration_ms ?? 0) / 1000;

@@ -6,7 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromiumMissing, findChromium, hasFittingChromium } from '../test/support/chromium.ts';
 import { haproxyMissing, hasHaproxy } from '../test/support/haproxy.ts';
@@ -33,6 +33,7 @@ provide(
 );
 run([process.execPath, 'scripts/build.ts']);
 run([process.execPath, 'scripts/check-rules.ts']);
+console.log(distributed ? '' : 'On the embedded engine:');
 if (!distributed) await test(named.length > 0 ? named : slowestFirst(globSync('test/**/*.test.ts').sort()));
 // What failed stands at the end of what is printed.
 if (process.exitCode === undefined && (distributed || named.length === 0)) {
@@ -92,7 +93,8 @@ async function testOnDistributedEngine(files: string[]): Promise<void> {
 
 /** What fails is told by the exit code, when everything that was started has been stopped. */
 async function test(files: string[], env: Record<string, string> = {}): Promise<void> {
-  const args = ['--test', '--test-concurrency=3', '--test-timeout=120000', ...files];
+  const reporter = pathToFileURL(resolve('scripts/test-reporter.ts')).href;
+  const args = ['--test', '--test-concurrency=3', '--test-timeout=120000', `--test-reporter=${reporter}`, ...files];
   // Every file is a process of its own; without the cache, a quarter of its time goes into compiling.
   const cache = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests') };
   const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...cache, ...env } });

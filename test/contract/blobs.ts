@@ -260,13 +260,16 @@ function removalTests(fresh: Fresh): void {
     assert.equal(await countStored(), 1);
   });
 
-  it('has nothing against removing what is not there', async (t) => {
-    const { blobs } = await fresh(t);
+  it('accepts the removal of a file that does not exist', async (t) => {
+    const { blobs, countStored } = await fresh(t);
     const name = newName();
     await blobs.remove(name);
     await put(blobs, name, Buffer.from('once'));
+    assert.equal(await countStored(), 1);
     await blobs.remove(name);
+    assert.equal(await countStored(), 0);
     await blobs.remove(name);
+    assert.equal(await blobs.open(name, undefined), undefined);
   });
 
   it('[LIFE-5] names all the files that are older than a moment', async (t) => {

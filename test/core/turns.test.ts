@@ -35,6 +35,18 @@ describe('the turns of large messages', () => {
     await blocked;
   });
 
+  it('[SAFE-6] go on after a second when one does not end', async () => {
+    const turns = new Turns();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const startedAt = performance.now();
+    const stuck = turns.run(one, large, () => promise);
+    assert.equal(await turns.run(other, large, async () => 'next'), 'next');
+    const waitedMs = performance.now() - startedAt;
+    assert.ok(waitedMs > 900, `the next turn began after ${waitedMs} ms`);
+    resolve();
+    await stuck;
+  });
+
   it('[SAFE-6] go on after one that failed', async () => {
     const turns = new Turns();
     const failing = turns.run(one, large, async () => Promise.reject(new Error('no')));

@@ -31,7 +31,8 @@ describe('joining', () => {
     const device = await connect(t, url, await api.room());
     const before = performance.now();
     assert.equal((await device.closed).code, 1008);
-    assert.ok(performance.now() - before < 8_000);
+    const waitedMs = performance.now() - before;
+    assert.ok(waitedMs > 4_500 && waitedMs < 8_000, `closed after ${waitedMs} ms`);
   });
 
   it('[LIVE-11] must be the first message', async (t) => {
