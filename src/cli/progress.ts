@@ -70,7 +70,7 @@ interface Line {
 }
 
 /** Where it is narrow the bar gives way first, then the speed, then the name. */
-export function lineOf({ name, share, speed, columns, wantsColor }: Line): string {
+function lineOf({ name, share, speed, columns, wantsColor }: Line): string {
   const percent = `${Math.floor(Math.min(1, share) * 100)}%`.padStart(4);
   const figures = `${percent}  ${`${inBytes(speed)}/s`.padEnd(11)}`;
   if (columns < figures.length + 10) return withinWidth(`${percent.trim()} ${name}`, columns);

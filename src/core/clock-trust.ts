@@ -5,7 +5,7 @@
 import type { Clock } from './ports.ts';
 
 /** Clocks are put right by seconds all the time; by this much, one was wrong before or is wrong now. */
-export const leapMs = 5 * 60_000;
+const leapMs = 5 * 60_000;
 export const steadyAfterMs = 10 * 60_000;
 
 export interface ClockTrust {

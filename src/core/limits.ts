@@ -5,12 +5,12 @@ const second = 1000;
 const hour = 3600 * second;
 const MiB = 1024 * 1024;
 
-export const rateWindowMs = hour;
+const rateWindowMs = hour;
 export const shortestLifetimeSeconds = 60;
 export const filesPerRoom: FileQuota = { files: 100, bytes: 100 * MiB };
 /** Longer than any upload may take: a body ends after 5 minutes at the latest. */
 export const uploadDeadlineMs = 15 * 60 * second;
-export const rememberExpiredMs = 24 * hour;
+const rememberExpiredMs = 24 * hour;
 
 export function guardRules(missesPerClient: number, devicesPerRoom = 100): GuardRules {
   return {

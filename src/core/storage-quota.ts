@@ -22,7 +22,7 @@ export interface StorageQuota {
 }
 
 /** A provider that hands out a /48 gives its customer 65,536 of the /64 that count as one client each. */
-export const clientsPerNetwork = 4;
+const clientsPerNetwork = 4;
 
 export function createStorageQuota(rules: QuotaRules, hash: ClientHash): StorageQuota {
   const total = limitOf(rules.total);

@@ -179,7 +179,7 @@ function answer(found: Found, request: Request, refusal: PoproomError | undefine
   throw methodNotAllowed(request.raw.method, found.allow);
 }
 
-export function methodNotAllowed(method: string | undefined, allow: string[]): PoproomError {
+function methodNotAllowed(method: string | undefined, allow: string[]): PoproomError {
   return new PoproomError('METHOD_NOT_ALLOWED', `This path does not take ${method}, only ${allow.join(', ')}.`, {
     details: { allow },
   });

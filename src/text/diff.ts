@@ -80,7 +80,7 @@ const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [
 const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}\p{M}_]+|\r\n|./gsu) ?? [];
 
 /** How many code units two texts begin and end with alike, without overlap and without splitting a surrogate pair. */
-export function commonEdges(one: string, other: string): { start: number; end: number } {
+function commonEdges(one: string, other: string): { start: number; end: number } {
   const shortest = Math.min(one.length, other.length);
   let start = 0;
   while (start < shortest && one.charCodeAt(start) === other.charCodeAt(start)) start++;

@@ -337,6 +337,6 @@ function removesSame({ version, edits }: TextEntry, again: EditRequest): boolean
 
 const conflict: Refusal = (text) => versionConflict(contentOf(text));
 
-export function contentOf({ document, version, point }: WorkingText): Content {
+function contentOf({ document, version, point }: WorkingText): Content {
   return { content: document.toString(), version, writtenAt: point.writtenAt };
 }

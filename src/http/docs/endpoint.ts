@@ -35,7 +35,7 @@ ${answers.filter((answer) => !isError(answer)).map((answer) => answerSample(docu
 }
 
 /** Lets a long path wrap at its slashes. */
-export function breakable(path: string): Html[] {
+function breakable(path: string): Html[] {
   return path.split(/(?=\/)/).map((segment) => html`${segment}<wbr>`);
 }
 

@@ -21,7 +21,7 @@ const systems: [RegExp, string][] = [
 ];
 
 /** Such as "Chrome on Android". */
-export function guessedName(userAgent: string): string {
+function guessedName(userAgent: string): string {
   const named = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
   return [named(browsers) ?? 'Browser', named(systems)].filter(Boolean).join(' on ');
 }
