@@ -84,7 +84,7 @@ describe('poproom serve', () => {
   it('[RUN-1] refuses a lifetime over the longest', async () => {
     const { code, stderr } = await run(['serve'], { POPROOM_ROOM_TTL: '2d', POPROOM_ROOM_MAX_TTL: '1d' });
     assert.equal(code, 2);
-    assert.match(stderr, /POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL/);
+    assert.match(stderr, /POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL/);
   });
 
   it('[RUN-6] does not start on a folder that another server has, and does when that one is gone', async (t) => {
