@@ -92,7 +92,7 @@ describe('poproom serve', () => {
     const first = await startProcess(t, folder);
     const { code, stdout, stderr } = await run(['serve'], { POPROOM_DATA_DIR: folder });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(stderr, `poproom: Another Poproom server is running on the folder ${folder}.\n`);
+    assert.equal(stderr, `poproom: Another Poproom server is using the folder ${folder}.\n`);
     assert.equal((await first.api.get('/api/health')).status, 200);
     await first.end('SIGKILL');
     const second = await startProcess(t, folder);

@@ -27,7 +27,7 @@ describe('poproom migrate', () => {
       [['--from', 'sqlite:', ...to], /--from must be sqlite:FOLDER/],
       [[...from, '--to', 'sqlite://data'], /--to must be sqlite:FOLDER/],
       [[...from, '--to', 'redis://user:pass-word@', '--to-files', 's3://bucket'], /--to must look like redis:/],
-      [[...from, '--to', `${host}?x=1`, '--to-files', 's3://bucket'], /--to has the option "x"/],
+      [[...from, '--to', `${host}?x=1`, '--to-files', 's3://bucket'], /--to has the unknown option "x"/],
       [[...from, '--to', host], /Redis keeps no files: say where they are with --to-files/],
       [[...from, '--to', host, '--to-files', 'ftp://x'], /--to-files must be disk:FOLDER or a bucket/],
     ];

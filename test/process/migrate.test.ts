@@ -240,7 +240,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const server = await startProcess(t, folder, env);
     const asSource = await migrate(['--from', `sqlite:${folder}`, '--to', `sqlite:${fresh}`]);
     const asTarget = await migrate(['--from', `sqlite:${source}`, '--to', `sqlite:${folder}`]);
-    const says = `poproom: Another Poproom server is running on the folder ${folder}. Stop it first.\n`;
+    const says = `poproom: Another Poproom server is using the folder ${folder}. Stop it first.\n`;
     assert.deepEqual([asSource.code, asSource.stdout, asSource.stderr], [1, '', says]);
     assert.deepEqual([asTarget.code, asTarget.stdout, asTarget.stderr], [1, '', says]);
     await assert.rejects(stat(fresh));
