@@ -1,13 +1,13 @@
-/** The settings: the only reader of the environment. One table, from which `--help` is written too. */
+/** The settings. Only this module reads the environment. `--help` is generated from the same table. */
 import { BlockList, isIP } from 'node:net';
 import { parseRedisUrl } from './redis/redis-url.ts';
 
 interface Setting<T> {
   name: string;
-  /** As one would write it; undefined where nothing set has a meaning of its own. */
+  /** The default, as a user would write it; undefined if an unset variable has its own meaning. */
   standard: string | undefined;
   help: string;
-  /** Throws a sentence that continues "NAME …". */
+  /** Throws an error whose message continues "NAME …". */
   read: (text: string | undefined) => T;
 }
 
@@ -22,70 +22,71 @@ function optional<T>(name: string, help: string, read: (text: string) => T): Set
 export const settings = {
   port: setting('PORT', '8080', 'port to listen on', wholeNumber(0, 65_535)),
   host: setting('POPROOM_HOST', '0.0.0.0', 'address to listen on', String),
-  dataDir: setting('POPROOM_DATA_DIR', './data', 'folder of the database, the files and the secret', String),
-  store: setting('POPROOM_STORE', 'sqlite:', 'where rooms are kept: sqlite: or redis://…', roomStore),
-  files: setting('POPROOM_FILES', 'disk:', 'where files are kept: disk: or s3://BUCKET/PREFIX', fileStore),
-  s3Endpoint: optional('POPROOM_S3_ENDPOINT', 'address of an S3 store other than that of AWS', webAddress),
+  dataDir: setting('POPROOM_DATA_DIR', './data', 'folder for the database, the files and the secret', String),
+  store: setting('POPROOM_STORE', 'sqlite:', 'store for rooms: sqlite: or redis://…', roomStore),
+  files: setting('POPROOM_FILES', 'disk:', 'store for files: disk: or s3://BUCKET/PREFIX', fileStore),
+  s3Endpoint: optional('POPROOM_S3_ENDPOINT', 'URL of an S3-compatible store other than AWS', webAddress),
   s3PathStyle: optional(
     'POPROOM_S3_PATH_STYLE',
-    'true puts the bucket into the path, false into the host name; when unset, true with an endpoint',
+    'true: bucket in the path; false: bucket in the host name; default: true if an endpoint is set',
     yesOrNo,
   ),
-  secret: optional('POPROOM_SECRET', 'key of the PIN hashes; made and kept in the data folder when unset', longText),
-  publicUrl: optional(
-    'POPROOM_PUBLIC_URL',
-    'address that links are made of; when unset, the request’s own',
-    webAddress,
+  secret: optional('POPROOM_SECRET', 'key for PIN hashes; default: generated and stored in the data folder', longText),
+  publicUrl: optional('POPROOM_PUBLIC_URL', 'base URL for links; default: taken from the request', webAddress),
+  filesUrl: optional('POPROOM_FILES_URL', 'base URL for files; default: /files under the public URL', webAddress),
+  roomTtl: setting('POPROOM_ROOM_TTL', '24h', 'default lifetime of a room', duration),
+  roomMaxTtl: setting(
+    'POPROOM_ROOM_MAX_TTL',
+    '7d',
+    'longest lifetime that a client may request, up to 3650d',
+    duration,
   ),
-  filesUrl: optional('POPROOM_FILES_URL', 'address of the files; when unset, /files under the public one', webAddress),
-  roomTtl: setting('POPROOM_ROOM_TTL', '24h', 'lifetime of a room', duration),
-  roomMaxTtl: setting('POPROOM_ROOM_MAX_TTL', '7d', 'longest lifetime that may be asked for, up to 3650d', duration),
-  contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'largest text of a room, up to 8MiB', size(1, 8 * 1024 ** 2)),
-  minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'room that uploads leave on the disk', size(0)),
+  contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'maximum size of a text, up to 8MiB', size(1, 8 * 1024 ** 2)),
+  minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'free disk space below which uploads are rejected', size(0)),
   clientMaxBytes: setting(
     'POPROOM_CLIENT_MAX_BYTES',
     '500MiB',
-    'bytes of files that one address without a key may store, an IPv6 /48 four times as many; 0 for no limit',
+    'storage per address without an API key, four times as much per IPv6 /48; 0: no limit',
     size(0),
   ),
-  keyMaxBytes: setting(
-    'POPROOM_KEY_MAX_BYTES',
-    '5GiB',
-    'bytes of files that one API key may store; 0 for no limit',
-    size(0),
-  ),
+  keyMaxBytes: setting('POPROOM_KEY_MAX_BYTES', '5GiB', 'storage per API key; 0: no limit', size(0)),
   totalMaxBytes: optional(
     'POPROOM_TOTAL_MAX_BYTES',
-    'bytes of all files together, 0 for no limit; when unset, 80 % of the disk, and none with S3',
+    'storage for all files; 0: no limit; default: 80 % of the disk, no limit with S3',
     size(0),
   ),
-  freeLimit: setting('POPROOM_FREE_LIMIT', '100', 'requests an hour without a key; 0 for no limit', wholeNumber(0)),
-  proLimit: setting('POPROOM_PRO_LIMIT', '1000', 'requests an hour of a pro key; 0 for no limit', wholeNumber(0)),
+  freeLimit: setting('POPROOM_FREE_LIMIT', '100', 'requests per hour without an API key; 0: no limit', wholeNumber(0)),
+  proLimit: setting('POPROOM_PRO_LIMIT', '1000', 'requests per hour with a pro key; 0: no limit', wholeNumber(0)),
   missLimit: setting(
     'POPROOM_MISS_LIMIT',
     '20',
-    'unknown codes and wrong PINs an hour of one client; 0 for no limit',
+    'unknown codes and wrong PINs per client and hour; 0: no limit',
     wholeNumber(0),
   ),
-  maxDevices: setting('POPROOM_MAX_DEVICES_PER_ROOM', '100', 'devices in a room at a time', wholeNumber(1)),
-  maxChannels: setting('POPROOM_MAX_CHANNELS_PER_CLIENT', '20', 'live channels of one client', wholeNumber(1)),
+  maxDevices: setting('POPROOM_MAX_DEVICES_PER_ROOM', '100', 'maximum number of devices in a room', wholeNumber(1)),
+  maxChannels: setting(
+    'POPROOM_MAX_CHANNELS_PER_CLIENT',
+    '20',
+    'maximum number of live channels per client',
+    wholeNumber(1),
+  ),
   allowedOrigins: setting(
     'POPROOM_ALLOWED_ORIGINS',
     '',
-    'other origins whose pages are trusted like this server’s own',
+    'additional origins whose pages are trusted like the server’s own',
     origins,
   ),
-  requireApiKey: setting('POPROOM_REQUIRE_API_KEY', 'false', 'refuse requests without a key', yesOrNo),
+  requireApiKey: setting('POPROOM_REQUIRE_API_KEY', 'false', 'reject requests without an API key', yesOrNo),
   trustedProxies: setting(
     'POPROOM_TRUSTED_PROXIES',
     '',
-    'proxies whose X-Forwarded-For holds, as CIDRs',
+    'proxies whose X-Forwarded-For is trusted, as CIDRs',
     addressRanges,
   ),
   drain: setting(
     'POPROOM_DRAIN',
     '0',
-    'seconds from the order to stop until connections are refused, for a load balancer to notice; up to 20',
+    'seconds to keep serving after a stop signal, until load balancers notice; up to 20',
     wholeNumber(0, 20),
   ),
   metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
@@ -94,7 +95,7 @@ export const settings = {
 
 export type Config = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['read']> };
 
-/** Every bad variable at once: fixing them one start at a time is no fun. */
+/** Reports all invalid settings together. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -114,14 +115,14 @@ export function readConfig(env: Env = process.env): Config {
 type Env = Readonly<Record<string, string | undefined>>;
 
 export interface Inspection {
-  /** A setting that cannot be is missing. */
+  /** Without the invalid settings. */
   config: Partial<Config>;
   problems: readonly string[];
-  /** Variables that look like ours, and are none. */
+  /** Variables named POPROOM_… that are not settings. */
   unknown: readonly string[];
 }
 
-/** For who wants to look further, whatever is wrong. */
+/** Reads the settings without throwing, for diagnosis. */
 export function inspectConfig(env: Env = process.env): Inspection {
   const problems: string[] = [];
   const config: Record<string, unknown> = {};
@@ -138,7 +139,7 @@ export function inspectConfig(env: Env = process.env): Inspection {
   return { config, problems, unknown };
 }
 
-/** Those of the command line stand in the same environment. */
+/** Includes the variables of the command line, which are in the same environment. */
 export const settingNames: readonly string[] = [
   ...Object.values(settings).map(({ name }) => name),
   ...['POPROOM_URL', 'POPROOM_API_KEY', 'POPROOM_PIN'],
@@ -146,16 +147,16 @@ export const settingNames: readonly string[] = [
 
 function contradictions({ roomTtl = 0, roomMaxTtl = roomTtl, store, secret }: Partial<Config>): string[] {
   const problems: string[] = [];
-  if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL');
+  if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL');
   if (store && store !== 'sqlite:' && !secret) {
-    problems.push('POPROOM_SECRET must be set with Redis, to the same on all nodes');
+    problems.push('POPROOM_SECRET is required with Redis, with the same value on all nodes');
   }
   return problems;
 }
 
-/** Repeats what was said, unless that may be an address with a password in it. */
-function refusal(what: string, said: string): Error {
-  return new Error(said.includes('@') ? what : `${what}, not "${said}"`);
+/** Quotes the value, unless it may be a URL with a password. */
+function invalid(rule: string, value: string): Error {
+  return new Error(value.includes('@') ? rule : `${rule}, not "${value}"`);
 }
 
 function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
@@ -163,18 +164,18 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
     const n = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (n >= least && n <= most) return n;
     const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `from ${least} to ${most}`;
-    throw refusal(`must be a whole number ${range}`, text);
+    throw invalid(`must be a whole number ${range}`, text);
   };
 }
 
 const secondsPer: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** In seconds. Far beyond the longest, a moment has no date any more. */
+/** In seconds. The limit keeps expiry dates representable. */
 function duration(text: string): number {
   const [, number, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   const seconds = Number(number) * (secondsPer[unit] ?? Number.NaN);
   if (seconds >= 60 && seconds <= 3650 * 86_400) return seconds;
-  throw refusal('must be a time from 60 seconds to 3650d such as 3600, 90m, 24h or 7d', text);
+  throw invalid('must be a duration from 60 seconds to 3650d, for example 3600, 90m, 24h or 7d', text);
 }
 
 const bytesPer: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
@@ -184,28 +185,28 @@ function size(least: number, most = Number.MAX_SAFE_INTEGER) {
     const [, number, unit = ''] = /^(\d{1,15})((?:[KMG]iB)?)$/.exec(text) ?? [];
     const bytes = Number(number) * (bytesPer[unit] ?? Number.NaN);
     if (bytes >= least && bytes <= most) return bytes;
-    throw refusal('must be a size such as 1048576, 512KiB or 1MiB', text);
+    throw invalid('must be a size, for example 1048576, 512KiB or 1MiB', text);
   };
 }
 
-/** The address is used as it is; here it is only checked, and not repeated, for it may hold a password. */
+/** Only checks the URL. The error does not quote it, because it may contain a password. */
 function roomStore(text: string): string {
   if (text === 'sqlite:') return text;
-  if (!/^rediss?:/.test(text)) throw new Error('must be sqlite: or an address such as redis://localhost:6379');
+  if (!/^rediss?:/.test(text)) throw new Error('must be sqlite: or a URL, for example redis://localhost:6379');
   parseRedisUrl(text);
   return text;
 }
 
 export interface Bucket {
   bucket: string;
-  /** Of the objects' names, with the slash at its end. */
+  /** The prefix of object names, with a trailing slash. */
   prefix: string;
 }
 
 function fileStore(text: string): 'disk:' | Bucket {
   if (text === 'disk:') return text;
   const bucket = readBucket(text);
-  if (!bucket) throw refusal('must be disk: or a bucket such as s3://my-bucket/poproom', text);
+  if (!bucket) throw invalid('must be disk: or a bucket, for example s3://my-bucket/poproom', text);
   return bucket;
 }
 
@@ -217,16 +218,16 @@ export function readBucket(text: string): Bucket | undefined {
 function oneOf(...choices: string[]) {
   return (text: string): string => {
     if (choices.includes(text)) return text;
-    throw refusal(`must be ${choices.join(' or ')}`, text);
+    throw invalid(`must be ${choices.join(' or ')}`, text);
   };
 }
 
 function yesOrNo(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw refusal('must be true or false', text);
+  throw invalid('must be true or false', text);
 }
 
-/** The value stays out of the message: it is a secret. */
+/** The error does not quote the value, because it is a secret. */
 function longText(text: string): string {
   if (text.length >= 16) return text;
   throw new Error('must have at least 16 characters');
@@ -236,7 +237,7 @@ function webAddress(text: string): string {
   const url = URL.parse(text);
   const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   if (plain) return url.href.replace(/\/+$/, '');
-  throw refusal('must be a web address such as https://pop.example.org', text);
+  throw invalid('must be a URL, for example https://pop.example.org', text);
 }
 
 function origins(text: string): string[] {
@@ -246,7 +247,7 @@ function origins(text: string): string[] {
     .map((part) => {
       const url = URL.parse(part);
       if (url && url.origin !== 'null' && url.href === `${url.origin}/`) return url.origin;
-      throw refusal('must list origins such as https://app.example.org', text);
+      throw invalid('must be a list of origins, for example https://app.example.org', text);
     });
 }
 
@@ -262,7 +263,7 @@ function addRange(ranges: BlockList, text: string): void {
   const bits = version === 6 ? 128 : 32;
   const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
   if (version === 0 || !(length <= bits)) {
-    throw refusal('must list addresses or ranges such as 10.0.0.0/8', text);
+    throw invalid('must be a list of addresses or CIDR ranges, for example 10.0.0.0/8', text);
   }
   ranges.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4');
 }

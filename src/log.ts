@@ -1,18 +1,18 @@
-/** The log: JSON lines by pino, pretty on a terminal. It never makes the server wait, and drops lines before that. */
+/** The log: JSON lines by pino, formatted on a terminal. It drops lines rather than block the server. */
 import type { Log } from './core/ports.ts';
 import { createLineWriter } from './log/line-writer.ts';
 import { openStandardOutput } from './log/standard-output.ts';
 
 export interface OpenLog extends Log {
-  /** Loads the formatter. Lines before that are kept, so that the first response does not wait for it. */
+  /** Loads the formatter. Earlier lines are buffered, so that the first response does not wait for it. */
   open(): Promise<void>;
-  /** Text for a person at the terminal, beside the lines. */
+  /** Prints text for people at the terminal, in addition to log lines. */
   print(text: string): void;
-  /** Writes what it can in this time. */
+  /** Writes as much as possible within this time. */
   close(withinMs: number): Promise<void>;
-  /** Lines that could not be written, since the start. */
+  /** The number of lost lines since the start. */
   lostLines(): number;
-  /** Whether a write hangs in the system; `process.exit` would then hang, too. */
+  /** Whether a write hangs in the system. `process.exit` would then hang too. */
   isBlocked(): boolean;
 }
 

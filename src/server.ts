@@ -1,4 +1,4 @@
-/** The composition root: puts the parts together on the engine that the settings name, starts and stops them. */
+/** The composition root: creates all components for the configured engine, starts and stops them. */
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { isSea } from 'node:sea';
@@ -40,36 +40,36 @@ import { eraseEveryMs } from './store/sqlite/writer.ts';
 
 export interface Running {
   port: number;
-  /** Where other devices of the local network reach it. */
+  /** The URLs for other devices in the local network. */
   networkUrls: string[];
-  /** Finishes what runs, writes what is in memory, and closes everything. Asked for again, it is the same stop. */
+  /** Finishes running requests, writes what is in memory, and closes everything. Repeated calls share one promise. */
   stop(): Promise<void>;
 }
 
-/** Until the next sweep, and until what it deleted is erased, are together less than 30 s. */
+/** A sweep interval and an erase interval together are less than 30 seconds. */
 export const sweepEveryMs = 15_000;
-/** From the order to stop. */
+/** Time from the stop signal until connections are closed. */
 const finishWithinMs = 25_000;
-/** What a start can do without waits until the first requests are through. */
+/** Work that is not needed for the start is delayed until the first requests have been served. */
 const backgroundWorkAfterMs = 300;
 
-/** The passing of time, for tests to hasten, and the page that was built, for tests to bring another. */
+/** Clocks, intervals and the page, which tests replace. */
 export interface ServerOptions {
   clock: Clock;
-  /** Milliseconds since some moment, whatever the clock is set to meanwhile. */
+  /** A monotonic clock in milliseconds, unaffected by changes of the system clock. */
   monotonic: Clock;
   heartbeatMs: number;
-  /** For so long a connection may be silent. */
+  /** A connection may be idle for this long. */
   idleTimeoutMs: number;
   sweepEveryMs: number;
   /** How often deleted text is erased from the files of the embedded engine. */
   eraseEveryMs: number;
   page: PageSource;
-  /** Log lines that could not be written, for the figures. */
+  /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
 }
 
-const real: ServerOptions = {
+const defaults: ServerOptions = {
   clock: Date.now,
   monotonic: () => performance.now(),
   heartbeatMs: 25_000,
@@ -82,8 +82,8 @@ const real: ServerOptions = {
 };
 
 export async function startServer(config: Config, log: Log, given: Partial<ServerOptions> = {}): Promise<Running> {
-  const surroundings = { ...real, ...given };
-  const { clock, monotonic, heartbeatMs, idleTimeoutMs, sweepEveryMs, eraseEveryMs, page, lostLogLines } = surroundings;
+  const options = { ...defaults, ...given };
+  const { clock, monotonic, heartbeatMs, idleTimeoutMs, sweepEveryMs, eraseEveryMs, page, lostLogLines } = options;
   for (const { path, mode, reason } of closeToOthers(config.dataDir)) {
     log.warn({ path, mode: mode.toString(8), reason }, 'other users of this machine can open this file or folder');
   }
@@ -119,7 +119,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
     done: (swept) => log.info(swept, 'swept'),
     failed: (err) => log.error({ err }, 'sweep failed'),
     doubted: (why) =>
-      log.warn(why, 'the clock leapt or may be ahead: until it has been steady for 10 minutes nothing is deleted'),
+      log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
   });
   const { inbox } = store;
   const stopAnswering = inbox && answerOperator({ inbox, store: store.rooms, rooms, clock, log });
@@ -134,20 +134,22 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
     throw error;
   });
 
-  // Node's own list of connections forgets those that became WebSockets.
+  // Node's own list of connections does not include WebSockets.
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => void sockets.add(socket.on('close', onClose)));
-  // One function for all connections: an idle live channel holds on to what it listens with.
+  // One function for all connections, to save memory of idle live channels.
   function onClose(this: Socket): void {
     sockets.delete(this);
   }
 
-  let afterwards: NodeJS.Timeout | undefined;
+  let backgroundTimer: NodeJS.Timeout | undefined;
   let stopCollecting = () => {};
   function startBackgroundWork(): void {
     sweeper.start();
     stopCollecting = collectWhenQuiet();
-    Promise.all([compileBodySchemas(), live.prepare()]).catch((err) => log.warn({ err }, 'could not load ahead'));
+    Promise.all([compileBodySchemas(), live.prepare()]).catch((err) =>
+      log.warn({ err }, 'could not load modules in advance'),
+    );
   }
 
   let stopped: Promise<void> | undefined;
@@ -156,7 +158,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
     return stopped;
   }
 
-  /** A load balancer goes on sending requests until it has asked /readyz again: until then they are served. */
+  /** A load balancer sends requests until its next check of /readyz, so they are served until then. */
   async function drainAndEnd(): Promise<void> {
     stopping = true;
     if (config.drain > 0) await pause(config.drain * 1000);
@@ -165,7 +167,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
 
   async function end(): Promise<void> {
     stopping = true;
-    clearTimeout(afterwards);
+    clearTimeout(backgroundTimer);
     stopCollecting();
     live.stop();
     await close(server, sockets, finishWithinMs - config.drain * 1000);
@@ -177,7 +179,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
 
   try {
     const port = await listen(server, config);
-    afterwards = setTimeout(startBackgroundWork, backgroundWorkAfterMs);
+    backgroundTimer = setTimeout(startBackgroundWork, backgroundWorkAfterMs);
     return { port, networkUrls: networkUrls(config.host, port), stop };
   } catch (error) {
     await end();
@@ -297,7 +299,7 @@ function listen(server: Server, { port, host }: Config): Promise<number> {
   });
 }
 
-/** Idle connections go at once, busy ones when they are done or their time is up. */
+/** Closes idle connections immediately, and busy ones when they finish or after `withinMs`. */
 function close(server: Server, sockets: Set<Socket>, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => {

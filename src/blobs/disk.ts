@@ -1,4 +1,4 @@
-/** Files in a folder. Bytes are complete, on the disk and under their final name before anything refers to them. */
+/** Blobs in a folder. Bytes are complete, synced and under their final name before anything references them. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -9,8 +9,8 @@ import { noneIfMissing } from './missing-file.ts';
 import { oldFiles } from './old-files.ts';
 import { openStaging } from './staging.ts';
 
-/** Twice what Node takes: half as many steps for each file, and still little memory for a slow reader. */
-const readAtOnce = 128 * 1024;
+/** Twice Node's default: half as many reads per file, and still little memory for a slow reader. */
+const readChunkBytes = 128 * 1024;
 
 export interface DiskOptions {
   folder: string;
@@ -31,7 +31,7 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
       await syncFolder(shardOf(blob));
       if (made) await syncFolder(folder);
     } catch (error) {
-      // It has its final name and is refused nevertheless; nobody else would remove it.
+      // The file has its final name, but the upload fails, so nothing else would remove it.
       await rm(pathOf(blob), { force: true });
       throw error;
     }
@@ -46,8 +46,8 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
     },
 
     async open(blob, range) {
-      // Not of a handle, whose reads are a promise each.
-      const bytes = createReadStream(pathOf(blob), { ...range, highWaterMark: readAtOnce });
+      // Not from a FileHandle, which creates a promise for each read.
+      const bytes = createReadStream(pathOf(blob), { ...range, highWaterMark: readChunkBytes });
       return once(bytes, 'open').then(() => bytes, noneIfMissing);
     },
 
@@ -71,7 +71,7 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
   };
 }
 
-/** A rename is durable when its folder is. */
+/** A rename is durable only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder);
   try {

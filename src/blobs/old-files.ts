@@ -1,4 +1,4 @@
-/** The files of a folder that were last written before a moment, by name. */
+/** The names of files in a folder that were last written before a moment. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { noneIfMissing } from './missing-file.ts';

@@ -1,43 +1,43 @@
 /**
- * Tells a store that is slow from one that is silent, while it is sent a file. What the system has taken from us may
- * be with the store, or may never get there; so when nothing has moved for a while, the store is asked for a sign of
- * life by another request. As long as it gives one, the file may take its time.
+ * Distinguishes a slow store from a silent one during an upload. Bytes that the system has accepted may not have
+ * reached the store, so if nothing moves for a while, another request checks that the store responds. As long as it
+ * does, the upload may continue.
  */
 
 export interface Sending {
-  /** How much of the file has been taken from us so far. */
+  /** The number of bytes sent so far. */
   moved: () => number;
-  /** Resolves to whether the store answers at all. */
+  /** Resolves to whether the store responds at all. */
   isAlive: () => Promise<boolean>;
-  /** How long nothing may move before it is asked, and how long it then has to answer. */
+  /** How long nothing may move before the store is checked, and how long it then has to respond. */
   quietMs: number;
   giveUp: (why: Error) => void;
 }
 
 /**
- * A file is looked after by looks and not by the clock: between two of them what has come in is read, however long this
- * process was busy with something else.
+ * Counts polls instead of time, so that a stall of this process does not look like a silent store: between two polls,
+ * pending I/O is processed.
  */
-const looksPerQuiet = 8;
+const pollsPerQuiet = 8;
 
-/** Watches until it is told to stop, which is what it returns. */
+/** Returns a function that stops watching. */
 export function watchSending({ moved, isAlive, quietMs, giveUp }: Sending): () => void {
   let seen = 0;
-  /** How many looks in a row found nothing moved. */
+  /** Consecutive polls without progress. */
   let quiet = 0;
 
   async function ask(): Promise<void> {
     if (await isAlive()) quiet = 0;
-    else callSilent();
+    else failAsSilent();
   }
 
-  const callSilent = () => giveUp(new Error('The store took no more of a file, and gave no sign of life.'));
+  const failAsSilent = () => giveUp(new Error('The file store stopped accepting data and does not respond.'));
 
   const timer = setInterval(() => {
     quiet = moved() === seen ? quiet + 1 : 0;
     seen = moved();
-    if (quiet === looksPerQuiet) void ask();
-    if (quiet === 2 * looksPerQuiet) callSilent();
-  }, quietMs / looksPerQuiet);
+    if (quiet === pollsPerQuiet) void ask();
+    if (quiet === 2 * pollsPerQuiet) failAsSilent();
+  }, quietMs / pollsPerQuiet);
   return () => clearInterval(timer);
 }

@@ -1,4 +1,4 @@
-/** Files in a bucket of any S3 store. An upload waits on the local disk until it is whole, and then goes in one piece. */
+/** Blobs in an S3 bucket. An upload is spooled to the local disk, and sent in one piece when it is complete. */
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -13,45 +13,45 @@ import { openStaging, type StagedFile } from './staging.ts';
 
 export interface S3Options {
   bucket: string;
-  /** What the keys of this installation begin with, so that others can share the bucket. */
+  /** The key prefix of this installation, so that the bucket can be shared. */
   prefix: string;
-  /** Undefined for AWS itself. */
+  /** Undefined for AWS. */
   endpoint: string | undefined;
-  /** The bucket in the path instead of the host name. By default so with any store but that of AWS. */
+  /** Whether the bucket is in the path instead of the host name. The default is true except for AWS. */
   pathStyle?: boolean | undefined;
-  /** A folder on the local disk for uploads that are not whole yet. */
+  /** A local folder for incomplete uploads. */
   spool: string;
   /** Bytes that must stay free on that disk. */
   minFree: number;
 }
 
-/** How long a silent store is waited for, in milliseconds; for tests to hasten. */
-export interface Patience {
+/** Timeouts in milliseconds, which tests shorten. */
+export interface Timeouts {
   connect: number;
   answer: number;
-  /** Until a file has been sent and answered. Our own clients, who wait for it in silence, are cut off after 60 s. */
+  /** For a whole upload with its response. Clients that wait for it without traffic are disconnected after 60 s. */
   upload: number;
-  /** While nothing of a file moves, until the store is asked for a sign of life, and as long again until it gives one. */
+  /** Without progress, until the store is checked, and the same again until it must respond. */
   quiet: number;
-  /** A reader who pauses makes this connection idle too, and may do so for 60 s. */
+  /** A client that pauses a download makes this connection idle too, for up to 60 s. */
   idle: number;
 }
 
-export const usualPatience: Patience = { connect: 1500, answer: 10_000, upload: 45_000, quiet: 2000, idle: 70_000 };
+export const defaultTimeouts: Timeouts = { connect: 1500, answer: 10_000, upload: 45_000, quiet: 2000, idle: 70_000 };
 
-/** A sweep may remove hundreds; each would open a connection of its own. */
-const removalsAtOnce = 50;
+/** A sweep may remove hundreds of objects, each on its own connection. */
+const maxRemovals = 50;
 
-export async function openS3Blobs(options: S3Options, given: Partial<Patience> = {}): Promise<BlobStore> {
+export async function openS3Blobs(options: S3Options, given: Partial<Timeouts> = {}): Promise<BlobStore> {
   const { bucket: Bucket, prefix, spool, minFree } = options;
-  const patience = { ...usualPatience, ...given };
+  const timeouts = { ...defaultTimeouts, ...given };
   const staging = openStaging({ folder: spool, minFree });
-  // Only here: it takes longer to load than all the rest, and most installations keep their files on the disk.
+  // Loaded on demand: it takes longer than everything else, and most installations store files on disk.
   const s3 = await import('@aws-sdk/client-s3');
-  const client = await createClient(s3.S3Client, options, patience);
+  const client = await createClient(s3.S3Client, options, timeouts);
 
-  const brief = { requestTimeout: patience.answer };
-  const removal = createSemaphore(removalsAtOnce);
+  const brief = { requestTimeout: timeouts.answer };
+  const removal = createSemaphore(maxRemovals);
   const keyOf = (blob: string) => prefix + checkedName(blob);
 
   function send(Key: string, bytes: Readable, size: number, abortSignal: AbortSignal): Promise<unknown> {
@@ -62,7 +62,7 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
       ContentLength: size,
       ContentType: 'application/octet-stream',
     });
-    return client.send(command, { requestTimeout: patience.upload, abortSignal });
+    return client.send(command, { requestTimeout: timeouts.upload, abortSignal });
   }
 
   async function remove(blob: string): Promise<void> {
@@ -73,13 +73,13 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
   const isAlive = oneAtATime(() =>
     twice(() => client.send(new s3.HeadBucketCommand({ Bucket }), brief)).then(() => true, isReply),
   );
-  const watch = { isAlive, quietMs: patience.quiet };
+  const watch = { isAlive, quietMs: timeouts.quiet };
 
   async function publish({ path, size }: StagedFile, blob: string, signal: AbortSignal): Promise<void> {
     try {
       await ask(() => reading(path, signal, watch, (bytes, until) => send(keyOf(blob), bytes, size, until)));
     } catch (error) {
-      // The last byte may have arrived just before. Where this fails too, the walk over strays finds it.
+      // The object may have been stored just before the abort. If this fails, the scan for orphaned bytes removes it.
       if (signal.aborted) await remove(blob).catch(() => undefined);
       throw error;
     }
@@ -98,7 +98,7 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
       const command = new s3.GetObjectCommand({ Bucket, Key: keyOf(blob), Range });
       const found = await ask(() => client.send(command, brief).catch(noneIfNoSuchKey));
       const body = found?.Body as Readable | undefined;
-      // A store that breaks off before anyone reads must not end the process.
+      // An error before anyone reads must not end the process.
       return body?.on('error', () => undefined);
     },
 
@@ -111,7 +111,7 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
 
     async *orphanBlobs(moment) {
       await staging.removeOld(moment);
-      // What has a slash after our prefix belongs to others; there may be many.
+      // Keys with a slash after our prefix belong to others. There may be many.
       const ours = { Bucket, Prefix: prefix, Delimiter: '/' };
       let ContinuationToken: string | undefined;
       do {
@@ -132,28 +132,28 @@ export async function openS3Blobs(options: S3Options, given: Partial<Patience> =
   };
 }
 
-async function createClient(Client: typeof S3Client, options: S3Options, patience: Patience): Promise<S3Client> {
+async function createClient(Client: typeof S3Client, options: S3Options, timeouts: Timeouts): Promise<S3Client> {
   const { endpoint, pathStyle = endpoint !== undefined } = options;
-  // Every S3 store needs some region to be named, and most do not care which.
+  // Every S3 store requires a region, and most ignore it.
   const region = await new Client({}).config.region().catch(() => 'us-east-1');
   return new Client({
     region,
     ...(endpoint !== undefined && { endpoint }),
     forcePathStyle: pathStyle,
-    // It repeats no upload and waits twice for the dead; see ask().
+    // The SDK cannot retry streams, and would wait twice for an unreachable store. See ask().
     maxAttempts: 1,
-    // Many stores lack the newer checksums.
+    // Many stores do not support the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Stores and proxies that do not know it would delay each upload by seconds.
+    // Stores and proxies that do not support it would delay each upload by seconds.
     expectContinueHeader: false,
-    requestHandler: connections(patience),
-    logger: silence,
+    requestHandler: connections(timeouts),
+    logger: noLogger,
   });
 }
 
-function connections({ connect, answer, idle }: Patience): NonNullable<S3ClientConfig['requestHandler']> {
-  // What waits for a free connection would count as not connected in time.
+function connections({ connect, answer, idle }: Timeouts): NonNullable<S3ClientConfig['requestHandler']> {
+  // Waiting for a free connection would count as a connection timeout.
   const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
   return {
     connectionTimeout: connect,
@@ -165,38 +165,38 @@ function connections({ connect, answer, idle }: Patience): NonNullable<S3ClientC
   };
 }
 
-/** It would write its warnings to the console, past the log. */
-const quiet = () => undefined;
-const silence = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+/** The SDK would write warnings to the console instead of the log. */
+const ignore = () => undefined;
+const noLogger = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** Says in the words of the service what failed. */
-function ask<T>(question: () => Promise<T>): Promise<T> {
-  return twice(question).catch((error) => {
+/** Runs a request and converts its error. */
+function ask<T>(request: () => Promise<T>): Promise<T> {
+  return twice(request).catch((error) => {
     throw s3Failure(error);
   });
 }
 
-/** Asks a second time where the failure may be a passing one. */
-function twice<T>(question: () => Promise<T>): Promise<T> {
-  return question().catch(async (error) => {
+/** Retries once if the failure may be temporary. */
+function twice<T>(request: () => Promise<T>): Promise<T> {
+  return request().catch(async (error) => {
     if (!isPassing(error)) throw error;
     await pause(100 + 200 * Math.random());
-    return question();
+    return request();
   });
 }
 
-/** Many files may wait for the same answer. */
+/** Concurrent callers share one request. */
 function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: Promise<T> | undefined;
+  let pending: Promise<T> | undefined;
   return () => {
-    asked ??= ask().finally(() => {
-      asked = undefined;
+    pending ??= ask().finally(() => {
+      pending = undefined;
     });
-    return asked;
+    return pending;
   };
 }
 
-/** Reads a file. A read that fails ends the request, and the end of the request ends the reading. */
+/** Reads a file for a request. A failed read aborts the request, and the end of the request stops reading. */
 async function reading(
   path: string,
   signal: AbortSignal,
@@ -211,12 +211,12 @@ async function reading(
   try {
     await use(bytes, AbortSignal.any([signal, over.signal]));
   } catch (error) {
-    // The library only says that it was told to stop.
+    // The SDK only reports that it was aborted.
     throw over.signal.reason ?? error;
   } finally {
     stopWatching();
     bytes.destroy();
-    // A store that refuses before it has read everything leaves a request that would never end.
+    // If a store rejects an upload before it has read everything, the request would never end.
     over.abort();
   }
 }

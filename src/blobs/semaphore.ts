@@ -1,6 +1,6 @@
-/** Lets at most so many run at once; the others wait for their turn. */
-export function createSemaphore(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = atOnce;
+/** Runs at most `maxConcurrent` tasks at a time. The others wait. */
+export function createSemaphore(maxConcurrent: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = maxConcurrent;
   const waiting: (() => void)[] = [];
 
   return async (work) => {

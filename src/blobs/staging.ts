@@ -1,4 +1,4 @@
-/** Uploads that are not whole yet: files of a folder to which nothing refers, and of which a failure leaves none. */
+/** Incomplete uploads in a folder. Nothing references them, and a failed upload leaves no file. */
 import { access, constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,16 +24,16 @@ export interface BlobUpload {
 export interface StagedFile {
   path: string;
   size: number;
-  /** For writing; closed when the staged has been finished. */
+  /** For writing. Closed after `finish`. */
   handle: FileHandle;
 }
 
 export interface Staging {
-  /** Writes the bytes down and returns how many they were. `finish` gets them whole, and takes the staged away. */
+  /** Writes the bytes to a file and returns their number. `finish` moves or removes the complete file. */
   write(upload: BlobUpload, finish: (staged: StagedFile) => Promise<void>): Promise<number>;
-  /** Removes what crashes left before `moment`. */
+  /** Removes files that crashes left before `moment`. */
   removeOld(moment: number): Promise<void>;
-  /** Rejects with STORAGE_FULL when a further file of this size would leave too little room. */
+  /** Rejects with STORAGE_FULL if another file of this size would leave too little space. */
   checkSpace(bytes: number): Promise<void>;
   ping(): Promise<void>;
 }
@@ -41,45 +41,45 @@ export interface Staging {
 export function openStaging({ folder, minFree }: StagingOptions): Staging {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 
-  /** What uploads under way may still write. */
-  let promised = 0;
-  /** Whatever a clock that was set says of their age, these are no strays. */
-  const underWay = new Set<string>();
+  /** Bytes that running uploads may still write. */
+  let reserved = 0;
+  /** Running uploads, which are kept even if a changed clock makes their files look old. */
+  const running = new Set<string>();
 
   return {
     async write(upload, finish) {
       const { blob, bytes, maxBytes, signal } = upload;
-      // Before the first read and after a refusal nobody else listens, and an unheard error would end the process.
+      // Before the first read and after a rejection nothing else handles errors; an unhandled one ends the process.
       bytes.on('error', () => undefined);
       const path = join(folder, checkedName(blob));
-      promised += maxBytes;
-      underWay.add(blob);
+      reserved += maxBytes;
+      running.add(blob);
       try {
         return await writeWhole(path, upload, finish);
       } catch (error) {
         await rm(path, { force: true });
-        // Whoever ended it knows why; the stream only knows that it broke off.
+        // The abort reason is more precise than the error of the stream.
         signal.throwIfAborted();
         throw isDiskFull(error) ? storageFull(error) : error;
       } finally {
-        promised -= maxBytes;
-        underWay.delete(blob);
+        reserved -= maxBytes;
+        running.delete(blob);
       }
     },
 
     async removeOld(moment) {
       for (const name of await oldFiles(folder, moment)) {
-        if (!underWay.has(name)) await rm(join(folder, name), { force: true });
+        if (!running.has(name)) await rm(join(folder, name), { force: true });
       }
     },
 
     async checkSpace(bytes) {
       const { bavail, bsize } = await statfs(folder);
-      // Not before: whoever writes as soon as this is answered has promised its bytes when the next answer is given.
-      if (bavail * bsize - promised - bytes < minFree) throw storageFull();
+      // Checked after the await, so that uploads that started during it are included in `reserved`.
+      if (bavail * bsize - reserved - bytes < minFree) throw storageFull();
     },
 
-    // Not by node:fs/promises: the first health check would wait for that to be loaded.
+    // Not node:fs/promises, which the first health check would have to load.
     ping: () =>
       new Promise((resolve, reject) => {
         access(folder, constants.W_OK, (error) => (error ? reject(error) : resolve()));
@@ -102,14 +102,14 @@ async function writeWhole(
   }
 }
 
-/** What is held of one upload while the disk is busy with what came before. */
+/** The bytes of an upload that are buffered while the disk is busy. */
 const maxHeld = 256 * 1024;
-/** A chunk of one byte is an object too: counted as less, a sender of many would fill the memory. */
+/** The memory of a small chunk. Otherwise a client could fill the memory with chunks of one byte. */
 const minPerChunk = 1024;
 
 /**
- * Event by event, and all that came meanwhile in one write: an async iterator over the chunks would cost more than
- * writing them. The stream is the caller's, and destroying it here would cut the connection before the refusal is sent.
+ * Handles events and writes all waiting chunks at once: an async iterator would cost more than writing. The stream
+ * belongs to the caller: destroying it would close the connection before the error is sent.
  */
 function copy({ bytes, maxBytes, signal }: BlobUpload, handle: FileHandle): Promise<number> {
   let [size, held] = [0, 0];
@@ -153,7 +153,7 @@ function copy({ bytes, maxBytes, signal }: BlobUpload, handle: FileHandle): Prom
       leave('failed');
       reject(error);
     };
-    const cutOff = () => fail(bytes.errored ?? new Error('The stream ended before its last byte.'));
+    const cutOff = () => fail(bytes.errored ?? new Error('The stream ended early.'));
     const giveUp = () => fail(signal.reason);
 
     function leave(now: 'read' | 'failed'): void {
@@ -169,20 +169,20 @@ function copy({ bytes, maxBytes, signal }: BlobUpload, handle: FileHandle): Prom
   });
 }
 
-/** A disk that is nearly full takes a part of it, and says only the next time that it is full. */
+/** A nearly full disk writes only a part, and reports the error at the next write. */
 async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
   const { bytesWritten } = await handle.writev(chunks);
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   if (bytesWritten < length) await handle.writeFile(Buffer.concat(chunks).subarray(bytesWritten));
 }
 
-/** Gives memory back that is nobody else's: the collector would wait until there are 64 MiB of it. */
+/** Frees unshared memory immediately. The garbage collector would wait for 64 MiB of it. */
 function release({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 function tooLarge(maximum: number): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', `There are more bytes than the ${maximum} that were to come.`);
+  return new PoproomError('FILE_TOO_LARGE', `The file exceeds the limit of ${maximum} bytes.`);
 }
 
 function isDiskFull(error: unknown): boolean {

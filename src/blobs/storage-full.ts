@@ -1,6 +1,6 @@
-/** What is said when there is no room for a file, wherever files are kept. */
+/** The error for a full file store, for all drivers. */
 import { PoproomError } from '../core/errors.ts';
 
 export function storageFull(cause?: unknown): PoproomError {
-  return new PoproomError('STORAGE_FULL', 'The server has no room left for files.', { cause });
+  return new PoproomError('STORAGE_FULL', 'The server has no space left for files.', { cause });
 }

@@ -1,10 +1,10 @@
 /**
- * How nodes tell each other of changes: `NODE SEQ`, then ` {"entry": …}` for a small edit of the text, or ` devices`
- * where only the devices changed. Nodes from before the log send and read the first two words only.
+ * The message format between nodes: `NODE SEQ`, then ` {"entry": …}` for a small edit of the text, or ` devices` if
+ * only the devices changed. Versions without a text log send and read only the first two words.
  */
 import type { RoomChange, TextEntry } from '../core/ports.ts';
 
-/** Bytes of JSON. Whoever is sent no entry reads it from the store. */
+/** Bytes of JSON. Without an entry, a node reads the store. */
 const maxEntryBytes = 8 * 1024;
 
 export function encodeMessage(node: string, change: RoomChange): string {
@@ -18,7 +18,7 @@ function payloadOf({ entry, devicesOnly }: RoomChange): string | undefined {
   return json && Buffer.byteLength(json) <= maxEntryBytes ? `{"entry":${json}}` : undefined;
 }
 
-/** A malformed payload counts as none, and a malformed seq as unknown: listeners then read the store. */
+/** A malformed payload or seq is ignored, so that listeners read the store. */
 export function decodeMessage(message: string): { node: string; change: RoomChange } {
   const [node = '', seq] = message.split(' ', 2);
   const payload = message.slice(`${node} ${seq} `.length);

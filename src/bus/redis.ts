@@ -24,7 +24,7 @@ export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisB
   const node = randomBytes(6).toString('base64url');
   const changes = `${prefix}:changes:`;
   const channelOf = (code: RoomCode) => changes + code;
-  /** On which a node reports that it does not know the outcome of its commands. */
+  /** The channel on which a node reports that the outcome of its commands is unknown. */
   const unsure = `${prefix}:unsure`;
   /** The rooms that have listeners on this node: one subscription each. */
   const rooms = new Map<RoomCode, { listeners: number; ready: Promise<void> }>();
@@ -84,7 +84,7 @@ export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisB
 
   redis.onRecovery(() => {
     catchUp();
-    // A command of this node may have succeeded without an answer, and then no node was notified.
+    // A command of this node may have succeeded without a response, and then no node was notified.
     redis.send('', ['PUBLISH', unsure, node]).catch(() => undefined);
   });
   await listen(unsure).catch((error) => {

@@ -1,4 +1,4 @@
-/** The door of a room: every operation on one passes here first. */
+/** Access control of rooms: every operation on a room starts here. */
 
 import { parseRoomCode } from '../protocol/room-code.ts';
 import type { CoreDeps } from './deps.ts';
@@ -7,10 +7,10 @@ import { chain } from './maybe-promise.ts';
 import { macPin, parsePin } from './pin.ts';
 import type { AccessAttempt, ClientId, Content, MaybePromise, MissingReason, Refusal, Room } from './ports.ts';
 
-/** A request to a room, as it came over the wire. */
+/** A request to a room, with unchecked input. */
 export interface Caller {
   client: ClientId;
-  /** Whether a page of another site sent it, in the client's name. */
+  /** Whether a page of another site sent it. */
   isCrossSite?: boolean;
   roomId: string;
   pin: string | undefined;
@@ -24,7 +24,7 @@ export async function admit(parts: CoreDeps, caller: Caller): Promise<Room> {
   return admission.outcome === 'admitted' ? admission.room : reject(parts, attempt, admission);
 }
 
-/** Through the door and straight to the text, in one step of the store. */
+/** Checks access and reads the text, in one step of the store. */
 export function admitToRead(parts: CoreDeps, caller: Caller): MaybePromise<Content> {
   const attempt = toAttempt(parts, caller);
   return chain(
@@ -35,13 +35,13 @@ export function admitToRead(parts: CoreDeps, caller: Caller): MaybePromise<Conte
 }
 
 async function reject(parts: CoreDeps, attempt: AccessAttempt, admission: Refusal): Promise<never> {
-  // The try is counted; that a full disk keeps the members from hearing of it is nothing to whoever guesses.
-  if (admission.outcome === 'pin-incorrect') await tellMembers(parts, attempt).catch(() => undefined);
+  // The attempt is counted already. If the members cannot be notified, the response stays the same.
+  if (admission.outcome === 'pin-incorrect') await notifyMembers(parts, attempt).catch(() => undefined);
   throw refusal(admission, attempt.now);
 }
 
-/** Those in the room see that someone is trying its PIN. The guards bound how often this can happen. */
-async function tellMembers({ rooms, bus }: CoreDeps, { code, now }: AccessAttempt): Promise<void> {
+/** Shows the members of the room that someone sent a wrong PIN. The guards limit how often this happens. */
+async function notifyMembers({ rooms, bus }: CoreDeps, { code, now }: AccessAttempt): Promise<void> {
   const noted = code && (await rooms.notePinAttempt(code, now));
   if (noted) bus.publish(code, { seq: noted.seq });
 }
@@ -73,54 +73,50 @@ function refusal(admission: Refusal, now: number): PoproomError {
     case 'expired':
       return roomMissing('expired');
     case 'pin-required':
-      return new PoproomError(
-        'PIN_REQUIRED',
-        'This room is protected: send its PIN along, by HTTP in the header X-Room-Pin.',
-      );
+      return new PoproomError('PIN_REQUIRED', 'This room requires a PIN. Over HTTP, send it in the header X-Room-Pin.');
     case 'pin-incorrect':
       return wrongPin(admission.triesLeft, admission.lockedUntil, now);
     case 'pin-locked':
       return admission.isForLife
         ? lockedForLife(admission.until, now)
-        : lockedOut('PIN_LOCKED', 'Too many wrong PINs were tried on this room', admission.until, now);
+        : lockedOut('PIN_LOCKED', 'Too many wrong PINs for this room', admission.until, now);
     case 'too-many-misses':
-      return lockedOut('RATE_LIMITED', 'Too many unknown room codes or wrong PINs came from you', admission.until, now);
+      return lockedOut('RATE_LIMITED', 'Too many unknown room codes or wrong PINs', admission.until, now);
   }
 }
 
 export function roomMissing(why: MissingReason): PoproomError {
   return why === 'expired'
-    ? new PoproomError('ROOM_EXPIRED', 'This room has expired, and everything in it is gone.')
+    ? new PoproomError('ROOM_EXPIRED', 'This room has expired. Its text and files have been deleted.')
     : new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');
 }
 
 function wrongPin(triesLeft: number, lockedUntil: number | undefined, now: number): PoproomError {
   if (lockedUntil === undefined) {
-    return new PoproomError('PIN_INCORRECT', `This is not the PIN of the room; ${tries(triesLeft)} left.`, {
+    return new PoproomError('PIN_INCORRECT', `Wrong PIN. ${tries(triesLeft)} left.`, {
       details: { triesLeft },
     });
   }
   const lockedFor = secondsUntil(lockedUntil, now);
-  return new PoproomError('PIN_INCORRECT', `This is not the PIN of the room; try again in ${seconds(lockedFor)}.`, {
+  return new PoproomError('PIN_INCORRECT', `Wrong PIN. Try again in ${seconds(lockedFor)}.`, {
     details: { triesLeft, lockedFor },
   });
 }
 
-function lockedOut(code: 'PIN_LOCKED' | 'RATE_LIMITED', what: string, until: number, now: number): PoproomError {
+function lockedOut(code: 'PIN_LOCKED' | 'RATE_LIMITED', reason: string, until: number, now: number): PoproomError {
   const retryAfter = secondsUntil(until, now);
-  return new PoproomError(code, `${what}; try again in ${seconds(retryAfter)}.`, {
+  return new PoproomError(code, `${reason}. Try again in ${seconds(retryAfter)}.`, {
     retryAfter,
     details: code === 'RATE_LIMITED' ? { reason: 'misses', retryAfter } : { retryAfter },
   });
 }
 
-/** For those who never gave the right PIN. It may be changed sooner, so that it is worth to look again every hour. */
+/** For clients that never gave the correct PIN. The PIN may change, so they may try again after an hour. */
 function lockedForLife(until: number, now: number): PoproomError {
   const retryAfter = Math.min(secondsUntil(until, now), 3600);
-  const message =
-    'Too many wrong PINs were tried on this room. New devices cannot join with the PIN until it is changed.';
+  const message = 'Too many wrong PINs for this room. New devices cannot join with the PIN until it is changed.';
   return new PoproomError('PIN_LOCKED', message, { retryAfter, details: { retryAfter } });
 }
 
-const tries = (n: number) => (n === 1 ? '1 try is' : `${n} tries are`);
+const tries = (n: number) => (n === 1 ? '1 try' : `${n} tries`);
 const seconds = (n: number) => (n === 1 ? '1 second' : `${n} seconds`);

@@ -1,4 +1,4 @@
-/** API keys: shown once when made, kept only as a hash. */
+/** API keys: shown once at creation, stored only as a hash. */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -6,7 +6,7 @@ const form = /^pop_[0-9A-Za-z]{32}$/;
 
 export interface DrawnKey {
   id: string;
-  /** The key itself, for its owner's eyes. */
+  /** The key itself. Only its owner may see it. */
   text: string;
   hash: string;
 }
@@ -21,7 +21,7 @@ export function hashApiKey(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Spares the store a look-up for what cannot be a key. */
+/** Saves a lookup in the store for text that cannot be a key. */
 export function looksLikeApiKey(text: string): boolean {
   return form.test(text);
 }

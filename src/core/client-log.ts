@@ -1,20 +1,20 @@
-/** Log lines about clients: each names its client by the hash, and a flood of refusals is a few lines. */
+/** Log lines about clients, identified by their hash. Repeated rejections are counted in one line. */
 import type { ClientHash } from './client-hash.ts';
 import type { ClientId, Log } from './ports.ts';
 
 export interface ClientLog {
-  /** Whether everything has a line: what goes well too, and each refusal. Look before you put a line together. */
+  /** Whether every request and every rejection is logged. Check this before you build the fields. */
   readonly isDebug: boolean;
   debug(client: ClientId, fields: object, message: string): void;
-  /** The first refusal of a kind from a client has its line; the others of that second are counted in one. */
+  /** Logs the first rejection of a client with a code. Further ones within a second are counted in one line. */
   refused(refusal: LoggedRefusal): void;
-  /** Writes what is counted. */
+  /** Logs the remaining counts. */
   stop(): void;
 }
 
 export interface LoggedRefusal {
   client: ClientId;
-  /** An error code, or what else the refusals in one line have in common; never anything that the client sent. */
+  /** An error code or another fixed name, never anything that the client sent. */
   code: string;
   level?: 'info' | 'error';
   fields: object;
@@ -28,7 +28,7 @@ export interface ClientLogOptions {
 }
 
 const windowMs = 1000;
-/** So many clients and codes have lines of their own at a time; the refusals of all others are counted together. */
+/** The maximum number of separate clients and codes. Rejections of all others are counted together. */
 const maxEntries = 100;
 
 interface Entry {
@@ -39,17 +39,17 @@ interface Entry {
 
 export function createClientLog({ log, hash, isDebug }: ClientLogOptions): ClientLog {
   const entries = new Map<string, Entry>();
-  let ofOthers = 0;
+  let countOfOthers = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** The hash for a line of its own; undefined where the refusal is only counted. */
+  /** The hash of the client if the rejection gets its own line; undefined if it is only counted. */
   function ownLine(client: ClientId, code: string): string | undefined {
     if (isDebug) return hash(client);
     timer ??= setInterval(endWindow, windowMs).unref();
     const key = `${code} ${client}`;
     const entry = entries.get(key);
     if (entry) entry.count += 1;
-    else if (entries.size >= maxEntries) ofOthers += 1;
+    else if (entries.size >= maxEntries) countOfOthers += 1;
     else {
       const name = hash(client);
       entries.set(key, { client: name, code, count: 0 });
@@ -66,8 +66,8 @@ export function createClientLog({ log, hash, isDebug }: ClientLogOptions): Clien
         entries.set(key, { client, code, count: 0 });
       }
     }
-    if (ofOthers > 0) log.info({ count: ofOthers }, 'refusals of further clients');
-    ofOthers = 0;
+    if (countOfOthers > 0) log.info({ count: countOfOthers }, 'refusals of further clients');
+    countOfOthers = 0;
     if (entries.size > 0) return;
     clearInterval(timer);
     timer = undefined;

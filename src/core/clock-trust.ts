@@ -1,22 +1,22 @@
 /**
- * Whether the wall clock is to be believed. What it says is over is refused at once, but only a clock that has been
- * steady may have it deleted: one that leaps ten years ahead for a moment would take every room along.
+ * Decides whether the wall clock can be trusted. Access to an expired room is rejected immediately, but only a steady
+ * clock may delete it: a clock that jumps ten years ahead for a moment would delete every room.
  */
 import type { Clock } from './ports.ts';
 
-/** Clocks are put right by seconds all the time; by this much, one was wrong before or is wrong now. */
+/** Adjustments by seconds are normal. After a jump of this size, the clock was wrong before or is wrong now. */
 const leapMs = 5 * 60_000;
 export const steadyAfterMs = 10 * 60_000;
 
 export interface ClockTrust {
-  /** Since the last look both clocks must have gone equally far; answers by how much they did not, if that is a leap. */
+  /** Compares both clocks since the last call, and returns the difference in ms if it is a jump. */
   look(): number | undefined;
-  /** From here on the clock has to prove itself. */
+  /** Distrusts the clock until it has been steady long enough. */
   doubt(): void;
   isSteady(): boolean;
 }
 
-/** The monotonic clock stands still while a machine sleeps, so waking up is a leap too: nobody can tell the two apart. */
+/** The monotonic clock stops while a machine sleeps, so waking up is indistinguishable from a jump. */
 export function watchClock(clock: Clock, monotonic: Clock): ClockTrust {
   let last: { wall: number; steady: number } | undefined;
   let steadyAt = Number.NEGATIVE_INFINITY;

@@ -1,13 +1,13 @@
-/** Works through items as they come, so many at a time. The first failure ends it, when what is under way has ended. */
+/** Processes items, at most `maxConcurrent` at a time. Throws the first error after the running work has ended. */
 export async function forEachConcurrent<T>(
   items: AsyncIterable<T>,
-  atOnce: number,
+  maxConcurrent: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const queue = items[Symbol.asyncIterator]();
   const failures: unknown[] = [];
 
-  async function workOn(): Promise<void> {
+  async function runWorker(): Promise<void> {
     while (failures.length === 0) {
       const next = await queue.next();
       if (next.done) return;
@@ -15,18 +15,18 @@ export async function forEachConcurrent<T>(
     }
   }
 
-  const note = (error: unknown) => void failures.push(error);
-  await Promise.all(Array.from({ length: atOnce }, () => workOn().catch(note)));
+  const onError = (error: unknown) => void failures.push(error);
+  await Promise.all(Array.from({ length: maxConcurrent }, () => runWorker().catch(onError)));
   if (failures.length > 0) throw failures[0];
 }
 
-/** The results of work on many items, in their order; a store takes only so many commands at a time. */
+/** The results for all items, in order. Batches keep the number of concurrent store commands low. */
 export async function mapInBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  for (let i = 0; i < items.length; i += portion) {
-    results.push(...(await Promise.all(items.slice(i, i + portion).map(work))));
+  for (let i = 0; i < items.length; i += batchSize) {
+    results.push(...(await Promise.all(items.slice(i, i + batchSize).map(work))));
   }
   return results;
 }
 
-const portion = 200;
+const batchSize = 200;

@@ -1,4 +1,4 @@
-/** What the rules of the service work with; put together once, by the composition root. */
+/** The dependencies of the core, created once by the composition root. */
 import type { BlobStore, Clock, EventBus, RoomStore, StorageAccounts } from './ports.ts';
 import type { StorageQuota } from './storage-quota.ts';
 

@@ -1,12 +1,12 @@
-/** The one error class of the service: a code for programs, a sentence for people. */
+/** The error class of the service: a code for programs, a sentence for people. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
 
 export interface ErrorExtras {
-  /** What a program can act on; shown to the client, so never a secret. */
+  /** Data for programs. Sent to the client, so it must not contain secrets. */
   details?: Record<string, unknown>;
-  /** Seconds until it is worth trying again. */
+  /** Seconds to wait before the next attempt. */
   retryAfter?: number;
-  /** What really happened; for the log only. */
+  /** The underlying error, for the log only. */
   cause?: unknown;
 }
 
@@ -24,7 +24,7 @@ export class PoproomError extends Error {
   }
 }
 
-/** Whole seconds from now to a moment, never less than one: a Retry-After of 0 invites a busy loop. */
+/** Whole seconds until a moment, at least one: a Retry-After of 0 would cause a busy loop. */
 export function secondsUntil(moment: number, now: number): number {
   return Math.max(1, Math.ceil((moment - now) / 1000));
 }

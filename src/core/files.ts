@@ -1,4 +1,4 @@
-/** Files of a room: taking them in, listing, handing out, removing. */
+/** Files of a room: upload, list, read, remove. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { largestFile } from '../protocol/largest-file.ts';
@@ -16,17 +16,17 @@ export interface Upload {
   name: string;
   type: string;
   bytes: Readable;
-  /** Settles when the request has been received whole; a form may turn out to be malformed after its file. */
+  /** Settles when the whole request has been received. A form may be malformed after its file. */
   whole: Promise<void>;
   signal: AbortSignal;
 }
 
-/** An upload that may begin. Its bytes are reserved until it is stored, or has failed. */
+/** An upload that may start. Its bytes are reserved until it is stored or has failed. */
 export interface PreparedUpload {
   room: Room;
   request: StorageRequest;
   fileId: string;
-  /** How many bytes it may have, and which limit keeps it from having more. */
+  /** The maximum size, and the quota that determines it, if one does. */
   maxBytes: number;
   limit: ReachedLimit | undefined;
 }
@@ -43,7 +43,7 @@ export function createFiles(parts: CoreDeps) {
     bus.publish(code, { seq: added.seq });
   }
 
-  /** Gives back what was reserved for an upload that stores nothing. Where this fails, the sweep does it later. */
+  /** Releases the reservation of a failed upload. If that fails, the sweep releases it later. */
   async function release({ request }: PreparedUpload): Promise<void> {
     await storage.release(request).catch(() => undefined);
   }
@@ -58,8 +58,8 @@ export function createFiles(parts: CoreDeps) {
 
   return {
     /**
-     * Everything that can be refused before a byte is read. `size` is the announced length, `mostBytes` an upper bound
-     * where there is none; then what is left of a quota is reserved.
+     * All checks that are possible before the first byte is read. `size` is the announced length, `mostBytes` an upper
+     * bound if there is none; then up to the rest of the quota is reserved.
      */
     async prepareUpload(caller: Caller, size: number | undefined, mostBytes = largestFile): Promise<PreparedUpload> {
       const room = await admit(parts, caller);
@@ -94,8 +94,8 @@ export function createFiles(parts: CoreDeps) {
         await keep(room.code, file);
         return file;
       } catch (error) {
-        // Where the store did not answer, the row may be there: then the hourly walk decides about the bytes.
-        if (isStored && isUnanswered(error)) throw error;
+        // If the store did not respond, the row may exist. Then the hourly scan decides about the bytes.
+        if (isStored && isUnavailable(error)) throw error;
         if (isStored) await blobs.remove(blob);
         await release(prepared);
         throw error;
@@ -118,7 +118,7 @@ export function createFiles(parts: CoreDeps) {
       await trashOf(parts).emptySoon();
     },
 
-    /** No door here: the address is the right to read. */
+    /** No access check: the URL grants read access. */
     async find(fileId: string): Promise<StoredFile> {
       const file = /^[0-9a-f]{32}$/.test(fileId) ? await rooms.findFile(fileId, clock()) : undefined;
       if (!file) throw fileNotFound();
@@ -133,30 +133,34 @@ export function createFiles(parts: CoreDeps) {
   };
 }
 
-/** Only the bare type is kept: parameters can smuggle a character set into what a browser shows. */
+/** Drops parameters, because a charset could change how a browser interprets the file. */
 function cleanType(declared: string): string {
   const bare = declared.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/.test(bare) ? bare : 'application/octet-stream';
 }
 
 export function fileTooLarge(): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', 'A file may have at most 10 MiB (10,485,760 bytes).', {
+  return new PoproomError('FILE_TOO_LARGE', 'The file exceeds the limit of 10 MiB (10,485,760 bytes).', {
     details: { maximum: largestFile },
   });
 }
 
-/** A blob store knows how many bytes it may take, and not why. */
+/** A blob store knows the maximum size but not the reason for it. */
 const tooLarge = (limit: ReachedLimit | undefined) => (limit ? overQuota(limit) : fileTooLarge());
 
 const isTooLarge = (error: unknown) => error instanceof PoproomError && error.code === 'FILE_TOO_LARGE';
-const isUnanswered = (error: unknown) => error instanceof PoproomError && error.code === 'UNAVAILABLE';
+const isUnavailable = (error: unknown) => error instanceof PoproomError && error.code === 'UNAVAILABLE';
 
 function fileNotFound(): PoproomError {
-  return new PoproomError('FILE_NOT_FOUND', 'There is no such file, or its room is gone.');
+  return new PoproomError('FILE_NOT_FOUND', 'This file does not exist, or its room has ended.');
 }
 
 function roomFull(): PoproomError {
-  return new PoproomError('ROOM_FULL', 'A room holds at most 100 files and 100 MiB; remove one to make room.', {
-    details: { maximumFiles: filesPerRoom.files, maximumBytes: filesPerRoom.bytes },
-  });
+  return new PoproomError(
+    'ROOM_FULL',
+    'This room has reached its limit of 100 files or 100 MiB. Remove a file and try again.',
+    {
+      details: { maximumFiles: filesPerRoom.files, maximumBytes: filesPerRoom.bytes },
+    },
+  );
 }

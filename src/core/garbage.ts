@@ -1,21 +1,21 @@
 /**
- * Returns memory to the system after busy moments. V8 collects garbage when memory is asked for, so a server that has
- * become quiet keeps what it needed at its peak: its young generation (8 KiB for each of 2,000 channels that have just
- * joined), and buffers that lie outside of V8's heap (100 MiB after clients have sent as much that was refused).
+ * Returns memory to the system after load. V8 collects garbage only when it allocates, so an idle server keeps the
+ * memory of its peak: the young generation (8 KiB for each of 2,000 channels that have just joined) and buffers outside
+ * of V8's heap (100 MiB after clients have sent that much in rejected requests).
  */
 
 /** A minor collection takes about a millisecond. */
 const minorEveryBytes = 8 * 1024 * 1024;
-const lookEveryMs = 1000;
-/** Of a core. */
+const checkEveryMs = 1000;
+/** The share of one core below which the process counts as idle. */
 const quietShare = 0.05;
-/** V8 makes its young generation smaller only where little was allocated for the last 5 seconds. */
-const quietLooks = 6;
-/** A collection is worthwhile after this much CPU time, quiet seconds not counted. */
+/** V8 shrinks its young generation only if little was allocated in the last 5 seconds. */
+const quietChecks = 6;
+/** A collection is worthwhile after this much CPU time outside of quiet seconds. */
 const busyMs = 300;
 const releasedBytes = 8 * 1024 * 1024;
 const smallBytes = 4 * 1024 * 1024;
-/** A full collection takes some 10 ms, more with a large heap. The pause after it is 100 times as long. */
+/** A full collection takes about 10 ms, more with a large heap. The pause after it is 100 times as long. */
 const pauses = 100;
 
 type Collect = (options?: { type: 'minor' }) => void;
@@ -24,7 +24,7 @@ let dropped = 0;
 let released = 0;
 let exposed: Collect | undefined;
 
-/** The same as `node --expose-gc`, for this module alone. */
+/** The same as `node --expose-gc`, for this module only. */
 function collect(options?: { type: 'minor' }): void {
   if (!exposed) {
     process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc');
@@ -33,7 +33,7 @@ function collect(options?: { type: 'minor' }): void {
   exposed(options);
 }
 
-/** Frees the memory of a buffer right away, where no other buffer shares it. Nobody may use it afterwards. */
+/** Frees the memory of a buffer immediately, unless other buffers share it. It must not be used afterwards. */
 export function freeBuffer({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
@@ -43,7 +43,7 @@ function youngGenerationBytes(): number {
   return spaces.find(({ space_name }) => space_name === 'new_space')?.physical_space_size ?? 0;
 }
 
-/** To be called when large buffers were used or dropped. V8 itself looks for such garbage only every 64 MiB. */
+/** Call this when large buffers were used or dropped. V8 itself checks for such garbage only every 64 MiB. */
 export function noteDropped(bytes: number): void {
   dropped += bytes;
   released += bytes;
@@ -52,12 +52,12 @@ export function noteDropped(bytes: number): void {
   collect({ type: 'minor' });
 }
 
-/** To be called when a client no longer makes the server hold so much. */
+/** Call this when memory held for a client was released. */
 export function noteReleased(bytes: number): void {
   released += bytes;
 }
 
-/** Collects all garbage when the process has become quiet after it was busy. Returns what ends it. */
+/** Collects all garbage when the process has become idle after load. Returns a function that stops this. */
 export function collectWhenQuiet(): () => void {
   let before = process.cpuUsage();
   let usedMs = 0;
@@ -68,18 +68,18 @@ export function collectWhenQuiet(): () => void {
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
     const lastMs = (user + system) / 1000;
-    quiet = lastMs < quietShare * lookEveryMs ? quiet + 1 : 0;
+    quiet = lastMs < quietShare * checkEveryMs ? quiet + 1 : 0;
     if (quiet === 0) usedMs += lastMs;
     const startedAt = performance.now();
     const isWorthIt = usedMs >= busyMs || released >= releasedBytes;
-    if (quiet < quietLooks || !isWorthIt || startedAt < nextAt) return;
+    if (quiet < quietChecks || !isWorthIt || startedAt < nextAt) return;
     collect();
     released = 0;
     // If V8 has kept its young generation large, try again later.
     usedMs = youngGenerationBytes() > smallBytes ? busyMs : 0;
     const endedAt = performance.now();
     nextAt = endedAt + pauses * (endedAt - startedAt);
-  }, lookEveryMs);
+  }, checkEveryMs);
   timer.unref();
   return () => clearInterval(timer);
 }

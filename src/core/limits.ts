@@ -1,4 +1,4 @@
-/** The numbers of the service that are not settings, and the rules made of both. */
+/** Limits that are not configurable, and rules built from them and the settings. */
 import type { FileQuota, GuardRules, Quota, Tier } from './ports.ts';
 
 const second = 1000;
@@ -8,7 +8,7 @@ const MiB = 1024 * 1024;
 const rateWindowMs = hour;
 export const shortestLifetimeSeconds = 60;
 export const filesPerRoom: FileQuota = { files: 100, bytes: 100 * MiB };
-/** Longer than any upload may take: a body ends after 5 minutes at the latest. */
+/** Longer than any upload: a body must arrive within 5 minutes. */
 export const uploadDeadlineMs = 15 * 60 * second;
 const rememberExpiredMs = 24 * hour;
 
@@ -18,7 +18,7 @@ export function guardRules(missesPerClient: number, devicesPerRoom = 100): Guard
     firstLockMs: 30 * second,
     longestLockMs: hour,
     wrongPinsPerRoom: 50,
-    // One in a hundred of all PINs.
+    // One percent of all PINs.
     wrongPinsPerLife: 100,
     wrongPinsOfNewNetworks: 20,
     missesPerClient,
@@ -26,7 +26,7 @@ export function guardRules(missesPerClient: number, devicesPerRoom = 100): Guard
     countersPerWindow: 250_000,
     rememberExpiredMs,
     deviceSeenMs: 60 * second,
-    // Nodes renew their channels and look at those of others every 12.5 seconds: one that is gone is missed in 60.
+    // Nodes renew their channels and read those of others every 12.5 seconds, so a lost one is gone within 60 seconds.
     channelSeenMs: 45 * second,
     devicesPerRoom,
   };

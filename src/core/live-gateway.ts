@@ -1,12 +1,12 @@
-/** How the HTTP side hands connections over to the live channel, and neither knows the other. */
+/** The interface between HTTP and the live channel, which do not import each other. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Caller } from './admission.ts';
 import type { ClientId, StoredFile } from './ports.ts';
 
-/** Where the files of a room are, as this client reaches the server. */
+/** The URLs of files, as this client reaches the server. */
 export interface FileAddresses {
-  /** What all of them begin with; two clients with the same base have the same addresses. */
+  /** The common prefix. Clients with the same base have the same URLs. */
   linkBase: string;
   linkTo: (file: StoredFile) => string;
 }
@@ -14,14 +14,14 @@ export interface FileAddresses {
 export interface JoinRequest extends FileAddresses {
   caller: Caller;
   deviceName: string | undefined;
-  /** The seq that a client which reconnects has. */
+  /** The last seq of a client that reconnects. */
   seq: number | undefined;
-  /** Whether changes of the text are sent as edits. */
+  /** Whether text changes are sent as edits. */
   edits: boolean;
-  /** The version of the text that it has, and when that was written. */
+  /** The version of the client's text, and when it was written. */
   version: number | undefined;
   timestamp: string | undefined;
-  /** A genuine one for a room of this code; see `resume-token.ts`. */
+  /** A verified token for a room with this code; see `resume-token.ts`. */
   resumeToken?: string | undefined;
 }
 
@@ -31,14 +31,14 @@ export interface Upgrade extends FileAddresses {
   head: Buffer;
   client: ClientId;
   roomId: string;
-  /** For the opening response. */
+  /** For the handshake response. */
   headers: Record<string, string>;
   resumeToken: string | undefined;
 }
 
 export interface LiveGateway {
-  /** The stream of a room's events; destroying it is leaving. */
-  openEvents(client: ClientId, visitor: JoinRequest): Promise<Readable>;
-  /** Takes over a connection that asks to become a WebSocket; rejects while it is still HTTP. */
+  /** The event stream of a room. Destroying it leaves the room. */
+  openEvents(client: ClientId, request: JoinRequest): Promise<Readable>;
+  /** Upgrades a connection to a WebSocket. Rejections happen before the upgrade. */
   openSocket(upgrade: Upgrade): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** Going on with what may be known already. */
+/** Values that may be available synchronously. */
 import type { MaybePromise } from './ports.ts';
 
-/** At once where it is: a promise for each of many small steps would cost more than the steps do. */
-export function chain<T, R>(soon: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
-  return soon instanceof Promise ? soon.then(next) : next(soon);
+/** Calls `next` synchronously if it can: a promise for each small step would cost more than the step. */
+export function chain<T, R>(value: MaybePromise<T>, next: (resolved: T) => MaybePromise<R>): MaybePromise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -1,4 +1,4 @@
-/** Memory that clients make the server hold: bodies that have not arrived whole, and responses that nobody reads. */
+/** Limits the memory for incomplete bodies and unread responses. */
 import { noteReleased } from './garbage.ts';
 import type { ClientId } from './ports.ts';
 
@@ -20,7 +20,7 @@ export class MemoryBudget {
     return this.#total;
   }
 
-  /** Whether so many more bytes fit. If so, they have to be released later. */
+  /** Whether the bytes fit. If so, the caller must release them later. */
   take(client: ClientId, bytes: number): boolean {
     const held = (this.#held.get(client) ?? 0) + bytes;
     if (held > this.#limits.perClient || this.#total + bytes > this.#limits.total) return false;
@@ -40,7 +40,7 @@ export class MemoryBudget {
 
 const MiB = 1024 * 1024;
 
-/** Enough for several clients with the largest body that there is. */
+/** Enough for several clients with a body of the maximum size. */
 export function memoryLimits(largestBody: number): MemoryLimits {
   const perClient = Math.max(16 * MiB, 2 * largestBody);
   return { perClient, total: 3 * perClient };

@@ -1,4 +1,4 @@
-/** Answers what the command line asks of a running server that alone may change its rooms. */
+/** Handles requests of the command line to the running server, which is the only one that may change its rooms. */
 
 import { mapInBatches } from './concurrency.ts';
 import type { Clock, Log, OperatorInbox, OperatorRequest, RoomStore } from './ports.ts';
@@ -14,7 +14,7 @@ export interface OperatorDeps {
 
 const pollMs = 500;
 
-/** Looks for requests until it is told to stop, which is what it returns. */
+/** Polls for requests. Returns a function that stops this. */
 export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps): () => Promise<void> {
   let running: Promise<void> | undefined;
   let isFailing = false;
@@ -25,18 +25,18 @@ export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps
 
   async function answer(request: OperatorRequest): Promise<unknown> {
     if ('remove' in request) {
-      const absences = await mapInBatches(request.remove, (code) => rooms.end(code));
-      const removed = absences.filter((absence) => absence === undefined).length;
+      const outcomes = await mapInBatches(request.remove, (code) => rooms.end(code));
+      const removed = outcomes.filter((reason) => reason === undefined).length;
       log.info({ rooms: removed }, 'removed rooms for the operator');
-      return absences.map((absence) => absence ?? 'removed');
+      return outcomes.map((reason) => reason ?? 'removed');
     }
     const devices = await mapInBatches(request.countDevices, (code) => store.listDevices(code, clock()));
     return devices.map(({ length }) => length);
   }
 
-  /** It is tried again at every poll, and logged once. */
+  /** Retried at every poll, logged once. */
   function onFailure(err: unknown): void {
-    if (!isFailing) log.warn({ err }, 'requests of the command line cannot be answered');
+    if (!isFailing) log.warn({ err }, 'cannot process requests of the command line');
     isFailing = true;
   }
 

@@ -1,8 +1,8 @@
 /**
- * The interfaces of all that is outside: stores, files, events, time.
+ * The interfaces of external systems: stores, files, events, time.
  *
- * Every method is one atomic step of its driver (one SQLite transaction, one Redis script), so core holds no locks
- * and never reads in order to write. Times are milliseconds since the epoch and always come from the caller's clock.
+ * Every method is one atomic step of its driver (one SQLite transaction, one Redis script), so core needs no locks
+ * and no read-modify-write. Times are milliseconds since the epoch and always come from the caller's clock.
  */
 import type { Readable } from 'node:stream';
 import type { RoomCode } from '../protocol/room-code.ts';
@@ -10,10 +10,10 @@ import type { TextEdit } from '../text/edits.ts';
 
 export type Clock = () => number;
 
-/** Who a request counts against: `key:ID` or an address. */
+/** The client that a request counts against: `key:ID` or an address. */
 export type ClientId = string;
 
-/** Whose stored bytes they are, as keyed hashes: no address is stored. */
+/** The owner of stored bytes, as keyed hashes: no address is stored. */
 export interface Owner {
   client: string;
   /** The network that the address of the client belongs to; undefined for a key and for IPv4. */
@@ -30,34 +30,34 @@ export interface Room {
 }
 
 export interface RoomDraft {
-  /** Random symbols; the code is the prefix whose length `codeLengths` asks for at the present number of rooms. */
+  /** Random symbols. The code is a prefix, whose length `codeLengths` gives for the current number of rooms. */
   draw: string;
   codeLengths: readonly CodeLength[];
   createdAt: number;
   expiresAt: number;
   pinMac: Uint8Array | undefined;
-  /** The maker knows the PIN: strangers' wrong guesses must not lock it out. */
+  /** The creator knows the PIN, so wrong PINs of others must not lock it out. */
   creator: ClientId;
-  /** The creator, for operators; undefined where it is not known. */
+  /** The creator, for operators; undefined if unknown. */
   owner: Owner | undefined;
-  /** Whether a long text counts towards the quota of the owner. */
+  /** Whether a long text counts against the quota of the owner. */
   countsText: boolean;
   /** Whether the room keeps checkpoints of its text. */
   keepsHistory: boolean;
 }
 
-/** Codes of this length are long enough for up to so many live rooms. */
+/** Codes of this length are used for up to this many unexpired rooms. */
 export interface CodeLength {
   length: number;
   upTo: number;
 }
 
-/** Someone at the door of a room. */
+/** An attempt to access a room. */
 export interface AccessAttempt {
-  /** Undefined for what cannot be a code at all: it still counts as a miss. */
+  /** Undefined if the input cannot be a code. It still counts as a miss. */
   code: RoomCode | undefined;
   client: ClientId;
-  /** A page of another site sent it: such visits may make half of the client's misses. */
+  /** Whether a page of another site sent it. Such attempts may use half of the client's misses. */
   isCrossSite?: boolean;
   pinMac: Uint8Array | undefined;
   deviceId: string | undefined;
@@ -72,31 +72,31 @@ export type Refusal =
   | { outcome: 'expired' }
   | { outcome: 'pin-required' }
   | { outcome: 'pin-incorrect'; triesLeft: number; lockedUntil: number | undefined }
-  /** For strangers, and for the rest of the room's life where `isForLife`. */
+  /** For clients that never gave the correct PIN; with `isForLife`, until the room ends or its PIN changes. */
   | { outcome: 'pin-locked'; until: number; isForLife?: true }
   | { outcome: 'too-many-misses'; until: number };
 
-/** The numbers of the guessing guards; drivers count, core decides how much is too much. */
+/** The limits of the guess guards. Drivers count, core defines the limits. */
 export interface GuardRules {
   triesBeforeLock: number;
   firstLockMs: number;
   longestLockMs: number;
   /** Within a window. */
   wrongPinsPerRoom: number;
-  /** Over the life of a room; as long as its PIN stays the same. */
+  /** Over the lifetime of a room with the same PIN. */
   wrongPinsPerLife: number;
-  /** How many of those are kept for networks that have not tried the PIN yet: one try each. */
+  /** How many of these are reserved for networks without a wrong PIN, one try each. */
   wrongPinsOfNewNetworks: number;
-  /** Unknown codes and wrong PINs of one client over all rooms; 0 switches the guard off. */
+  /** Unknown codes and wrong PINs of one client across all rooms; 0 disables the guard. */
   missesPerClient: number;
   windowMs: number;
-  /** How many clients may start a counter within a window; further ones share those of their networks. */
+  /** How many clients may start a counter within a window. Further clients share the counter of their network. */
   countersPerWindow: number;
-  /** How long an expired room is told apart from one that never was. */
+  /** How long the store distinguishes an expired room from an unknown code. */
   rememberExpiredMs: number;
-  /** How long a request keeps its device attached to the room. */
+  /** How long a device counts as attached after a request. */
   deviceSeenMs: number;
-  /** How long a channel counts that its node does not renew: that node is gone. */
+  /** How long a channel counts if its node does not renew it, because the node has crashed. */
   channelSeenMs: number;
   devicesPerRoom: number;
 }
@@ -107,39 +107,39 @@ export interface Content {
   writtenAt: number;
 }
 
-/** One change of the text, as the log of a room keeps it. */
+/** One change of the text in the log of a room. */
 export interface TextEntry {
-  /** The version that it made; its edits apply to the one before. */
+  /** The version that it created. Its edits apply to the previous version. */
   version: number;
   edits: readonly TextEdit[];
-  /** Undefined for a request that named no device. */
+  /** Undefined for a request without a device id. */
   deviceId: string | undefined;
-  /** The client's own name for the edit, by which it recognises it after a lost answer. */
+  /** The client's id for the edit, which identifies it after a lost response. */
   ref: string | undefined;
   writtenAt: number;
 }
 
 /**
- * The text of a room as a store keeps it: a full text of some version, and the log of the edits since. The log may
- * reach further back than the full text, for clients that reconnect.
+ * The text of a room in a store: the full text of one version, and the log of later edits. The log may start before
+ * the full text, for clients that reconnect.
  */
 export interface StoredText {
   /** The current text: the full text with the later edits applied. */
   content: Content;
-  /** The log, oldest first; where it is not empty, its last entry made the current version. */
+  /** The log, oldest first. If it is not empty, its last entry created the current version. */
   entries: readonly TextEntry[];
-  /** Which text the current version is; see {@link TextAppend}. */
+  /** Identifies the current text; see {@link TextAppend}. */
   revision: number;
-  /** The version of the full text that is stored. */
+  /** The version of the stored full text. */
   fullTextVersion: number;
-  /** The version of the newest checkpoint; 0 where there is none. */
+  /** The version of the newest checkpoint; 0 if there is none. */
   checkpointVersion: number;
   keepsHistory: boolean;
-  /** Absent where the text does not count. */
+  /** Absent if the text does not count. */
   quota?: TextQuota;
 }
 
-/** Towards whose quota a text counts, and with how many bytes. */
+/** The quota that a text counts against, and its bytes. */
 export interface TextQuota {
   owner: Owner;
   charged: number;
@@ -148,28 +148,28 @@ export interface TextQuota {
 }
 
 /**
- * Appends an entry to the log if the text that it was made for is still the current one. That is not said by its version
- * alone: of two texts with the same version only one was stored, and an entry made for the other must not follow it.
+ * Appends an entry to the log if the text it was created for is still the current one. The version alone does not
+ * identify a text: of two texts with the same version only one was stored, and an entry for the other must not follow.
  */
 export interface TextAppend {
   entry: TextEntry;
-  /** A random number that stands for the text after the entry, and the one for the text before it; 0 for a new room. */
+  /** Random numbers that identify the text after the entry and the text before it; 0 for a new room. */
   revision: number;
   previousRevision: number;
-  /** The whole text after it, where the caller has it at hand: a driver may cache it. */
+  /** The whole text after the entry, if the caller has it. A driver may cache it. */
   content: string | undefined;
   /**
-   * Stores the full text of the new version, and drops the entries up to a version, maybe this one, from the log. A
-   * driver need not look for older entries where the log is known to have none.
+   * Stores the full text of the new version, and drops the entries through `dropThrough` from the log, possibly
+   * including this one. With `isLogEmpty`, a driver need not search for older entries.
    */
   compaction: { content: string; dropThrough: number; isLogEmpty?: boolean } | undefined;
-  /** Keeps the text before the edit, and drops the oldest checkpoints over the limits. */
+  /** Stores the text before the edit, and drops the oldest checkpoints over the limits. */
   checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;
 }
 
 export type AppendOutcome =
   | { outcome: 'appended'; seq: number }
-  /** Another text is the current one; with the entries since the expected version, where the log has them. */
+  /** Another text is current. Contains the entries since the expected version, if the log has them. */
   | { outcome: 'stale'; version: number; revision: number; entries: readonly TextEntry[] | undefined }
   | { outcome: MissingReason };
 
@@ -180,11 +180,11 @@ export interface CurrentText {
   content: string;
 }
 
-/** A text that a room had, kept so that it can be restored. */
+/** An earlier text of a room that can be restored. */
 export interface CheckpointInfo {
   version: number;
   writtenAt: number;
-  /** Of the device that wrote this version. */
+  /** The device that wrote this version. */
   deviceId: string | undefined;
   /** Bytes of UTF-8. */
   size: number;
@@ -196,22 +196,22 @@ export interface Checkpoint extends CheckpointInfo {
 
 export interface HistoryLimits {
   checkpoints: number;
-  /** Of all checkpoints; the newest is kept whatever its size. */
+  /** The total of all checkpoints. The newest is kept whatever its size. */
   bytes: number;
 }
 
-/** Why an operation found no room, though its caller was let in: its time was up meanwhile, or it was deleted. */
+/** Why an operation found no room after its caller was admitted: it has expired, or it was deleted. */
 export type MissingReason = 'expired' | 'gone';
 
 export interface StoredFile {
   id: string;
-  /** The name of the bytes in the blob store: a hash of the id, so that a look at the disk gives no addresses away. */
+  /** The name in the blob store: a hash of the id, so that the disk does not reveal URLs. */
   blob: string;
   name: string;
   type: string;
   size: number;
   uploadedAt: number;
-  /** The client that uploaded it; undefined for files from before there were quotas. */
+  /** The client that uploaded it; undefined for files from versions without quotas. */
   owner: Owner | undefined;
 }
 
@@ -220,31 +220,31 @@ export interface FileQuota {
   bytes: number;
 }
 
-/** A room as its members see it. */
+/** The state of a room for its members. */
 export interface RoomState {
   room: Room;
-  /** Every change of the room has the next one. */
+  /** Increases with every change of the room. */
   seq: number;
   text: TextState;
   files: StoredFile[];
   /** Wrong PINs so far. */
   pinAttempts: number;
-  /** Of its PIN, if it has one; never sent to anyone. */
+  /** The MAC of its PIN, if it has one. Never sent to clients. */
   pinMac: Uint8Array | undefined;
 }
 
 export interface TextState {
   version: number;
   writtenAt: number;
-  /** Undefined where the reader named a version and `entries` lead from that one to this. */
+  /** Undefined if the reader named a version and `entries` lead from it to this one. */
   content: string | undefined;
-  /** The entries since the version that the reader named; empty with a whole text. */
+  /** The entries since the version that the reader named; empty if `content` is set. */
   entries: readonly TextEntry[];
 }
 
 export interface Device {
   id: string;
-  /** For people; undefined when the device gave none. */
+  /** A display name; undefined if the device sent none. */
   name: string | undefined;
 }
 
@@ -254,82 +254,82 @@ export interface Channel {
   device: Device;
 }
 
-/** A room that was met past its time is over for good, on the embedded engine: no clock that is set back revives it. */
+/** On the embedded engine, a room that was found expired stays expired, even if the clock is set back. */
 export interface RoomStore {
-  /** Makes the room and returns its code, or undefined when the drawn code is taken. */
+  /** Creates the room and returns its code, or undefined if the code is in use. */
   createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
-  /** Counts, checks and, where the attempt names a device, attaches it: the one way into a room. */
+  /** Counts and checks an attempt, and attaches its device if it names one. */
   admit(attempt: AccessAttempt): MaybePromise<Admission>;
-  /** The same for a attempt that is there for the text, which then comes in the same step. */
+  /** Like `admit`, and reads the text in the same step. */
   read(attempt: AccessAttempt): MaybePromise<Reading>;
   /** Removes the room and moves its bytes to the trash. */
   deleteRoom(code: RoomCode, now: number): Promise<{ seq: number } | MissingReason>;
   /**
-   * Everything that a device in the room may see, as of one moment. Who names the version of the text that it has gets
-   * the entries since then, where the log still has them, and else the whole text.
+   * A consistent snapshot of everything that a device may see. With `sinceVersion`, it contains the entries since that
+   * version if the log has them, and the whole text otherwise.
    */
   readState(code: RoomCode, now: number, sinceVersion?: number): Promise<RoomState | MissingReason>;
-  /** Notes that a wrong PIN was tried, for the room's members to see; undefined if the room is gone. */
+  /** Records a wrong PIN for the members of the room; undefined if there is no such room. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
-  /** Forgets all wrong PINs, and who gave the right one: for a PIN that has changed. `client` knows the new one. */
+  /** After a PIN change: resets wrong PINs and all clients that gave the correct one. `client` knows the new PIN. */
   resetPinGuard(code: RoomCode, client: ClientId, now: number): Promise<{ seq: number } | MissingReason>;
 
-  /** Counts a channel's device as attached until it is detached, or not renewed in time. */
+  /** The device of a channel counts as attached until it is detached, or not renewed in time. */
   attachDevice(code: RoomCode, channel: Channel, now: number): Promise<'attached' | 'full'>;
   renewDevices(code: RoomCode, channels: readonly Channel[], now: number): Promise<void>;
   detachDevice(code: RoomCode, channelId: string): Promise<void>;
-  /** Distinct devices: those with a channel, and those that were seen of late. */
+  /** Distinct devices: those with a channel, and those with a recent request. */
   listDevices(code: RoomCode, now: number): Promise<Device[]>;
 
-  /** The text with its log, for who is about to edit it. */
+  /** The text with its log, for editing. */
   readText(code: RoomCode, now: number): Promise<StoredText | MissingReason>;
   appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
 
   /** Newest first. */
   listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | MissingReason>;
   readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | MissingReason>;
-  /** Erases the checkpoints and the log, where this is still the current text. */
+  /** Erases the checkpoints and the log if `current` is still the current text. */
   clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | MissingReason>;
 
-  /** Its bytes count for its owner from here on, whether they were reserved or not. */
+  /** From now on its bytes count for its owner, whether or not they were reserved. */
   addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | MissingReason>;
   listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
-  /** The file of a live room, whichever it is. */
+  /** Finds a file by id in any unexpired room. */
   findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
   removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
 
-  /** Ends up to `limit` rooms past their time; returns their codes. Their bytes go to the trash. */
+  /** Ends up to `limit` expired rooms, moves their bytes to the trash, and returns their codes. */
   expireRooms(now: number, limit: number): Promise<RoomCode[]>;
-  /** Blobs that no file names any more. */
+  /** Blobs that no file references any more. */
   listTrash(limit: number): Promise<string[]>;
-  /** Those of these blobs that are the caller's to remove, and for a while no other node's; in the trash or not. */
+  /** Claims blobs for removal, so that no other node removes them for a while. Returns those that were claimed. */
   claimTrash(blobs: readonly string[], now: number): Promise<readonly string[]>;
-  /** Gives up the claim to what could not be removed. */
+  /** Releases the claim on blobs that could not be removed. */
   releaseTrash(blobs: readonly string[]): Promise<void>;
-  /** Forgets what has been removed. */
+  /** Deletes the entries of removed blobs. */
   clearTrash(blobs: readonly string[]): Promise<void>;
-  /** Which of these blobs belong to a file or wait in the trash. */
+  /** Which of these blobs belong to a file or are in the trash. */
   knownBlobs(blobs: readonly string[]): Promise<Set<string>>;
   countRooms(now: number): Promise<number>;
 }
 
-/** How many bytes of files may be stored; `Infinity` for no limit. */
+/** The maximum bytes of stored files; `Infinity` means no limit. */
 export interface StorageLimits {
   client: number;
   network: number;
-  /** By everyone together. */
+  /** By all clients together. */
   total: number;
 }
 
-/** An upload that is about to begin. */
+/** An upload that is about to start. */
 export interface StorageRequest {
   blob: string;
   owner: Owner;
   /** When the room of the file expires. */
   expiresAt: number;
-  /** When it must be over; a reservation that is neither used nor released by then belongs to a node that crashed. */
+  /** When it must have ended. A reservation that still exists then belongs to a crashed node. */
   deadline: number;
-  /** How many bytes it has: both are the same where the sender announced it. */
+  /** Bounds of its size. Both are equal if the client announced it. */
   least: number;
   most: number;
 }
@@ -342,7 +342,7 @@ export interface TextCharge {
 
 export interface ReachedLimit {
   scope: keyof StorageLimits;
-  /** Bytes that are stored or reserved. */
+  /** Stored and reserved bytes. */
   used: number;
   maximum: number;
   /** When the first room with files of this client or network expires. */
@@ -350,58 +350,58 @@ export interface ReachedLimit {
 }
 
 export type StorageGrant =
-  /** At least as many bytes as it needs; with what kept it from getting the most. */
+  /** `bytes` is at least `least`; `limit` is set if it is less than `most`. */
   { outcome: 'granted'; bytes: number; limit: ReachedLimit | undefined } | { outcome: 'refused'; limit: ReachedLimit };
 
 export interface StorageUsage {
   /** Bytes of all files. */
   stored: number;
-  /** Bytes that uploads in progress may still store. */
+  /** Bytes reserved for uploads in progress. */
   reserved: number;
 }
 
 /**
- * Bytes of files by owner. A file counts from the reservation that precedes it until it is removed, at the latest until
- * its bytes are. Stored and reserved bytes never exceed a limit, however many uploads begin at once on however many
- * nodes; close to a limit, an upload may be refused for one that then fails.
+ * Bytes of files by owner. A file counts from its reservation until it is removed, at the latest until its bytes are
+ * removed. Stored and reserved bytes never exceed a limit, however many uploads start concurrently on all nodes. Close
+ * to a limit, an upload may be rejected because of another one that fails later.
  */
 export interface StorageAccounts {
   reserve(request: StorageRequest, limits: StorageLimits, now: number): Promise<StorageGrant>;
-  /** For an upload that stored nothing. */
+  /** For a failed upload. */
   release(request: Pick<StorageRequest, 'blob' | 'owner'>): Promise<void>;
-  /** Lets the text of a room count with so many bytes until the room ends; returns the limit that refuses it. */
+  /** Sets the bytes that the text of a room counts for until the room ends. Returns the limit if it is exceeded. */
   chargeText(charge: TextCharge, limits: StorageLimits, now: number): Promise<ReachedLimit | undefined>;
-  /** Ends the reservations past their deadline, and the charges of rooms that have ended. */
+  /** Releases reservations after their deadline, and the charges of rooms that have ended. */
   releaseAbandoned(now: number): Promise<void>;
   usage(): Promise<StorageUsage>;
-  /** Bytes that a client or a network has stored or reserved. */
+  /** Stored and reserved bytes of a client or network. */
   usageOf(account: string): Promise<number>;
 }
 
-/** A room as operators see it: nothing that people wrote, and no names. */
+/** A room as shown to operators, without its content and names. */
 export interface RoomSummary extends Room {
-  /** Bytes of the text, its log and its history, about as they are stored. */
+  /** Approximate stored bytes of the text, its log and its history. */
   textBytes: number;
-  /** Hash of the client that created it. */
+  /** The hash of the client that created it. */
   client: string | undefined;
 }
 
-/** The rooms of an engine for the command line, beside servers that may be running. */
+/** The rooms of an engine for the command line, which may run beside servers. */
 export interface RoomDirectory {
   list(now: number): AsyncIterable<RoomSummary>;
   find(code: RoomCode, now: number): Promise<RoomSummary | undefined>;
-  /** How many devices are in each of these rooms; undefined where no server answers. */
+  /** The number of devices in each room; undefined if no server responds. */
   countDevices(codes: readonly RoomCode[], now: number): Promise<number[] | undefined>;
-  /** What became of each; `requested` where a running server has been asked and has not answered yet. */
+  /** The result for each room; `requested` if a running server has not responded yet. */
   remove(codes: readonly RoomCode[], now: number): Promise<('removed' | 'requested' | MissingReason)[]>;
   close(): Promise<void>;
 }
 
-/** What the command line asks of the server that owns the database. */
+/** A request of the command line to the server that owns the database. */
 export type OperatorRequest = { remove: readonly RoomCode[] } | { countDevices: readonly RoomCode[] };
 
 export interface OperatorInbox {
-  /** Those that are not answered, oldest first. */
+  /** Unanswered requests, oldest first. */
   unanswered(): Promise<{ id: number; request: OperatorRequest }[]>;
   answer(id: number, answer: unknown): Promise<void>;
 }
@@ -420,11 +420,11 @@ export interface Allowance {
   resetAt: number;
 }
 
-/** What an engine in this process knows at once, and one elsewhere has to ask for: every request waits for it. */
+/** An embedded engine returns the value immediately, a remote one a promise. A promise per request would be slow. */
 export type MaybePromise<T> = T | Promise<T>;
 
 export interface RateCounter {
-  /** Grants exactly `limit` requests a window, however many ask at once. */
+  /** Grants exactly `limit` requests per window, however many run concurrently. */
   take(client: ClientId, quota: Quota, now: number): MaybePromise<Allowance>;
   peek(client: ClientId, quota: Quota, now: number): MaybePromise<Allowance>;
 }
@@ -438,16 +438,16 @@ export interface ApiKey {
 }
 
 export interface KeyStore {
-  /** Undefined when the name is taken by a key that is not revoked. */
+  /** Undefined if an active key already has this name. */
   create(key: { id: string; name: string; tier: Tier; hash: string }, now: number): Promise<ApiKey | undefined>;
-  /** A key that is in force, by the hash of its text. */
+  /** Finds an active key by the hash of its text. */
   find(hash: string): Promise<ApiKey | undefined>;
   list(): Promise<ApiKey[]>;
-  /** By id or name; undefined if no key in force is called so. */
+  /** By id or name; undefined if there is no such active key. */
   revoke(idOrName: string, now: number): Promise<ApiKey | undefined>;
 }
 
-/** All that makes a room. Counters of its visitors and the devices that are in it are not part of it. */
+/** The complete data of a room, without counters of clients and attached devices. */
 export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
   content: Content;
   revision: number;
@@ -461,9 +461,9 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   expiresAt: number;
   pinMac: Uint8Array | undefined;
   owner: Owner | undefined;
-  /** With how many bytes the text counts towards the quota of the owner; undefined where it does not count. */
+  /** The bytes that the text counts for in the quota of the owner; undefined if it does not count. */
   textCharge: number | undefined;
-  /** Those who gave the right PIN, longest ago first. */
+  /** Clients that gave the correct PIN, least recent first. */
   trusted: ClientId[];
 }
 
@@ -471,31 +471,31 @@ export interface KeyRecord extends ApiKey {
   hash: string;
 }
 
-/** Rooms and keys as they are kept, for moving them to another store. */
+/** Rooms and keys in full, for migration to another store. */
 export interface Archive {
-  /** The codes of all rooms that are live at `now`, read in portions; those that change meanwhile may be missed. */
+  /** The codes of all unexpired rooms, read in batches. Rooms that change during the read may be missed. */
   codes(now: number): AsyncIterable<RoomCode>;
-  /** Undefined when there is no such room, or its time is up. */
+  /** Undefined if there is no such room, or it has expired. */
   readRoom(code: RoomCode, now: number): Promise<RoomRecord | undefined>;
-  /** Changes nothing where the code is in use, or was until of late. */
+  /** Changes nothing if the code is in use, or was recently. */
   restoreRoom(record: RoomRecord, now: number): Promise<'restored' | 'taken'>;
   keys(): Promise<KeyRecord[]>;
-  /** Changes nothing where there is a key of this id, or another in force has its name. */
+  /** Changes nothing if a key has this id, or another active key has its name. */
   restoreKey(key: KeyRecord): Promise<'restored' | 'taken'>;
 }
 
-/** What one engine offers. Closing it writes everything that is still in memory. */
+/** One storage engine. Closing it writes everything that is still in memory. */
 export interface Store {
   rooms: RoomStore;
   rates: RateCounter;
   keys: KeyStore;
   archive: Archive;
   storage: StorageAccounts;
-  /** Where the server alone may change the rooms; undefined where the command line can do it itself. */
+  /** Set if only the server may change rooms; undefined if the command line can change them directly. */
   inbox: OperatorInbox | undefined;
-  /** Rejects when the store cannot answer. */
+  /** Rejects if the store does not respond. */
   ping(): Promise<void>;
-  /** Rejects with STORAGE_FULL when the disk has too little room for a further text of this size. */
+  /** Rejects with STORAGE_FULL if the disk has too little space for another text of this size. */
   checkSpace(bytes: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -508,47 +508,47 @@ export interface ByteRange {
 
 export interface BlobStore {
   /**
-   * Keeps the bytes durably under the name and returns how many they were; over `maxBytes` it refuses at once. The chunks
-   * of the stream become the store's own: whoever needs them afterwards keeps a copy.
+   * Stores the bytes durably and returns their number. Rejects as soon as they exceed `maxBytes`. The store takes
+   * ownership of the chunks: a caller that needs them later must copy them.
    */
   put(blob: string, bytes: Readable, maxBytes: number, signal: AbortSignal): Promise<number>;
-  /** Undefined when there is no such blob. */
+  /** Undefined if there is no such blob. */
   open(blob: string, range: ByteRange | undefined): Promise<Readable | undefined>;
-  /** How many bytes it has; undefined when there is no such blob. */
+  /** The size in bytes; undefined if there is no such blob. */
   size(blob: string): Promise<number | undefined>;
   remove(blob: string): Promise<void>;
-  /** Removes the remains of uploads that ended before `moment`, and yields the blobs older than it, in portions. */
+  /** Removes the remains of uploads that ended before `moment`, and yields older blobs, in batches. */
   orphanBlobs(moment: number): AsyncIterable<string[]>;
-  /** Rejects with STORAGE_FULL when a further file of this size would leave too little room. */
+  /** Rejects with STORAGE_FULL if another file of this size would leave too little space. */
   checkSpace(bytes: number): Promise<void>;
   ping(): Promise<void>;
 }
 
-/** What the bus tells of a change of a room. */
+/** A change of a room, as published on the bus. */
 export interface RoomChange {
-  /** The seq of the room after it; 0 where it is not known, or only the devices changed. */
+  /** The seq of the room after the change; 0 if unknown, or if only the devices changed. */
   seq: number;
-  /** Where the change was one of the text: listeners that have everything before it need not read the room. */
+  /** Set for text changes, so that listeners with the previous version need not read the room. */
   entry?: TextEntry | undefined;
-  /** The channel that made the change. It stays within this process. */
+  /** The channel that made the change. Not sent to other processes. */
   origin?: string | undefined;
   /** Only the list of devices changed. */
   devicesOnly?: true | undefined;
 }
 
-/** A lost or late message delays news and loses none: listeners that miss something read the store. */
+/** A lost or late message only delays changes: listeners that miss one read the store. */
 export interface EventBus {
   publish(code: RoomCode, change: RoomChange): void;
   subscribe(code: RoomCode, listener: (change: RoomChange) => void): Subscription;
 }
 
 export interface Subscription {
-  /** From here on nothing that is published is missed. Rejects when the bus cannot be reached. */
+  /** Resolves when no further message will be missed. Rejects if the bus is unreachable. */
   readonly ready: Promise<void>;
   leave(): void;
 }
 
-/** Lines for the operator. Fields must not hold a PIN, a key, a text, a file name, a room code or a query. */
+/** Lines for the operator. Fields must not contain a PIN, key, text, file name, room code or query. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

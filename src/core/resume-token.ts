@@ -1,28 +1,28 @@
 /**
- * Resume tokens: with one, a client opens a live channel to a room that it was in minutes ago, whatever limit is used
- * up. A token is made of the room, its PIN and the secret of the service. So every node can check it, no store keeps
- * it, and it ends with the room or with its PIN.
+ * Resume tokens let a client reconnect to a room that it left minutes ago, even if its limits are used up. A token is
+ * derived from the room, its PIN and the server secret. So every node can verify it, no store keeps it, and it becomes
+ * invalid when the room ends or its PIN changes.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parseRoomCode } from '../protocol/room-code.ts';
 import type { Clock, RoomState } from './ports.ts';
 
 const minuteMs = 60_000;
-/** More than clients use it for; see `tokenLastsMs`. It may be a while old when it is sent. */
+/** Longer than clients use it (see `tokenLastsMs`), because it may already be old when it is sent. */
 const validMinutes = 12;
-/** How far the clocks of nodes may differ. */
+/** The maximum clock difference between nodes. */
 const skewMinutes = 2;
 
 export interface IssuedToken {
   token: string;
-  /** What it was made of; as secret as the PIN. */
+  /** The input that it was derived from; as secret as the PIN. */
   source: string;
 }
 
 export interface ResumeTokens {
-  /** The same for everyone in the room, and for a minute: the last one again, where it would be made of the same. */
+  /** The token is the same for all members during one minute. Returns `last` if its input is unchanged. */
   issue(state: Pick<RoomState, 'room' | 'pinMac'>, last?: IssuedToken): IssuedToken;
-  /** Whether this service issued it for a room of this code in the last minutes; maybe for an earlier one. */
+  /** Whether this service issued it recently for a room with this code, possibly for an earlier room. */
   isGenuine(token: string, roomId: string): boolean;
 }
 
@@ -37,7 +37,7 @@ export function createResumeTokens(secret: string, clock: Clock): ResumeTokens {
       const expiry = (Math.ceil(minutesNow()) + validMinutes).toString(36);
       const room = ['room', code, createdAt, Buffer.from(pinMac ?? []).toString('hex')];
       const source = [expiry, ...room].join();
-      // Rooms are read often, and there may be many: the hashes would take most of that time.
+      // Rooms are read often, and computing the hashes would take most of that time.
       if (last?.source === source) return last;
       const stamp = mac(12, ...room);
       return { token: [expiry, stamp, seal(code, expiry, stamp)].join('.'), source };
@@ -47,9 +47,9 @@ export function createResumeTokens(secret: string, clock: Clock): ResumeTokens {
       const [, expiry = '', stamp = '', found = ''] = format.exec(token) ?? [];
       const code = parseRoomCode(roomId);
       if (!code || found === '') return false;
-      const left = Number.parseInt(expiry, 36) - minutesNow();
-      // One that is valid for too long is of a clock that was ahead.
-      if (left <= 0 || left > validMinutes + 1 + skewMinutes) return false;
+      const minutesLeft = Number.parseInt(expiry, 36) - minutesNow();
+      // A token that is valid for too long was issued by a clock that was ahead.
+      if (minutesLeft <= 0 || minutesLeft > validMinutes + 1 + skewMinutes) return false;
       return timingSafeEqual(Buffer.from(found), Buffer.from(seal(code, expiry, stamp)));
     },
   };
@@ -57,7 +57,7 @@ export function createResumeTokens(secret: string, clock: Clock): ResumeTokens {
 
 const format = /^([0-9a-z]{1,8})\.([\w-]{16})\.([\w-]{32})$/;
 
-/** Whether two genuine tokens are of the same room, with the same PIN. */
+/** Whether two genuine tokens belong to the same room with the same PIN. */
 export const areOfSameRoom = (one: string, other: string): boolean => stampOf(one) === stampOf(other);
 
 const stampOf = (token: string) => token.split('.')[1];

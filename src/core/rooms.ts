@@ -1,4 +1,4 @@
-/** Creating rooms, reading them, deleting them, and the text inside. */
+/** Operations on rooms and their texts. */
 import { admit, admitToRead, type Caller, roomMissing } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { PoproomError } from './errors.ts';
@@ -21,9 +21,9 @@ export interface RoomRules {
 export interface NewRoom {
   client: ClientId;
   pin: string | undefined;
-  /** Seconds; undefined takes the server's usual lifetime. */
+  /** Seconds; undefined means the default lifetime. */
   expiresIn: number | undefined;
-  /** Whether it keeps earlier texts. */
+  /** Whether the room keeps earlier texts. */
   history: boolean;
 }
 
@@ -38,7 +38,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
   const charging = { storage: parts.storage, limits: quota.textLimits, clock };
   const texts = createTexts(parts, rules, charging);
 
-  /** Deletes a room for everyone; returns why there was none. */
+  /** Deletes a room. Returns the reason if there is no such room. */
   async function end(code: RoomCode): Promise<MissingReason | undefined> {
     const ended = await endRoom(parts, code);
     if (ended === undefined) texts.forget(code);
@@ -75,12 +75,12 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
 
     async remove(caller: Caller): Promise<RoomCode> {
       const { code } = await admit(parts, caller);
-      const absence = await end(code);
-      if (absence) throw roomMissing(absence);
+      const reason = await end(code);
+      if (reason) throw roomMissing(reason);
       return code;
     },
 
-    /** Rejects a caller without access. One who has sent no PIN yet may still send it in the body. */
+    /** Rejects a caller without access. A missing PIN is accepted here, because it may be in the body. */
     async checkCaller(caller: Caller): Promise<void> {
       try {
         await admit(parts, caller);
@@ -89,7 +89,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
       }
     },
 
-    /** For the operator, who needs no PIN. */
+    /** For the operator; needs no PIN. */
     end,
 
     readContent: (caller: Caller): MaybePromise<Content> => admitToRead(parts, caller),
@@ -137,13 +137,13 @@ function noCheckpoint(version: number): PoproomError {
   return new PoproomError('NOT_FOUND', `The history has no version ${version}.`, { details: { field: 'version' } });
 }
 
-/** A taken code is a one in millions event; many in a row mean that the random source is broken. */
+/** A code in use is rare. Many in a row mean that the random source is broken. */
 async function drawUntilFree(make: (draw: string) => Promise<RoomCode | undefined>): Promise<RoomCode> {
   for (let draws = 0; draws < 20; draws++) {
     const code = await make(drawSymbols());
     if (code) return code;
   }
-  throw new PoproomError('INTERNAL', 'No free room code could be drawn.');
+  throw new PoproomError('INTERNAL', 'The server could not generate an unused room code.');
 }
 
 function checkLifetime(seconds: number, longest: number): void {

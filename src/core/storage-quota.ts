@@ -1,9 +1,9 @@
-/** How many bytes of files a client may store, and what it is told when that is used up. */
+/** Storage quotas of clients, and the errors when they are exceeded. */
 import type { ClientHash } from './client-hash.ts';
 import { PoproomError } from './errors.ts';
 import type { ClientId, Owner, ReachedLimit, StorageLimits } from './ports.ts';
 
-/** In bytes; 0 for no limit. */
+/** In bytes; 0 means no limit. */
 export interface QuotaRules {
   /** Of an address without a key: an IPv4 address or an IPv6 /64. */
   client: number;
@@ -16,12 +16,12 @@ export interface QuotaRules {
 export interface StorageQuota {
   ownerOf(client: ClientId): Owner;
   limitsOf(client: ClientId): StorageLimits;
-  /** Whether long texts of the rooms that a client creates count: those of addresses do, those of keys do not. */
+  /** Whether long texts in the client's rooms count: true for addresses, false for API keys. */
   countsTexts(client: ClientId): boolean;
   textLimits: StorageLimits;
 }
 
-/** A provider that hands out a /48 gives its customer 65,536 of the /64 that count as one client each. */
+/** A customer with a /48 has 65,536 /64 networks, each of which counts as one client. */
 const clientsPerNetwork = 4;
 
 export function createStorageQuota(rules: QuotaRules, hash: ClientHash): StorageQuota {
@@ -43,7 +43,7 @@ const isKey = (client: ClientId) => client.startsWith('key:');
 
 const limitOf = (bytes: number) => (bytes === 0 ? Number.POSITIVE_INFINITY : bytes);
 
-/** The /48 of an IPv6 client, which is written as `2001:db8:1:2::/64`. */
+/** The /48 of an IPv6 client, whose id looks like `2001:db8:1:2::/64`. */
 function networkOf(client: ClientId): string | undefined {
   const groups = /^([0-9a-f]*:[0-9a-f]*:[0-9a-f]*):[0-9a-f]*::\/64$/.exec(client)?.[1];
   return groups && `${groups}::/48`;
@@ -53,10 +53,10 @@ export function overQuota(limit: ReachedLimit): PoproomError {
   const { scope, used, maximum } = limit;
   const details = quotaDetails(limit);
   if (scope === 'total') {
-    return new PoproomError('STORAGE_FULL', 'The server has no room left for files.', { details });
+    return new PoproomError('STORAGE_FULL', 'The server has no space left for files.', { details });
   }
-  const who = scope === 'client' ? 'You have' : 'Your network has';
-  const message = `${who} stored ${inMiB(used)} of at most ${inMiB(maximum)}; remove files, or wait until rooms expire.`;
+  const who = scope === 'client' ? 'You are' : 'Your network is';
+  const message = `${who} using ${inMiB(used)} of ${inMiB(maximum)}. Remove files, or wait until rooms expire.`;
   return new PoproomError('QUOTA_EXCEEDED', message, { details });
 }
 

@@ -1,32 +1,32 @@
-/** Bytes that no file names any more, and how they are removed: once, whoever asks, on however many nodes. */
+/** Removes bytes that no file references any more, each once, however many nodes and requests try. */
 import type { CoreDeps } from './deps.ts';
 import type { MissingReason, RoomStore } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
 
 export interface Trash {
-  /** Removes all that is in it now; returns how many that were. */
+  /** Removes all current entries, and returns their number. */
   empty(): Promise<number>;
-  /** For a request that has thrown something away: it does not wait for long, and does not fail where this fails. */
+  /** For requests that delete something: waits only briefly, and never rejects. */
   emptySoon(): Promise<void>;
 }
 
-const portion = 500;
+const batchSize = 500;
 
-/** A file store that hangs must not make a request hang that is done with it. */
-const patienceMs = 1000;
+/** A request does not wait longer for a slow file store. */
+const maxWaitMs = 1000;
 
 type TrashParts = Pick<CoreDeps, 'rooms' | 'blobs' | 'clock'>;
 
 const trashes = new WeakMap<RoomStore, Trash>();
 
-/** The trash of a store: one for all who have to do with it in this process. */
+/** The trash of a store, one per process. */
 export function trashOf(parts: TrashParts): Trash {
   const trash = trashes.get(parts.rooms) ?? createTrash(parts);
   trashes.set(parts.rooms, trash);
   return trash;
 }
 
-/** Deletes a room with its files and tells its members; returns why there was none. */
+/** Deletes a room with its files and notifies its members. Returns the reason if there is no such room. */
 export async function endRoom(parts: EndingParts, code: RoomCode): Promise<MissingReason | undefined> {
   const deleted = await parts.rooms.deleteRoom(code, parts.clock());
   if (typeof deleted === 'string') return deleted;
@@ -42,13 +42,13 @@ function createTrash({ rooms, blobs, clock }: TrashParts): Trash {
   let next: Promise<number> | undefined;
 
   function start(): Promise<number> {
-    running = emptyInPortions().finally(() => {
+    running = emptyInBatches().finally(() => {
       running = undefined;
     });
     return running;
   }
 
-  /** One that runs may have looked before this was thrown away: the next one, which is the same for all, will not. */
+  /** A running pass may have listed the trash too early, so callers share the next one. */
   function empty(): Promise<number> {
     if (next) return next;
     if (!running) return start();
@@ -61,21 +61,21 @@ function createTrash({ rooms, blobs, clock }: TrashParts): Trash {
     return next;
   }
 
-  async function emptyInPortions(): Promise<number> {
+  async function emptyInBatches(): Promise<number> {
     let removed = 0;
     for (;;) {
-      const trash = await rooms.listTrash(portion);
+      const trash = await rooms.listTrash(batchSize);
       const gone = trash.length > 0 ? await removeOwn(trash) : 0;
       removed += gone;
-      if (trash.length < portion || gone === 0) return removed;
+      if (trash.length < batchSize || gone === 0) return removed;
     }
   }
 
-  /** Removes the bytes first and forgets them after, so that a crash in between repeats the work and loses none of it. */
+  /** Removes the bytes before their entries, so that a crash in between only repeats the work. */
   async function removeOwn(trash: readonly string[]): Promise<number> {
     const own = await rooms.claimTrash(trash, clock());
     const tried = await Promise.allSettled(own.map((blob) => blobs.remove(blob)));
-    // One that cannot be removed must not keep the others; it is tried again with the next sweep.
+    // A blob that cannot be removed must not block the others. The next sweep tries again.
     const [gone, left] = [own.filter((_, i) => isDone(tried[i])), own.filter((_, i) => !isDone(tried[i]))];
     if (gone.length > 0) await rooms.clearTrash(gone);
     if (left.length > 0) await rooms.releaseTrash(left);
@@ -84,10 +84,10 @@ function createTrash({ rooms, blobs, clock }: TrashParts): Trash {
 
   return {
     empty,
-    /** Where it fails, the next sweep tries again. */
+    /** If it fails, the next sweep tries again. */
     async emptySoon() {
       const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, patienceMs);
+      const timer = setTimeout(resolve, maxWaitMs);
       await Promise.race([empty().catch(() => undefined), late]);
       clearTimeout(timer);
     },

@@ -1,6 +1,6 @@
 /**
- * Large messages take turns. Parsing, storing and passing on a megabyte keeps the event loop and the disk busy for
- * milliseconds; without turns, a few clients that send one after the other make everyone wait.
+ * Large messages are handled in turns. Parsing, storing and broadcasting a megabyte keeps the event loop and the disk
+ * busy for milliseconds. Without turns, a few clients that send continuously would delay everyone.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { noteDropped } from './garbage.ts';
@@ -10,20 +10,20 @@ import type { ClientId } from './ports.ts';
 const largeBytes = 16 * 1024;
 
 export const isLarge = (bytes: number): boolean => bytes >= largeBytes;
-/** On average; between turns the small messages of others are handled. */
+/** The average rate. Small messages of other clients are handled between turns. */
 const bytesPerMs = (16 * 1024 * 1024) / 1000;
 
-/** A store that does not answer keeps the others waiting no longer than this. */
+/** A store that does not respond delays the next turn by at most this. */
 const longestTurnMs = 1000;
 
 type Turn = () => Promise<void>;
 
 export class Turns {
-  /** Waiting, by client: the clients take turns too. Each connection waits for at most one. */
+  /** Waiting turns by client, so that clients alternate. Each connection waits for at most one. */
   readonly #waiting = new Map<ClientId, Turn[]>();
   #isBusy = false;
 
-  /** Runs the work when it is its turn. */
+  /** Runs the work when its turn comes. */
   run<T>(client: ClientId, bytes: number, work: () => Promise<T>): Promise<T> {
     if (!isLarge(bytes)) return work();
     return new Promise((resolve, reject) => {

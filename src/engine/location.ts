@@ -1,4 +1,4 @@
-/** Where an engine keeps its things, as one writes it. Each reader throws a sentence that continues "NAME …". */
+/** Parses the locations of stores and files. Each parser throws an error whose message continues "NAME …". */
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Bucket, readBucket } from '../config.ts';
@@ -12,12 +12,12 @@ export interface EnginePlace {
   files: FilesPlace;
 }
 
-/** `sqlite:FOLDER` or `redis://…`. It is not repeated in a message, for it may hold a password. */
+/** `sqlite:FOLDER` or `redis://…`. Errors do not quote it, because it may contain a password. */
 export function readStorePlace(text: string): StorePlace {
   const folder = folderIn('sqlite', text);
   if (folder) return { folder };
   if (/^rediss?:/.test(text)) return { redis: parseRedisUrl(text) };
-  throw new Error('must be sqlite:FOLDER or an address such as redis://localhost:6379');
+  throw new Error('must be sqlite:FOLDER or a URL, for example redis://localhost:6379');
 }
 
 /** `disk:FOLDER` or `s3://BUCKET/PREFIX`. */
@@ -26,10 +26,10 @@ export function readFilesPlace(text: string): FilesPlace {
   if (folder) return { folder };
   const bucket = readBucket(text);
   if (bucket) return { bucket };
-  throw new Error('must be disk:FOLDER or a bucket such as s3://my-bucket/poproom');
+  throw new Error('must be disk:FOLDER or a bucket, for example s3://my-bucket/poproom');
 }
 
-/** Two slashes would make a path from the root of what was meant to be near. */
+/** Rejects two slashes, because a relative path would become an absolute one. */
 function folderIn(scheme: string, text: string): string | undefined {
   const rest = text.startsWith(`${scheme}:`) ? text.slice(scheme.length + 1) : '';
   return rest === '' || rest.startsWith('//') ? undefined : resolve(rest);
@@ -39,7 +39,7 @@ export function isSameStore(one: StorePlace, other: StorePlace): boolean {
   return nameOf(one) === nameOf(other);
 }
 
-/** What the ways to write the same store have in common. */
+/** A normalized name, the same for all spellings of a store. */
 function nameOf(store: StorePlace): string {
   if ('folder' in store) return existsSync(store.folder) ? realpathSync(store.folder) : store.folder;
   const { nodes, database = 0, prefix } = store.redis;

@@ -1,4 +1,4 @@
-/** Opens the drivers that the settings name; with server.ts the only place that knows which they are. */
+/** Opens the configured drivers. Only this module and server.ts know which ones exist. */
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDiskBlobs } from '../blobs/disk.ts';
@@ -75,7 +75,7 @@ async function openBlobs({
   });
 }
 
-/** The keys alone, beside servers that may be running. */
+/** Only the keys. Servers may be running. */
 export async function openKeys(config: Config): Promise<KeyStore & { close(): Promise<void> }> {
   if (config.store === 'sqlite:') return openSqliteKeys(config.dataDir);
   const { redis, target } = await connect(config);
@@ -83,7 +83,7 @@ export async function openKeys(config: Config): Promise<KeyStore & { close(): Pr
   return { ...createRedisKeys(redis, target.prefix), close: redis.close };
 }
 
-/** The rooms, for operators, beside servers that may be running. */
+/** The rooms, for operators. Servers may be running. */
 export async function openRoomDirectory(config: Config): Promise<RoomDirectory> {
   if (config.store !== 'sqlite:') return openRedisDirectory(config);
   const { openSqliteDirectory } = await import('../store/sqlite/room-directory.ts');
@@ -112,7 +112,7 @@ async function openRedisDirectory(config: Config): Promise<RoomDirectory> {
       const [blobs, bus] = [await openBlobs(config), await openRedisBus(redis, target.prefix)];
       return endRooms({ store, blobs, bus }, codes).finally(bus.close);
     },
-    // Waits for the commands in progress, such as the last message to the servers.
+    // Waits for running commands, such as the last message to the servers.
     close: redis.close,
   });
 }
@@ -134,14 +134,14 @@ async function connect(config: Config) {
 /** By default uploads leave a fifth of the disk to everything else. */
 const shareOfDisk = 0.8;
 
-/** How many bytes all files may have; 0 for no limit. */
+/** The maximum bytes of all files; 0 means no limit. */
 export function totalMaxBytes({ totalMaxBytes: given, files, dataDir }: TotalSettings): number {
   if (given !== undefined || files !== 'disk:') return given ?? 0;
   try {
     const { blocks, bsize } = statfsSync(dataDir);
     return Math.floor(blocks * bsize * shareOfDisk);
   } catch {
-    // A disk that does not say how large it is says itself when it is full.
+    // Without a known size there is no limit. Writes fail when the disk is full.
     return 0;
   }
 }

@@ -1,4 +1,4 @@
-/** The key of the PIN hashes. It stands beside the database, not in it: a stolen copy of the one is no use alone. */
+/** The key for PIN hashes. It is stored outside the database, so that a stolen database alone is not enough. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -25,18 +25,18 @@ export function keepSecret(folder: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const secret = readFileSync(path, 'utf8').trim();
-  // Cut short by a crash while it was made: a guessable key must not be used in silence.
+  // A crash during creation may have truncated it. A guessable key must not be used.
   if (secret.length < 32)
-    throw new Error(`${path} is damaged; restore it from a backup, or delete it to make a new one`);
+    throw new Error(`${path} is damaged. Restore it from a backup, or delete it to create a new one.`);
   return secret;
 }
 
-/** Gives the second folder the secret of the first; one that it has already stays. */
+/** Copies the secret to another folder, unless that folder already has one. */
 export function copySecret(from: string, to: string): 'same' | 'different' {
   const secret = readFileSync(secretIn(from), 'utf8').trim();
   if (existsSync(secretIn(to))) return readFileSync(secretIn(to), 'utf8').trim() === secret ? 'same' : 'different';
   mkdirSync(to, { recursive: true, mode: 0o700 });
-  // Whole or not at all: a part of it would look like another secret.
+  // Atomic: a partial copy would look like a different secret.
   writeFileSync(`${secretIn(to)}.new`, secret, { mode: 0o600, flush: true });
   renameSync(`${secretIn(to)}.new`, secretIn(to));
   return 'same';

@@ -1,4 +1,4 @@
-/** The way of a request: through the authorizer, to its endpoint, and back as a response. */
+/** Handles a request: authorizes it, calls the handler of its endpoint and sends the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
@@ -30,14 +30,14 @@ export interface AppParts {
   clientLog: ClientLog;
   nextRequestId: () => string;
   isStopping: () => boolean;
-  /** For so long a connection may be silent. */
+  /** A connection may be idle for this long. */
   idleTimeoutMs: number;
   requestLog: RequestLog;
   memory: MemoryBudget;
   turns: Turns;
 }
 
-/** `awaitsContinue`: the client holds its body back until it is told to send it. */
+/** `awaitsContinue`: the client sends its body only after a `100 Continue`. */
 export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => Promise<void>;
 
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
@@ -67,17 +67,17 @@ export function createApp(parts: AppParts): App {
     const method = raw.method ?? '';
     const found = match(method, path);
     const common: Record<string, string> = { ...headersOf(found), 'X-Request-Id': id };
-    const flaw = framingError(raw);
-    // What came together with an Upgrade that is not taken, Node drops: the next bytes may be the middle of a request.
-    if (flaw || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    const invalidFraming = framingError(raw);
+    // Node drops the bytes that follow an ignored Upgrade, so the next ones may start in the middle of a request.
+    if (invalidFraming || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (isStopping()) common.Connection = 'close';
 
     const resumeToken = isResumable(found, method) ? resumption.tokenIn(raw, found.params.roomId ?? '') : undefined;
 
-    let heldBack = awaitsContinue;
-    const letBodyCome = () => {
-      if (heldBack) response.writeContinue();
-      heldBack = false;
+    let isBodyWithheld = awaitsContinue;
+    const sendContinue = () => {
+      if (isBodyWithheld) response.writeContinue();
+      isBodyWithheld = false;
     };
 
     const route = found.kind === 'nothing' ? 'none' : found.path;
@@ -89,23 +89,23 @@ export function createApp(parts: AppParts): App {
       const isFree = resumeToken === undefined ? undefined : resumption.take;
       const isCounted = isCountedPath(found, path);
       const isRefused = isCounted && source === 'cross-site-no-cors';
-      const passing = authorizer.authorize(raw, {
+      const authorizing = authorizer.authorize(raw, {
         counted: isCounted && !isRefused,
         alwaysOpen: isAlwaysOpen(found, method),
         isCrossSite: source !== 'own',
         isFree,
       });
-      const pass = passing instanceof Promise ? await passing : passing;
-      client = pass.client;
-      Object.assign(common, pass.headers);
-      if (flaw) throw flaw;
+      const auth = authorizing instanceof Promise ? await authorizing : authorizing;
+      client = auth.client;
+      Object.assign(common, auth.headers);
+      if (invalidFraming) throw invalidFraming;
       if (isRefused) throw crossSiteRefused();
       const params = found.kind === 'found' ? found.params : {};
-      const { isCrossSite } = pass;
+      const { isCrossSite } = auth;
       const query = queryOf(url);
-      const request = { id, raw, params, query, client, isCrossSite, memory, turns, resumeToken, letBodyCome };
-      // Waited for even where it is there: answered within the call of Node's parser, a request costs more.
-      reply = await answer(found, request, pass.refusal);
+      const request = { id, raw, params, query, client, isCrossSite, memory, turns, resumeToken, sendContinue };
+      // Awaited even if it is available: responding within the call of Node's parser is slower.
+      reply = await answer(found, request, auth.refusal);
       if (!holdUnsent(memory, client, reply, response)) throw overloaded();
     } catch (thrown) {
       error = thrown;
@@ -115,9 +115,9 @@ export function createApp(parts: AppParts): App {
     const answered = { requestId: id, client, method, route, status: reply.status, error, startedAt };
     if (isFailure(answered)) requestLog.failed(answered);
 
-    const sending = send({ raw, response, bodyHeldBack: () => heldBack }, reply, common);
+    const sending = send({ raw, response, isBodyWithheld: () => isBodyWithheld }, reply, common);
     if (sending) await sending;
-    // A connection that was promised to be kept would hold up the stop until its client leaves.
+    // A connection that is kept alive would delay the stop until its client closes it.
     if (isStopping()) raw.socket.destroySoon();
     requestLog.answered(answered);
   }
@@ -139,7 +139,7 @@ const ownPaths = new Set<string>(
     .map(({ path }) => path),
 );
 
-/** Whether pages of other origins may not read what is there. */
+/** Whether pages of other origins may not read the response. */
 const isSameOriginOnly = (found: Found) =>
   found.kind === 'found'
     ? found.target.endpoint.sameOriginOnly === true
@@ -148,14 +148,14 @@ const isSameOriginOnly = (found: Found) =>
 function headersWhileOpen(idleTimeoutMs: number): (found: Found) => Record<string, string> {
   const own = {
     ...fixedHeaders,
-    // So that a client does not use a connection again that is about to be closed.
+    // Keeps clients from reusing a connection that is about to be closed.
     'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
   };
   const readable = { ...corsHeaders, ...own };
   return (found) => (isSameOriginOnly(found) ? own : readable);
 }
 
-/** Every path under /api counts, those that do not exist too: otherwise they would be free to probe. */
+/** Every path under /api counts, including unknown ones: otherwise they could be probed without a limit. */
 function isCountedPath(found: Found, path: string): boolean {
   return found.kind === 'found' ? found.target.endpoint.counted : path === '/api' || path.startsWith('/api/');
 }
@@ -169,18 +169,23 @@ function isResumable(found: Found, method: string): found is Extract<Found, { ki
   return found.kind === 'found' && found.target.endpoint.resumable === true && method === 'GET';
 }
 
-/** A preflight is never refused: the browser would hide the reason from the page that could tell it. */
+/** A preflight is never rejected, because the browser would hide the reason from the page. */
 function answer(found: Found, request: Request, refusal: PoproomError | undefined): MaybePromise<Reply> {
   if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS')
     return preflight(found.allow, isSameOriginOnly(found));
   if (refusal) throw refusal;
   if (found.kind === 'found') return found.target.handle(request);
-  if (found.kind === 'nothing') throw new PoproomError('NOT_FOUND', 'There is nothing at this path.');
+  if (found.kind === 'nothing')
+    throw new PoproomError('NOT_FOUND', 'No endpoint has this path. /docs lists all endpoints.');
   throw methodNotAllowed(request.raw.method, found.allow);
 }
 
 function methodNotAllowed(method: string | undefined, allow: string[]): PoproomError {
-  return new PoproomError('METHOD_NOT_ALLOWED', `This path does not take ${method}, only ${allow.join(', ')}.`, {
-    details: { allow },
-  });
+  return new PoproomError(
+    'METHOD_NOT_ALLOWED',
+    `This path does not support ${method}. Use one of ${allow.join(', ')}.`,
+    {
+      details: { allow },
+    },
+  );
 }

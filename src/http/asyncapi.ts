@@ -11,17 +11,17 @@ export function asyncapiDocument(): object {
       version: packageJson.version,
       license: { name: 'MIT' },
       description: [
-        'What happens in a room, at once, on every device. A WebSocket goes both ways and begins with `join`;',
-        'server-sent events go one way, with the type of a message as the event and its seq as the id.',
-        'The first message is a snapshot, then come changes in the order of their seq. A client that comes back with',
-        'the seq it has gets a snapshot only if it missed something. A slow reader gets the newest state, not a queue.',
+        'Sends every change in a room to all devices immediately. A WebSocket is bidirectional and starts with `join`.',
+        'Server-sent events go from the server to the client only: the event is the message type, the id is its seq.',
+        'The first message is a snapshot. Changes follow in the order of their seq. A client that reconnects with',
+        'its last seq receives a snapshot only if it missed something. A slow reader receives the latest state, not a queue.',
       ].join(' '),
     },
     defaultContentType: 'application/json',
     channels: {
       live: {
         address: '/api/rooms/{roomId}/live',
-        title: 'The room, by WebSocket',
+        title: 'Room over WebSocket',
         parameters: { roomId: { description: 'The room code.', examples: ['7KQ2MX'] } },
         messages: { ...refer('client', clientMessages), ...refer('server', serverMessages) },
         bindings: { ws: { method: 'GET' } },
@@ -29,16 +29,16 @@ export function asyncapiDocument(): object {
       },
       events: {
         address: '/api/rooms/{roomId}/events',
-        title: 'The room, by server-sent events',
+        title: 'Room over server-sent events',
         parameters: { roomId: { description: 'The room code.', examples: ['7KQ2MX'] } },
-        messages: refer('server', told),
+        messages: refer('server', readerMessages),
         bindings: { http: {} },
       },
     },
     operations: {
-      fromDevice: operation('receive', 'live', 'client', clientMessages, 'What a device may say.'),
-      toDevice: operation('send', 'live', 'server', serverMessages, 'What a device is told.'),
-      toReader: operation('send', 'events', 'server', told, 'What a reader is told.'),
+      fromDevice: operation('receive', 'live', 'client', clientMessages, 'Messages from a device.'),
+      toDevice: operation('send', 'live', 'server', serverMessages, 'Messages to a device.'),
+      toReader: operation('send', 'events', 'server', readerMessages, 'Messages to a reader.'),
     },
     components: {
       messages: { ...messages('client', clientMessages), ...messages('server', serverMessages) },
@@ -47,18 +47,18 @@ export function asyncapiDocument(): object {
   };
 }
 
-/** A reader of events writes nothing, and so is never answered. */
-const { written: _written, conflict: _conflict, error: _error, ...told } = serverMessages;
+/** A reader of events sends nothing, so it never receives responses. */
+const { written: _written, conflict: _conflict, error: _error, ...readerMessages } = serverMessages;
 
 const closeCodes = {
   4401: 'PIN required',
-  4403: 'PIN wrong',
-  4404: 'no such room',
-  4410: 'expired or deleted',
-  4429: 'too fast, or too slow a reader, or too many channels',
-  1008: 'no join in time, or a first message that is not one',
+  4403: 'wrong PIN',
+  4404: 'room not found',
+  4410: 'room expired or deleted',
+  4429: 'too many messages, too many connections, or the client reads too slowly',
+  1008: 'no join in time, or the first message is not a join',
   1009: 'message too large',
-  1012: 'the server restarts',
+  1012: 'server is restarting',
 };
 
 type Side = 'client' | 'server';

@@ -1,11 +1,11 @@
 /**
- * Finds the endpoint of a path. The paths are few and fixed, so a look-up by segments is all there is; it compares in
- * place, since every request passes here and cutting the path into pieces took longer than the rest.
+ * Finds the endpoint of a path, segment by segment. It compares in place: splitting the path took longer than the
+ * rest, and every request is routed here.
  */
 
 export interface Route<T> {
   method: string;
-  /** Such as `/api/rooms/:roomId`. */
+  /** For example `/api/rooms/:roomId`. */
   path: string;
   target: T;
 }
@@ -25,7 +25,7 @@ interface Node<T> {
 
 export function createRouter<T>(routes: readonly Route<T>[]): (method: string, path: string) => Match<T> {
   const root = emptyNode<T>();
-  for (const route of routes) plant(root, route);
+  for (const route of routes) insert(root, route);
 
   return (method, path) => {
     const values: string[] = [];
@@ -41,7 +41,7 @@ function emptyNode<T>(): Node<T> {
   return { literals: [], parameter: undefined, path: '', names: [], methods: new Map() };
 }
 
-function plant<T>(root: Node<T>, { method, path, target }: Route<T>): void {
+function insert<T>(root: Node<T>, { method, path, target }: Route<T>): void {
   const names: string[] = [];
   let node = root;
   for (const segment of path.slice(1).split('/')) {
@@ -98,7 +98,7 @@ function allowed<T>({ methods }: Node<T>): string[] {
   return [...own, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'];
 }
 
-/** What is not valid percent-encoding stands for itself. */
+/** A segment with invalid percent-encoding is kept as it is. */
 function decode(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {

@@ -1,4 +1,4 @@
-/** The HTTP server itself: its bounds, and answers to what is not HTTP. */
+/** The HTTP server: its limits, and responses to malformed requests. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
@@ -11,12 +11,12 @@ import { closeSoon, endWith } from './response/raw-response.ts';
 import { fixedHeaders } from './response/reply.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
 
-// Imported as a module, node:http would load its WebSocket client too, which takes longer than the rest of the start.
+// Importing node:http as a module also loads its WebSocket client, which takes longer than the rest of the start.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /**
- * A connection is closed when no byte has moved for this long. Load balancers keep one open for 60 seconds, and they
- * should be the ones to close it.
+ * The server closes a connection after this long without traffic. Load balancers close theirs after 60 seconds, and
+ * should do so first.
  */
 export const idleTimeoutSeconds = 65;
 
@@ -24,30 +24,30 @@ export interface ListenParts {
   app: App;
   onUpgrade: OnUpgrade;
   nextRequestId: () => string;
-  /** The rate headers of the peer, for requests that never become one. */
+  /** The rate limit headers of an address, for requests that cannot be parsed. */
   headersFor: (address: string | undefined) => Promise<Record<string, string>>;
-  /** For so long a connection may be silent. */
+  /** A connection may be idle for this long. */
   idleTimeoutMs: number;
 }
 
 export function createHttpServer(parts: ListenParts): Server {
   const { app, onUpgrade, nextRequestId, headersFor, idleTimeoutMs } = parts;
   const server = createServer({
-    // A missing Host is refused by the app, in our own shape.
+    // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,
-    // Most requests have no body, and waiting for the end of nothing is a tenth of what they cost.
+    // Most requests have no body, and waiting for the end of an empty one is a tenth of their cost.
     optimizeEmptyRequests: true,
-    // Otherwise the first of two Hosts, keys or content types would count, and a proxy may have looked at the last.
+    // Otherwise Node would use the first of two Hosts, keys or content types, and a proxy may have used the last.
     joinDuplicateHeaders: true,
     headersTimeout: 15_000,
     requestTimeout: 5 * 60_000,
-    // Left to the timeout below: two timers for each request cost more than the limits do.
+    // Off, because the timeout below covers it: two timers per request cost more than the limits.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
     shouldUpgradeCallback: isUpgrade,
   });
-  // Who reads a body then hears of it, as in `tellReader`; other connections Node closes without a word.
+  // Node emits `timeout` to the reader of a body (see `notifyBodyReader`) and closes other connections silently.
   server.timeout = idleTimeoutMs;
   const { serve, guard } = createPipeline((raw, response, awaitsContinue) => void app(raw, response, awaitsContinue));
   server.on('connection', guard);
@@ -58,10 +58,10 @@ export function createHttpServer(parts: ListenParts): Server {
 
   async function refuse(socket: Duplex, reason: string): Promise<void> {
     const rateHeaders = await headersFor((socket as { remoteAddress?: string }).remoteAddress);
-    // It has its answer, and what it sends after that is no better.
+    // The client already has its response; whatever it sends after that is ignored.
     if (socket.writableEnded) return;
     if (!socket.writable) return void socket.destroy();
-    // Within another response, this one would be taken for a part of its body.
+    // If another response is being sent, the client would read this one as part of its body.
     const id = nextRequestId();
     const within = currentResponse(socket);
     if (within?.headersSent && !within.writableFinished) closeSoon(socket.end());
@@ -69,25 +69,25 @@ export function createHttpServer(parts: ListenParts): Server {
   }
   server.on('upgrade', (raw, socket, head) => void onUpgrade(raw, socket, head));
   server.on('connect', (_, socket) => {
-    // Node has taken its own listener off, and an unheard error would end the process.
+    // Node has removed its own listener, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy());
-    void refuse(socket, 'This server is no proxy and does not take CONNECT.');
+    void refuse(socket, 'This server is not a proxy and does not support CONNECT.');
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || error.code === tooManyWaiting) socket.destroy();
-    else if (error.code !== requestTimeout || !tellReader(socket)) {
+    else if (error.code !== requestTimeout || !notifyBodyReader(socket)) {
       afterWaiting(socket, () => void refuse(socket, reasonOf(error.code)));
     }
   });
   return server;
 }
 
-/** The pipeline has stopped the parser. */
+/** The error code when the pipeline has stopped the parser. */
 const tooManyWaiting = 'HPE_CB_HEADERS_COMPLETE';
 const requestTimeout = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Whoever reads a body answers for it, so that nothing is done with what may still come; false where nobody does. */
-function tellReader(socket: Duplex): boolean {
+/** The reader of a body sends the response itself, so that nothing uses a late rest. False if there is no reader. */
+function notifyBodyReader(socket: Duplex): boolean {
   const request = currentResponse(socket)?.req;
   return request !== undefined && !request.complete && request.emit('timeout');
 }
@@ -95,8 +95,8 @@ function tellReader(socket: Duplex): boolean {
 const refusal = (reason: string, id: string) => errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
 
 function reasonOf(code: string | undefined): string {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'The headers of the request are over 16 KiB.';
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The request headers are larger than 16 KiB.';
   if (code === requestTimeout) return tookTooLong;
-  if (code === 'HPE_INVALID_METHOD') return 'The request has a method that HTTP does not know.';
+  if (code === 'HPE_INVALID_METHOD') return 'The request method is not a known HTTP method.';
   return 'The request is not well-formed HTTP.';
 }

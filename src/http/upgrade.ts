@@ -1,4 +1,4 @@
-/** Connections that ask to become a WebSocket: through the authorizer like every request, then over to the live channel. */
+/** WebSocket upgrades: authorized like every request, then passed to the live channel. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
@@ -20,7 +20,7 @@ import { createRouter } from './router.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
 
-/** Whether this becomes a WebSocket. Whatever else asks for another protocol is served over the one that it came by. */
+/** Whether this becomes a WebSocket. Requests for other protocols are served over HTTP/1.1. */
 export function isUpgrade({ method, url, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   return match(method, pathOf(url ?? '')).kind === 'found';
@@ -42,7 +42,7 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
   const { authorizer, resumption, live, links, origins, nextRequestId, requestLog } = parts;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
-    // Until the channel takes it over, nobody else listens, and an unheard error would end the process.
+    // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
     socket.on('error', onError);
     const id = nextRequestId();
     const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
@@ -51,21 +51,21 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
     const seen = { requestId: id, method: 'GET', route: endpoints.liveChannel.path, startedAt };
     let client: ClientId | undefined;
     try {
-      // Browsers let any page open a WebSocket anywhere; a stranger's page must not do so in its visitor's name.
+      // Browsers let any page open a WebSocket to any server. A foreign page must not use its visitor's access.
       const isForeign = isForeignOrigin(raw, origins);
       const resumeToken = isForeign ? undefined : resumption.tokenIn(raw, roomId);
       const isFree = resumeToken === undefined ? undefined : resumption.take;
-      const pass = await authorizer.authorize(raw, {
+      const auth = await authorizer.authorize(raw, {
         counted: !isForeign,
         alwaysOpen: false,
         isCrossSite: isForeign,
         isFree,
       });
-      const { headers: rate, refusal } = pass;
-      client = pass.client;
+      const { headers: rate, refusal } = auth;
+      client = auth.client;
       Object.assign(headers, rate);
-      const flaw = framingError(raw) ?? (isForeign ? foreignOrigin() : refusal);
-      if (flaw) throw flaw;
+      const rejection = framingError(raw) ?? (isForeign ? foreignOrigin() : refusal);
+      if (rejection) throw rejection;
       checkHandshake(raw);
       await live.openSocket({
         raw,
@@ -88,21 +88,21 @@ export function createUpgrade(parts: UpgradeParts): OnUpgrade {
   };
 }
 
-/** One function for all connections: a live channel holds on to it for as long as it is open. */
+/** One function for all connections: each open live channel keeps a reference to it. */
 function onError(this: Duplex): void {
   this.destroy();
 }
 
-/** All that the library would refuse in words of its own; and a body, which it would take for the first message. */
+/** Rejects what the library would reject with its own wording, and a body, which it would read as the first message. */
 function checkHandshake(raw: IncomingMessage): void {
   const { headers, httpVersion } = raw;
   const isOurs = headers['sec-websocket-version'] === '13' && httpVersion === '1.1' && !hasBody(raw);
   const hasKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
   if (isOurs && hasKey && areProtocols(headers['sec-websocket-protocol'])) return;
-  throw new PoproomError('VALIDATION_FAILED', 'This is not a WebSocket handshake of version 13.');
+  throw new PoproomError('VALIDATION_FAILED', 'This is not a valid WebSocket handshake, version 13.');
 }
 
-/** Names, none of them twice. */
+/** Valid tokens without duplicates. */
 function areProtocols(list: string | undefined): boolean {
   if (list === undefined) return true;
   const names = list.split(',').map((name) => name.trim());
@@ -110,7 +110,7 @@ function areProtocols(list: string | undefined): boolean {
 }
 
 function foreignOrigin(): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', 'Pages of this origin may not open live channels here.', {
+  return new PoproomError('VALIDATION_FAILED', 'Pages of this origin may not open live channels on this server.', {
     details: { field: 'Origin' },
   });
 }

@@ -1,4 +1,4 @@
-/** How much a session is sent: 4 MiB in one go, then 1 MiB a second. Past it, it gets the newest state once a second. */
+/** Limits the data sent to a session: 4 MiB at once, then 1 MiB per second. Beyond it, it gets the latest state. */
 const burst = 4 * 1024 * 1024;
 const perMs = (1024 * 1024) / 1000;
 

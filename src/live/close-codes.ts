@@ -1,4 +1,4 @@
-/** Why a channel is closed, as WebSocket close codes; other transports say it in words. */
+/** WebSocket close codes. Other transports send only the reason. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import type { Closed } from '../protocol/types.ts';
 

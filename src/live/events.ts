@@ -1,4 +1,4 @@
-/** The server-sent events transport: one way, for `curl -N` and `EventSource`. */
+/** The server-sent events transport: server to client only, for `curl -N` and `EventSource`. */
 import { PassThrough, type Readable } from 'node:stream';
 import type { ClientLog } from '../core/client-log.ts';
 import type { JoinRequest } from '../core/live-gateway.ts';
@@ -13,13 +13,13 @@ export type EventStreams = ReturnType<typeof createEventStreams>;
 
 export function createEventStreams(hub: Hub, clientLog: ClientLog) {
   return {
-    /** The stream of a room's events; destroying it is leaving. */
-    async open(client: ClientId, visitor: JoinRequest): Promise<Readable> {
+    /** The event stream of a room. Destroying it leaves the room. */
+    async open(client: ClientId, request: JoinRequest): Promise<Readable> {
       hub.reserve(client);
       const stream = new PassThrough();
       stream.once('close', () => hub.release(client));
       try {
-        const session = await hub.join(wireOf(stream), visitor);
+        const session = await hub.join(wireOf(stream), request);
         clientLog.debug(client, { transport }, 'live channel joined');
         stream.once('close', () => {
           session.leave();
@@ -46,14 +46,14 @@ function wireOf(stream: PassThrough): Wire {
     ping: (message) => message && send(message),
     close: (_code, reason) => {
       stream.end(`: ${reason}\n\n`);
-      // A reader that does not read would never come to the end.
+      // A client that does not read would never reach the end.
       const timer = setTimeout(() => stream.destroy(), lingerMs);
       stream.once('close', () => clearTimeout(timer));
     },
   };
 }
 
-/** JSON holds no line breaks, so a message is one data line. */
+/** JSON contains no line breaks, so a message is one data line. */
 function eventOf({ type, seq, text, longText }: Outgoing): (string | Uint8Array)[] {
   const head = `${seq === undefined ? '' : `id: ${seq}\n`}event: ${type}\ndata: `;
   if (!longText) return [`${head}${text}\n\n`];

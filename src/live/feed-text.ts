@@ -1,22 +1,22 @@
-/** The text of a room as its feed knows it. The whole is put together only when a session needs it. */
+/** The text of a room in its feed. The full string is built only when a session needs it. */
 import type { TextEntry, TextState } from '../core/ports.ts';
 import { TextDocument } from '../text/document.ts';
 
-/** Entries kept for sessions that fell behind; the log of the store has more. */
+/** Entries for sessions that fell behind. The log of the store has more. */
 const maxRecent = 64;
-/** Of what they insert, in UTF-16 code units. */
+/** The total length of their insertions, in UTF-16 code units. */
 const maxRecentLength = 128 * 1024;
 
-/** In UTF-16 code units. The JSON of a longer text is made once for all messages that have it. */
+/** In UTF-16 code units. The JSON of a longer text is created once for all messages that contain it. */
 const longFrom = 16 * 1024;
 
-/** Never changed once made: sessions hold on to the one that they have sent. */
+/** Immutable: sessions keep a reference to the one they have sent. */
 export class FeedText {
   readonly version: number;
   readonly writtenAt: number;
   readonly #document: TextDocument;
   readonly #recent: readonly TextEntry[];
-  /** Only as long as it waits to be sent: a room that nobody joins needs it no more. */
+  /** A weak reference, because the JSON is needed only until it has been sent. */
   #json: WeakRef<Uint8Array> | undefined;
 
   private constructor(
@@ -34,7 +34,7 @@ export class FeedText {
     return new FeedText(state, TextDocument.of(state.content), []);
   }
 
-  /** As of a state of the store, which may have told only the entries since this text. */
+  /** The text of a state from the store, which may contain only the entries since this text. */
   follow(state: TextState): FeedText {
     if (state.content !== undefined) {
       return this.isSame(state) ? this : FeedText.of(state as TextState & { content: string });
@@ -66,7 +66,7 @@ export class FeedText {
     return made;
   }
 
-  /** The entries after an older text of this room; undefined where they are not at hand. */
+  /** The entries after an older version; undefined if they are not available here. */
   since(version: number): readonly TextEntry[] | undefined {
     const count = this.version - version;
     if (count < 0 || count > this.#recent.length) return undefined;
@@ -74,7 +74,7 @@ export class FeedText {
   }
 }
 
-/** The last ones within the limits. */
+/** The newest entries within the limits. */
 function newest(entries: readonly TextEntry[]): readonly TextEntry[] {
   let length = 0;
   let first = entries.length;

@@ -1,9 +1,9 @@
-/** Messages as WebSocket frames (RFC 6455, section 5.2). A server does not mask them, so all devices get the same bytes. */
+/** Messages as WebSocket frames (RFC 6455, section 5.2). Servers do not mask, so all devices get the same bytes. */
 import type { Outgoing } from './wire.ts';
 
-const frame = Symbol('the message as a frame');
+const frame = Symbol('encoded frame');
 
-/** Made once for all sockets: `ws` would make a header, and encode the text, for each of them. */
+/** Encodes a message once for all sockets. `ws` would encode it for each of them. */
 export function frameOf(message: Outgoing & { [frame]?: readonly Uint8Array[] }): readonly Uint8Array[] {
   message[frame] ??= encode(message);
   return message[frame];
@@ -18,10 +18,10 @@ function encode({ text, bytes, longText }: Outgoing): Uint8Array[] {
   return [encodeFirst(before, bytes - json.byteLength - after.byteLength, bytes), json, after];
 }
 
-/** The head of the frame and the first of its bytes. */
+/** The frame header and the first part of the payload. */
 function encodeFirst(text: string, textBytes: number, bytes: number): Buffer {
   const headBytes = bytes < 126 ? 2 : bytes < 65_536 ? 4 : 10;
-  // Memory of its own: a heartbeat is kept for long, and would keep the whole pool that it is a part of.
+  // Not from the pool: a heartbeat is kept for long, and would keep its whole pool in memory.
   const encoded = Buffer.allocUnsafeSlow(headBytes + textBytes);
   encoded[0] = finalText;
   encoded[1] = headBytes === 2 ? bytes : headBytes === 4 ? 126 : 127;

@@ -1,4 +1,4 @@
-/** All live sessions of this node: admission, the feeds of their rooms, and the heartbeat for all of them. */
+/** All live sessions of this node: admission, the feeds of their rooms, and heartbeats. */
 import { randomBytes } from 'node:crypto';
 import { admit, checkDeviceId } from '../core/admission.ts';
 import type { CoreDeps } from '../core/deps.ts';
@@ -21,7 +21,7 @@ export interface HubParts {
   parts: CoreDeps;
   rooms: Rooms;
   channelsPerClient: number;
-  /** How often sessions send a heartbeat; rooms are read again, and channels renewed, twice as often. */
+  /** The heartbeat interval. Rooms are read again and channels are renewed twice as often. */
   heartbeatMs: number;
   maxMessageBytes: number;
   log: Log;
@@ -33,7 +33,7 @@ export type Hub = ReturnType<typeof createHub>;
 
 const ticksPerHeartbeat = 25;
 
-/** Clients reconnect spread over this time, not all together. */
+/** Clients reconnect at random times within this period, not all together. */
 const reconnectWithinMs = 3000;
 
 export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMessageBytes, log }: HubParts) {
@@ -42,9 +42,9 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
   const tokens = createResumeTokens(parts.secret, parts.clock);
   const renewMs = heartbeatMs / 2;
-  /** 10 seconds, with the usual heartbeat. */
+  /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
-  /** Sessions by the tick of their heartbeat: at most ticks most of them have nothing to do, and there may be many. */
+  /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
   const heartbeatSlots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
   const slowSessions = new Set<Session>();
   const sessionDeps: SessionDeps = {
@@ -57,12 +57,12 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   let ticks = 0;
   let stopped = false;
 
-  function refuseWhenStopped(): void {
+  function rejectIfStopped(): void {
     if (stopped)
-      throw new PoproomError('UNAVAILABLE', 'The server is restarting; try again in a moment.', { retryAfter: 2 });
+      throw new PoproomError('UNAVAILABLE', 'The server is restarting. Try again in 2 seconds.', { retryAfter: 2 });
   }
 
-  /** Works with the feed of a room, read after it subscribed: nothing falls in between. */
+  /** Calls `work` with the feed of a room, which is read after it has subscribed, so that no change is missed. */
   async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => Promise<T>): Promise<T> {
     const feed = feeds.get(code) ?? new RoomFeed(code, parts, performance.now() + renewMs, tokens);
     feeds.set(code, feed);
@@ -76,20 +76,24 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     }
   }
 
-  function refuseWhenOver({ ended }: RoomFeed): void {
-    refuseWhenStopped();
+  function rejectIfEnded({ ended }: RoomFeed): void {
+    rejectIfStopped();
     if (ended === 'expired') throw new PoproomError('ROOM_EXPIRED', 'This room has expired.');
     if (ended === 'deleted') throw new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.');
   }
 
-  /** Many that join and do not read what they receive would fill the memory. */
-  function refuseWhenFull({ view }: RoomFeed, client: ClientId): void {
+  /** Clients that join and do not read would fill the memory. */
+  function rejectIfFull({ view }: RoomFeed, client: ClientId): void {
     if (view.text.isLong && unread.isFull(client)) {
-      throw new PoproomError('UNAVAILABLE', 'Too much data is being sent at the moment; try again.', { retryAfter: 2 });
+      throw new PoproomError(
+        'UNAVAILABLE',
+        'The server is sending too much data at the moment. Try again in 2 seconds.',
+        { retryAfter: 2 },
+      );
     }
   }
 
-  /** The edits since the version that a client has; undefined where the log does not lead from there to the view. */
+  /** The edits since the client's version; undefined if the log does not lead from there to the view. */
   async function missedEdits(
     feed: RoomFeed,
     { version, timestamp }: JoinRequest,
@@ -99,13 +103,13 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     const isCurrent = version === text.version && (timestamp === undefined || timestamp === iso(text.writtenAt));
     if (isCurrent) return [];
     if (version === 0) return rooms.texts.since(feed.code, 0);
-    // From one version before, whose entry tells whether the client has the same text: a server that lost its newest
-    // changes gives their versions to others.
+    // Starts one version earlier, whose entry shows whether the client has the same text: a server that lost its newest
+    // changes assigns their versions again.
     const [own, ...missed] = (await rooms.texts.since(feed.code, version - 1)) ?? [];
     return own && (timestamp === undefined || timestamp === iso(own.writtenAt)) ? missed : undefined;
   }
 
-  /** Up to the view that the session begins with: it may have moved on while the log was read. */
+  /** Extends or cuts the missed entries to the current view, which may have changed while the log was read. */
   function upTo({ text }: RoomFeed['view'], version: number, missed: readonly TextEntry[] | undefined) {
     const reached = version + (missed?.length ?? 0);
     if (reached >= text.version) return missed?.slice(0, Math.max(0, text.version - version));
@@ -113,20 +117,20 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     return rest && [...missed, ...rest];
   }
 
-  // The channel says that the device is there; noted as a request too, it would stay for a minute after leaving.
+  // The channel attaches the device. If the request attached it too, it would stay for a minute after leaving.
   const admitToJoin = ({ caller }: JoinRequest) => admit(parts, { ...caller, deviceId: undefined });
 
-  /** Who resumes is admitted by its token, past the guards: others at its address may have used up their limits. */
-  async function findRoom(visitor: JoinRequest): Promise<RoomCode> {
-    const resumed = visitor.resumeToken === undefined ? undefined : parseRoomCode(visitor.caller.roomId);
-    return resumed ?? (await admitToJoin(visitor)).code;
+  /** A resume token admits its client without the guards: others at its address may have used up the limits. */
+  async function findRoom(request: JoinRequest): Promise<RoomCode> {
+    const resumed = request.resumeToken === undefined ? undefined : parseRoomCode(request.caller.roomId);
+    return resumed ?? (await admitToJoin(request)).code;
   }
 
-  /** A token of a room that was replaced, or of an earlier PIN, admits nobody. */
-  async function checkResumed(feed: RoomFeed, visitor: JoinRequest): Promise<void> {
-    const { resumeToken } = visitor;
+  /** A token of an earlier room with this code, or of an earlier PIN, is not sufficient. */
+  async function checkResumed(feed: RoomFeed, request: JoinRequest): Promise<void> {
+    const { resumeToken } = request;
     if (resumeToken === undefined || areOfSameRoom(resumeToken, feed.view.resumeToken)) return;
-    await admitToJoin(visitor);
+    await admitToJoin(request);
   }
 
   function dropIfEmpty(feed: RoomFeed): void {
@@ -152,7 +156,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     parts.rooms
       .detachDevice(feed.code, session.channel.id)
       .then(() => parts.bus.publish(feed.code, devicesChanged))
-      .catch((err) => log.warn({ err }, 'a device could not be detached'));
+      .catch((err) => log.warn({ err }, 'could not detach a device'));
   }
 
   function tick(): void {
@@ -165,20 +169,20 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
       if (feed.view.room.expiresAt <= parts.clock()) expire(feed);
       if (now >= feed.renewAt) {
         feed.renewAt = now + renewMs;
-        renew(feed).catch((err) => log.warn({ err }, 'a room could not be read again'));
+        renew(feed).catch((err) => log.warn({ err }, 'could not read a room again'));
       }
     }
   }
 
-  /** Reading a room past its time ends it for good: a device that was told so must not find it again with the clock. */
+  /** Reading an expired room ends it for good, so that it stays ended if the clock is set back. */
   function expire(feed: RoomFeed): void {
     feed.end({ type: 'closed', reason: 'expired' });
     parts.rooms
       .readState(feed.code, parts.clock())
-      .catch((err) => log.warn({ err }, 'a room past its time could not be ended yet'));
+      .catch((err) => log.warn({ err }, 'could not end an expired room yet'));
   }
 
-  /** What the bus may have lost, and the devices of this node for the other nodes. */
+  /** Renews the devices of this node for other nodes, and reads what the bus may have lost. */
   async function renew(feed: RoomFeed): Promise<void> {
     const held = [...feed.sessions].map(({ channel }) => channel);
     await parts.rooms.renewDevices(feed.code, held, parts.clock());
@@ -208,29 +212,29 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   ticking.unref();
 
   return {
-    /** Takes one of the places for channels of this client, until it is released; refuses when there is none. */
+    /** Reserves one channel of this client until it is released. Throws if the limit is reached. */
     reserve(client: ClientId): void {
-      refuseWhenStopped();
+      rejectIfStopped();
       channels.reserve(client);
     },
 
     release: (client: ClientId): void => channels.release(client),
 
-    async join(wire: Wire, visitor: JoinRequest): Promise<Session> {
-      const { caller, deviceName } = visitor;
+    async join(wire: Wire, request: JoinRequest): Promise<Session> {
+      const { caller, deviceName } = request;
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
       const channel = { id, device: { id: deviceId, name: deviceName } };
-      const code = await findRoom(visitor);
+      const code = await findRoom(request);
       await attach(code, channel);
       try {
         return await withFeed(code, async (feed) => {
-          refuseWhenOver(feed);
-          await checkResumed(feed, visitor);
-          const missed = visitor.edits ? await missedEdits(feed, visitor) : undefined;
-          refuseWhenOver(feed);
-          refuseWhenFull(feed, caller.client);
-          return open(feed, wire, channel, visitor, missed);
+          rejectIfEnded(feed);
+          await checkResumed(feed, request);
+          const missed = request.edits ? await missedEdits(feed, request) : undefined;
+          rejectIfEnded(feed);
+          rejectIfFull(feed, caller.client);
+          return open(feed, wire, channel, request, missed);
         });
       } catch (error) {
         await parts.rooms.detachDevice(code, id);
@@ -238,10 +242,10 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
       }
     },
 
-    /** How many sessions there are, for the figures. */
+    /** The number of sessions, for the metrics. */
     size: () => [...feeds.values()].reduce((sum, { sessions }) => sum + sessions.size, 0),
 
-    /** Tells everyone to reconnect in a moment. */
+    /** Asks all clients to reconnect after a moment. */
     stop(): void {
       stopped = true;
       clearInterval(ticking);

@@ -15,7 +15,7 @@ export interface LiveParts extends HubParts {
 }
 
 export interface LiveChannel extends LiveGateway {
-  /** Loads what the first connection would otherwise wait for. */
+  /** Loads the WebSocket library before the first connection needs it. */
   prepare(): Promise<unknown>;
   size(): number;
   stop(): void;
@@ -30,7 +30,7 @@ export function createLive({ validate, maxMessageBytes, turns, clientLog, ...par
     loading ??= import('./websocket.ts').then(({ createWebSockets }) =>
       createWebSockets({ hub, parse: createParseMessage(validate), maxMessageBytes, turns, clientLog }),
     );
-    // What could not be loaded once is tried again, not remembered.
+    // After a failure, the next connection tries again.
     loading.catch(() => {
       loading = undefined;
     });

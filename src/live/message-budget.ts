@@ -1,4 +1,4 @@
-/** How many messages a channel may send: 20 a second, and 40 at once after a rest. */
+/** Limits the messages of a channel: 20 per second, with bursts of 40. */
 const perSecond = 20;
 const burst = 40;
 

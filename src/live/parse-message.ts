@@ -1,4 +1,4 @@
-/** From bytes to messages of the protocol. */
+/** Parses and validates messages of clients. */
 import { PoproomError } from '../core/errors.ts';
 import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
 import { clientMessages, writeText } from '../protocol/live.ts';
@@ -8,37 +8,38 @@ export type ParseMessage = (data: Buffer, isBinary: boolean) => Promise<Parsed>;
 
 export type Parsed =
   | { message: ClientMessage; problem?: undefined }
-  /** With the `ref` that the answer should carry, where it has one. */
+  /** With the `ref` for the response, if the message has one. */
   | { problem: PoproomError; ref: string | undefined };
 
-/** How values are checked against a schema: undefined, or what is wrong. */
+/** Validates a value against a schema. Resolves with the problem or undefined. */
 export type Validate = (schema: object, value: unknown) => Promise<PoproomError | undefined>;
 
 const longestRef = writeText.properties.ref.maxLength;
 
 export function createParseMessage(validate: Validate): ParseMessage {
   return async (data, isBinary) => {
-    if (isBinary) return refused('VALIDATION_FAILED', 'Messages are JSON text, not binary.');
+    if (isBinary) return invalid('VALIDATION_FAILED', 'Messages must be JSON text, not binary.');
     const json = data.toString('utf8');
-    if (hasMoreValues(json, maxRequestValues)) return refused('INVALID_JSON', 'The message has too many values.');
+    if (hasMoreValues(json, maxRequestValues))
+      return invalid('INVALID_JSON', 'The message contains too many JSON values.');
     const value = parse(json);
-    if (value === undefined) return refused('INVALID_JSON', 'The message is not well-formed JSON.');
+    if (value === undefined) return invalid('INVALID_JSON', 'The message is not well-formed JSON.');
     const { type, ref } = (value ?? {}) as { type?: unknown; ref?: unknown };
     const schema = Object.entries(clientMessages).find(([name]) => name === type)?.[1];
     if (!schema)
-      return refused('VALIDATION_FAILED', 'The "type" of a message is join, content, edit or heartbeat.', ref);
+      return invalid('VALIDATION_FAILED', 'The "type" of a message must be join, content, edit or heartbeat.', ref);
     const problem = await validate(schema, value);
     return problem ? { problem, ref: refOf(ref) } : { message: value as ClientMessage };
   };
 }
 
-function refused(code: 'VALIDATION_FAILED' | 'INVALID_JSON', message: string, ref?: unknown): Parsed {
+function invalid(code: 'VALIDATION_FAILED' | 'INVALID_JSON', message: string, ref?: unknown): Parsed {
   return { problem: new PoproomError(code, message), ref: refOf(ref) };
 }
 
 const refOf = (ref: unknown) => (typeof ref === 'string' && ref.length <= longestRef ? ref : undefined);
 
-/** Undefined for what is no JSON. */
+/** Undefined if the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

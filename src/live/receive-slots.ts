@@ -1,25 +1,25 @@
 /**
- * Bounds how many large messages are received at the same time. A connection without a slot is not read, so that the
- * rest of its message stays with the sender and takes no memory here.
+ * Limits how many large messages are received at the same time. The server does not read from a connection without a
+ * slot, so that the rest of its message stays with the sender and takes no memory here.
  */
 import type { ClientId } from '../core/ports.ts';
 
 const maxPerClient = 2;
-const maxInAll = 6;
+const maxTotal = 6;
 
 export interface Receiver {
   client: ClientId;
-  /** Called when it has waited for a slot, and has it now. */
+  /** Called when a waiting receiver gets its slot. */
   onSlot(): void;
 }
 
 export class ReceiveSlots {
   readonly #perClient = new Map<ClientId, number>();
   readonly #holders = new Set<Receiver>();
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Receiver>();
 
-  /** Whether the receiver has a slot now. If not, it waits for one. */
+  /** Whether the receiver has a slot. If not, it is queued. */
   take(receiver: Receiver): boolean {
     if (this.#holders.has(receiver)) return true;
     if (this.#isFreeFor(receiver)) {
@@ -30,7 +30,7 @@ export class ReceiveSlots {
     return false;
   }
 
-  /** For a receiver that has a slot, waits for one, or neither. */
+  /** Works for a receiver that has a slot, waits for one, or neither. */
   release(receiver: Receiver): void {
     this.#waiting.delete(receiver);
     if (!this.#holders.delete(receiver)) return;
@@ -45,7 +45,7 @@ export class ReceiveSlots {
   }
 
   #isFreeFor({ client }: Receiver): boolean {
-    return this.#holders.size < maxInAll && (this.#perClient.get(client) ?? 0) < maxPerClient;
+    return this.#holders.size < maxTotal && (this.#perClient.get(client) ?? 0) < maxPerClient;
   }
 
   #hold(receiver: Receiver): void {

@@ -1,7 +1,7 @@
 /**
- * One room's changes on this node. The bus tells of each change. One that is an edit of the text, and follows on what
- * the feed has, is passed on as it is; for anything else the room is read, once for all sessions and never twice at a
- * time. A lost message delays the news until the next one or the next renewal, and loses nothing.
+ * The changes of one room on this node. The bus notifies of each change. An edit of the next version is forwarded
+ * directly. For other changes the feed reads the room, once for all sessions and one read at a time. A lost message
+ * delays changes until the next message or renewal, but loses none.
  */
 import type { CoreDeps } from '../core/deps.ts';
 import type { Channel, RoomChange, Subscription, TextState } from '../core/ports.ts';
@@ -14,7 +14,7 @@ import { type Outgoing, outgoing } from './wire.ts';
 
 const devicesWithinMs = 50;
 
-/** A session as its feed knows it. */
+/** A session as its feed uses it. */
 export interface FeedSession {
   readonly channel: Channel;
   follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void;
@@ -24,9 +24,9 @@ export interface FeedSession {
 export class RoomFeed {
   readonly code: RoomCode;
   readonly sessions = new Set<FeedSession>();
-  /** How many are about to become a session. */
+  /** The number of clients that are joining. */
   entering = 0;
-  /** When the next renewal is due; each room at a time of its own, so that many of them do not make one long pause. */
+  /** When the next renewal is due. It differs between rooms, so that renewals do not block the process together. */
   renewAt: number;
   readonly #parts: CoreDeps;
   readonly #tokens: ResumeTokens;
@@ -35,7 +35,7 @@ export class RoomFeed {
   #view: RoomView | undefined;
   #ended: 'expired' | 'deleted' | undefined;
   #reading: Promise<void> | undefined;
-  /** What the next read is for: the whole room, or the devices alone. */
+  /** What the next read covers: the whole room or only the devices. */
   #due: { room: boolean; devices: boolean } = { room: false, devices: false };
   #heartbeat: { message: Outgoing; resumeToken: string } | undefined;
   #devicesTimer: NodeJS.Timeout | undefined;
@@ -48,13 +48,13 @@ export class RoomFeed {
     this.#subscription = parts.bus.subscribe(code, (change) => this.#onChange(change));
   }
 
-  /** There is one once the room has been read. */
+  /** Available after the first read. */
   get view(): RoomView {
     if (!this.#view) throw new Error('The room has not been read yet.');
     return this.#view;
   }
 
-  /** The same for all sessions that have received everything. */
+  /** The same for all sessions that are up to date. */
   heartbeat(): Outgoing {
     const { seq, resumeToken } = this.view;
     if (this.#heartbeat?.message.seq !== seq || this.#heartbeat.resumeToken !== resumeToken) {
@@ -63,18 +63,18 @@ export class RoomFeed {
     return this.#heartbeat.message;
   }
 
-  /** Why there is nothing more to come. */
+  /** Why the room has ended, if it has. */
   get ended(): 'expired' | 'deleted' | undefined {
     return this.#ended;
   }
 
-  /** Reads the room again and tells the sessions; a call during a read makes for one more read after it. */
+  /** Reads the room again and notifies the sessions. A call during a read causes one more read after it. */
   refresh(): Promise<void> {
     this.#due = { room: true, devices: true };
     return this.#read();
   }
 
-  /** Until the text has at least this version. */
+  /** Waits until the text has at least this version. */
   async reach(version: number): Promise<void> {
     if (this.view.text.version < version) await this.refresh();
   }
@@ -99,16 +99,16 @@ export class RoomFeed {
     else if (seq > 0 && seq <= view.seq) return;
     else if (entry && seq === view.seq + 1 && entry.version === view.text.version + 1) {
       this.#advance({ ...view, seq, text: view.text.next(entry) }, origin);
-      // A request may have brought its device along.
+      // The request may have attached a new device.
       const { deviceId } = entry;
       if (deviceId === undefined || view.devices.some(({ id }) => id === deviceId)) return;
       this.#due.devices = true;
     } else this.#due = { room: true, devices: true };
-    // Where reading fails, the next renewal reads again.
+    // If reading fails, the next renewal reads again.
     this.#read().catch(() => undefined);
   }
 
-  /** Many devices may join in the same moment, and each would make a list for all the others. */
+  /** Delayed, because many devices may join together, and each would cause a new list for all others. */
   #readDevicesSoon(): void {
     this.#devicesTimer ??= setTimeout(() => {
       this.#devicesTimer = undefined;
@@ -120,11 +120,11 @@ export class RoomFeed {
   #isReadingRoom = false;
 
   #read(): Promise<void> {
-    this.#reading ??= this.#readWhatIsDue();
+    this.#reading ??= this.#readDue();
     return this.#reading;
   }
 
-  async #readWhatIsDue(): Promise<void> {
+  async #readDue(): Promise<void> {
     try {
       await this.#subscription.ready;
       while ((this.#due.room || this.#due.devices) && !this.#ended) {
@@ -133,7 +133,7 @@ export class RoomFeed {
         await (room ? this.#readRoom() : this.#readDevices());
       }
     } finally {
-      // In the same step as the last look for more: whoever came in between would wait for a read that is over.
+      // In the same step as the last check of #due. Otherwise a caller in between would wait for a finished read.
       this.#reading = undefined;
     }
   }

@@ -1,24 +1,24 @@
-/** What a member of a room sees, and the messages that lead from one view of it to the next. */
+/** The view that a member has of a room, and the messages from one view to the next. */
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
 import type { ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';
 import { type Outgoing, outgoing, outgoingWith } from './wire.ts';
 
-/** Never changed once made: sessions hold on to the one that they have sent. */
+/** Immutable: sessions keep a reference to the one they have sent. */
 export interface RoomView extends Omit<RoomState, 'text' | 'pinMac'> {
   text: FeedText;
   devices: readonly Device[];
-  /** For everyone in the room. */
+  /** The same for all members. */
   resumeToken: string;
 }
 
 export type LinkTo = FileAddresses['linkTo'];
 
-/** How a session is told of changes of the text: as the whole text, or as edits. */
+/** How a session receives text changes: as the whole text or as edits. */
 export type TextMode = 'content' | 'edits';
 
-/** Messages from one view to the next, by the address that links begin with: made once for all who share it. */
+/** Messages from one view to the next by link base, created once for all sessions that share it. */
 export type Prepared = Record<TextMode, Map<string, Outgoing[]>>;
 
 export const nothingPrepared = (): Prepared => ({ content: new Map(), edits: new Map() });
@@ -37,7 +37,7 @@ export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
   };
 }
 
-/** As it is sent: a message of this view, which may have its text. */
+/** Encodes a message of this view, which may contain its text. */
 export function prepare(message: Change, { text }: RoomView): Outgoing {
   const hasText = message.type === 'snapshot' || message.type === 'content';
   return hasText && text.isLong ? outgoingWith(message, text.contentJson()) : outgoing(message);
@@ -45,20 +45,20 @@ export function prepare(message: Change, { text }: RoomView): Outgoing {
 
 export type Change = Extract<ServerMessage, { seq: number }>;
 
-/** The newest of each thing that differs; what came and went in between is not told, except edits. */
+/** The differences between two views. Intermediate states are skipped, except edits. */
 export function changes(from: RoomView, to: RoomView, linkTo: LinkTo, mode: TextMode): Change[] {
   const text = textChanges(from, to, mode);
   if (!text) return [snapshotOf(to, linkTo)];
   return withOneSeq([...fileChanges(from, to, linkTo), ...text, ...otherChanges(from, to)], from.seq);
 }
 
-/** The line may break between two messages of one step: only who has the last one may say that it missed nothing. */
+/** The connection may break between two messages of one step, so only the last one carries the new seq. */
 export function withOneSeq(messages: Change[], before: number): Change[] {
   for (const message of messages.slice(0, -1)) message.seq = before;
   return messages;
 }
 
-/** Undefined where edits are asked for and do not lead from one to the other. */
+/** Undefined if the session receives edits and they do not lead from one view to the other. */
 function textChanges(from: RoomView, to: RoomView, mode: TextMode): Change[] | undefined {
   if (from.text.isSame(to.text)) return [];
   if (mode === 'content') return [{ type: 'content', seq: to.seq, ...textOf(to.text) }];
@@ -97,7 +97,7 @@ export function devicesOf({ seq, devices }: RoomView): Change {
   return { type: 'devices', seq, devices: devices.map(deviceOf) };
 }
 
-/** A long text is left to `prepare`. */
+/** `prepare` inserts a long text later. */
 function textOf(text: FeedText) {
   return { content: text.isLong ? '' : text.content(), version: text.version, timestamp: iso(text.writtenAt) };
 }

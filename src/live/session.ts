@@ -1,4 +1,4 @@
-/** One device's stay in a room, whatever transport carries it. */
+/** The session of a device in a room, independent of the transport. */
 import { PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Channel, ClientId, TextEntry } from '../core/ports.ts';
@@ -25,7 +25,7 @@ import {
 import type { UnreadBytes } from './unread-bytes.ts';
 import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
-/** A reader with this much unread data gets no more until it has read it: then the newest state, not a queue. */
+/** A client with more unread data receives nothing until it has read it, and then the latest state, not a queue. */
 const busyAbove = 64 * 1024;
 const slowAbove = 1024 * 1024;
 /** In UTF-16 code units. */
@@ -39,7 +39,7 @@ export interface SessionParts extends FileAddresses {
   textMode: TextMode;
 }
 
-/** The same for all sessions, and apart from them: there may be many, and most are idle. */
+/** Shared by all sessions, to save memory: there may be many, and most are idle. */
 export interface SessionDeps {
   rooms: Rooms;
   /** How long a session may have too much unread data. */
@@ -47,14 +47,14 @@ export interface SessionDeps {
   unread: UnreadBytes;
   /** Called once, when the session has ended. */
   onLeave(session: Session): void;
-  /** Called when more is unread than the other side takes; from then on it has to catch up. */
+  /** Called when the client has too much unread data and must catch up. */
   onFallBehind(session: Session): void;
 }
 
-/** What a client that reconnects has. */
+/** The state of a client that reconnects. */
 export interface Resume {
   seq: number | undefined;
-  /** The edits since the version that it has; undefined where they are not known, or it has none. */
+  /** The edits since its version; undefined if they are unknown or it has no text. */
   missed: readonly TextEntry[] | undefined;
 }
 
@@ -62,7 +62,7 @@ type Echo = { ref?: string };
 
 interface PendingWrite {
   echo: Echo;
-  /** Once it is stored. */
+  /** Set when it is stored. */
   written?: WrittenText;
 }
 
@@ -72,16 +72,16 @@ const nothingUnread: readonly Outgoing[] = [];
 export class Session implements FeedSession {
   readonly #parts: SessionParts;
   readonly #deps: SessionDeps;
-  /** What the other side has received. */
+  /** The view that the client has received. */
   #sent: RoomView;
-  /** Writes without an answer; the answer takes the place of their news. */
+  /** Unanswered writes. The client receives a response instead of its own change. */
   #writes: readonly PendingWrite[] = noWrites;
   #isPingUnanswered = false;
   #busySince: number | undefined;
   #largestSent = 0;
-  /** Large messages that the other side has not taken yet. */
+  /** Large messages that the client has not read yet. */
   #unread: readonly Outgoing[] = nothingUnread;
-  /** Made with the first large message: most sessions are idle. */
+  /** Created with the first large message, because most sessions are idle. */
   #budget: ByteBudget | undefined;
   #isOpen = true;
 
@@ -99,27 +99,27 @@ export class Session implements FeedSession {
     return this.#parts.feed;
   }
 
-  /** The first messages: the whole room, or what was missed. */
+  /** Sends the first messages: a snapshot or the missed changes. */
   begin({ seq, missed }: Resume): void {
     const { feed, linkTo } = this.#parts;
     const view = feed.view;
     this.#sent = view;
     const edits = (missed ?? []).map((entry) => editOf(entry, view.seq));
-    // Where the edits do not account for the difference, files or wrong PINs do.
+    // If the edits do not account for the difference, files or wrong PINs have changed.
     const missedOnlyEdits = seq !== undefined && view.seq - seq === edits.length;
     const isComplete = this.#parts.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
     const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo);
     this.#sendAll(withOneSeq([...edits, last], seq ?? 0).map((message) => prepare(message, view)));
-    // Each stay begins with a new token, which only snapshots and heartbeats have.
+    // Each session starts with a new token, which only snapshots and heartbeats contain.
     if (isComplete) this.#sendAll([feed.heartbeat()]);
   }
 
-  /** Sends what leads from one view to the next; who is behind gets what leads there from what it has. */
+  /** Sends the changes from one view to the next, or from the client's own view if it has fallen behind. */
   follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void {
     const own = origin === this.channel.id ? this.#writes.at(-1) : undefined;
     if (own) own.written = next.text;
     if (!this.#isOpen || this.#isBusy()) return;
-    if (this.#isHeldBack()) {
+    if (this.#isThrottled()) {
       this.#deps.onFallBehind(this);
       return;
     }
@@ -129,14 +129,15 @@ export class Session implements FeedSession {
   }
 
   async receive(message: ClientMessage): Promise<void> {
-    // Answers can be as large as the text: who does not read them gets no more of them.
-    if (this.#isTooSlow(performance.now())) return this.#fail(tooFast, 'You read too slowly.');
+    // Responses can be as large as the text, so a client that does not read them is disconnected.
+    if (this.#isTooSlow(performance.now())) return this.#fail(tooFast, 'The client reads too slowly.');
     if (message.type === 'content') await this.#write(message, this.#replace(message));
     else if (message.type === 'edit') await this.#write(message, this.#edit(message));
-    else if (message.type === 'join') this.refuse(new PoproomError('VALIDATION_FAILED', 'You have joined already.'));
+    else if (message.type === 'join')
+      this.refuse(new PoproomError('VALIDATION_FAILED', 'This connection has already joined a room.'));
   }
 
-  /** The other side answered a ping, or sent something. */
+  /** The client answered a ping or sent a message. */
   onAlive(): void {
     this.#isPingUnanswered = false;
   }
@@ -152,12 +153,12 @@ export class Session implements FeedSession {
     wire.ping(this.#sent === feed.view && !this.#isBusy() ? feed.heartbeat() : undefined);
   }
 
-  /** For one that fell behind: whether it has caught up, or is gone. */
+  /** For a session that fell behind. Returns whether it has caught up or ended. */
   catchUp(now: number): boolean {
     const { view } = this.#parts.feed;
-    if (this.#isTooSlow(now)) this.#fail(tooFast, 'You read too slowly; reconnect for the newest state.');
+    if (this.#isTooSlow(now)) this.#fail(tooFast, 'The client reads too slowly. Reconnect to get the latest state.');
     else if (this.#sent !== view) this.follow(this.#sent, view, nothingPrepared());
-    return !this.#isOpen || !(this.#isBusy() || this.#isHeldBack());
+    return !this.#isOpen || !(this.#isBusy() || this.#isThrottled());
   }
 
   end(closed: Closed): void {
@@ -167,7 +168,7 @@ export class Session implements FeedSession {
     this.#parts.wire.close(closeCodeFor[closed.reason], closed.reason);
   }
 
-  /** The connection is gone, or about to be. */
+  /** The connection is closed or about to close. */
   leave(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -175,10 +176,11 @@ export class Session implements FeedSession {
     this.#deps.onLeave(this);
   }
 
-  /** Answers a message that cannot be done; only where the room itself is out of reach does the session end. */
+  /** Sends an error. The session ends only if the room is not accessible. */
   refuse(error: unknown, echo: Echo = {}): void {
     if (!this.#isOpen) return;
-    const known = error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong.');
+    const known =
+      error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong on the server.');
     const { code, message, details } = known;
     this.#send({ type: 'error', error: { code, message, ...(details && { details }) }, ...echo });
     if (isEnd(known) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail(closeCodeOf(code), message);
@@ -192,7 +194,7 @@ export class Session implements FeedSession {
 
   #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
     const { feed, channel, textMode } = this.#parts;
-    // Who receives whole texts does not know the one after its edit: it is news to it, too.
+    // A client that receives whole texts does not know the text after its edit, so it receives it too.
     const origin = textMode === 'edits' ? channel.id : undefined;
     const author = { deviceId: channel.device.id, ref, origin };
     return () => this.#deps.rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
@@ -204,25 +206,25 @@ export class Session implements FeedSession {
     this.#writes = [...this.#writes, write];
     try {
       write.written = await store();
-      // Its news usually came before this, and the answer with it.
+      // Usually the change was broadcast before this, together with the response.
       if (this.#writes.includes(write)) await this.#confirm(write.written);
     } catch (error) {
       this.#writes = this.#writes.filter((other) => other !== write);
-      // Where the room has ended, the feed finds out why, and tells all sessions.
+      // If the room has ended, the feed finds the reason and notifies all sessions.
       if (isEnd(error)) await feed.refresh().catch(() => undefined);
       if (type === 'content' && isConflict(error)) this.#sendConflict(error, write.echo);
       else this.refuse(error, write.echo);
     }
   }
 
-  /** After everything before it has been sent, so that the other side misses nothing. */
+  /** Waits until everything before it has been sent, so that the client misses nothing. */
   async #confirm({ version }: WrittenText): Promise<void> {
     await this.#parts.feed.reach(version);
     if (!this.#isOpen || this.#sent.text.version < version) return;
     for (const answer of this.#answers(this.#sent)) this.#send(answer);
   }
 
-  /** To the writes that a view includes. */
+  /** The responses to the writes that a view includes. */
   #answers({ seq, text }: RoomView): Change[] {
     const isIncluded = ({ written }: PendingWrite) => written !== undefined && written.version <= text.version;
     const included = this.#writes.filter(isIncluded);
@@ -233,12 +235,12 @@ export class Session implements FeedSession {
     });
   }
 
-  /** A short message must not fetch megabytes: a long text is left out if the other side has it, or will receive it. */
+  /** A short message must not fetch megabytes, so a long text is omitted if the client has or will receive it. */
   #sendConflict({ details }: PoproomError, echo: Echo): void {
     const { content, version, timestamp } = details as { content: string; version: number; timestamp: string };
     const isKnown = this.#sent.text.version === version;
-    const isLeftOut = content.length > longestRepeated && (isKnown || this.#isBusy() || this.#isHeldBack());
-    if (this.#isOpen) this.#send({ type: 'conflict', ...(!isLeftOut && { content }), version, timestamp, ...echo });
+    const isOmitted = content.length > longestRepeated && (isKnown || this.#isBusy() || this.#isThrottled());
+    if (this.#isOpen) this.#send({ type: 'conflict', ...(!isOmitted && { content }), version, timestamp, ...echo });
   }
 
   #fail(code: number, reason: string): void {
@@ -246,13 +248,13 @@ export class Session implements FeedSession {
     this.#parts.wire.close(code, reason);
   }
 
-  /** With the answers to own writes in the place of their news. */
+  /** The changes, with responses in place of the session's own writes. */
   #changesTo(next: RoomView): Outgoing[] {
     const { linkTo, textMode } = this.#parts;
     const messages = changes(this.#sent, next, linkTo, textMode);
     for (const answer of this.#answers(next)) {
       const index = messages.findIndex((message) => versionOf(message) === versionOf(answer));
-      // Where a snapshot took the place of the edits, it comes first: it has what leads to the answer.
+      // A snapshot that replaces the edits comes first, because the response refers to its text.
       if (index < 0) messages.splice(messages[0]?.type === 'snapshot' ? 1 : 0, 0, answer);
       else messages.splice(index, 1, answer);
     }
@@ -297,7 +299,7 @@ export class Session implements FeedSession {
     this.#unread = nothingUnread;
   }
 
-  /** Who has read what was waiting keeps up, however often there is more. */
+  /** A client that has read all waiting data is not slow, however often new data follows. */
   #isBusy(): boolean {
     const isBusy = this.#parts.wire.backlog() > busyAbove;
     if (isBusy) return true;
@@ -306,8 +308,8 @@ export class Session implements FeedSession {
     return false;
   }
 
-  /** Whether it was sent as much as it may be for now, however fast it reads; or others hold all memory there is. */
-  #isHeldBack(): boolean {
+  /** Whether the session has used its byte budget, or unread messages of all clients use all memory. */
+  #isThrottled(): boolean {
     return this.#budget !== undefined && (this.#budget.isSpent(performance.now()) || this.#isUnreadFull);
   }
 

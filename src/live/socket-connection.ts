@@ -1,4 +1,4 @@
-/** One WebSocket: hands its messages to a session, one after the other, and carries what the session sends. */
+/** A WebSocket connection: passes its messages to a session in sequence, and sends the session's messages. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { ClientLog } from '../core/client-log.ts';
@@ -18,62 +18,62 @@ import { type Outgoing, outgoing, type Wire } from './wire.ts';
 
 const joinWithinMs = 5_000;
 const transport = 'websocket';
-/** Bytes of messages that are read while another is being handled; the rest waits at the sender. */
+/** Bytes of messages that are read while another is being handled. The rest stays with the sender. */
 const maxWaitingBytes = 64 * 1024;
-/** Of the first message. */
+/** The maximum size of the first message. */
 const maxJoinBytes = 4 * 1024;
-/** A message whose bytes stop for so long, or that takes so long in all, is not waited for. */
+/** A message that pauses or takes longer than this ends the connection. */
 const maxPauseMs = 10_000;
 const maxReceiveMs = 5 * 60_000;
-/** The rest of a longer message is received in a slot. This much is read from a socket in one go. */
+/** The rest of a longer message needs a slot. A socket is read in chunks of this size. */
 const slotFromBytes = 64 * 1024;
-/** Of a client's ping or pong, mask included. */
+/** The header of a client's ping or pong, including the mask. */
 const controlHeadBytes = 6;
 const maxInvalid = 5;
-const longFirst = 'The first message has at most 4 KiB.';
+const firstMessageTooLong = 'The first message exceeds the limit of 4 KiB.';
 
-/** The same for all connections. */
+/** Shared by all connections. */
 export interface SocketDeps {
   hub: Hub;
   parse: ParseMessage;
   slots: ReceiveSlots;
   turns: Turns;
   clientLog: ClientLog;
-  /** Connections in the middle of a message. */
+  /** Connections with an incomplete message. */
   receiving: Set<SocketConnection>;
   /** Connections that have not joined yet. */
   guests: Set<SocketConnection>;
 }
 
-/** Who is at the other end, and which room it came for. */
+/** A client, and the room that it wants to join. */
 export type JoiningClient = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo' | 'resumeToken'>;
 
-/** A message of which only some bytes have come. */
+/** A message that has not been received completely. */
 interface PartialMessage {
   bytes: number;
-  /** As they were read. */
+  /** As read from the socket. */
   chunks: Buffer[];
   since: number;
   lastByteAt: number;
 }
 
-/** A class, with no function of its own for each socket: ten closures were a sixth of the memory of an idle channel. */
+/** A class without per-socket closures: ten of them were a sixth of the memory of an idle channel. */
 export class SocketConnection implements Wire, Receiver {
   readonly client: JoiningClient['client'];
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #deps: SocketDeps;
   readonly #budget = new MessageBudget(performance.now());
-  /** Until it joins. */
+  /** Set until it joins. */
   #guest: JoiningClient | undefined;
   #joinTimer: NodeJS.Timeout | undefined;
   #session: Session | undefined;
-  /** Messages are handled in the order they came. The budget bounds how many can wait, and this class how large they are. */
+  /** Messages are handled in order. The budget limits how many can wait, and this class their size. */
   #lastHandled = Promise.resolve();
   #waitingBytes = 0;
   #partial: PartialMessage | undefined;
   #isWaitingForSlot = false;
-  /** Messages in a row. */
+  /** Consecutive invalid messages. */
   #invalid = 0;
 
   constructor(socket: WebSocket, stream: Duplex, guest: JoiningClient, deps: SocketDeps) {
@@ -82,11 +82,11 @@ export class SocketConnection implements Wire, Receiver {
     this.#stream = stream;
     this.#guest = guest;
     this.#deps = deps;
-    this.#joinTimer = setTimeout(() => socket.close(policy, 'No join within 5 seconds.'), joinWithinMs);
+    this.#joinTimer = setTimeout(() => socket.close(policy, 'No join received within 5 seconds.'), joinWithinMs);
     deps.guests.add(this);
   }
 
-  /** Bytes came in; what they are a part of may follow. */
+  /** Called before `ws` parses the bytes, which may be part of a message. */
   onBytes(chunk: Buffer): void {
     const now = performance.now();
     if (!this.#partial) this.#deps.receiving.add(this);
@@ -95,7 +95,7 @@ export class SocketConnection implements Wire, Receiver {
     this.#partial.chunks.push(chunk);
     this.#partial.lastByteAt = now;
     if (!this.#isLongPartial) return;
-    if (this.#isFirst) this.#closeUnread(closeCodeOf('CONTENT_TOO_LARGE'), longFirst);
+    if (this.#isFirst) this.#closeUnread(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
     else if (!this.#deps.slots.take(this)) this.#waitForSlot();
   }
 
@@ -110,9 +110,9 @@ export class SocketConnection implements Wire, Receiver {
     this.#freeCopied(data.length);
     this.#endPartial();
     if (!this.#budget.spend(performance.now())) {
-      this.close(tooFast, 'Too many messages: at most 20 a second.');
+      this.close(tooFast, 'Too many messages. The limit is 20 per second.');
     } else if (data.length > maxJoinBytes && this.#isFirst) {
-      this.close(closeCodeOf('CONTENT_TOO_LARGE'), longFirst);
+      this.close(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
     } else this.#enqueue(data, isBinary);
   }
 
@@ -137,14 +137,14 @@ export class SocketConnection implements Wire, Receiver {
     this.#deps.clientLog.debug(this.client, { transport }, 'live channel closed');
   }
 
-  /** A message that never ends would be held forever. */
+  /** Ends connections whose message does not arrive in time. */
   checkDeadline(now: number): void {
     if (!this.#partial) return;
     const { since, lastByteAt } = this.#partial;
-    // Its pongs are not read either.
+    // While it waits, its pongs are not read either.
     if (this.#isWaitingForSlot) this.#session?.onAlive();
     const isStalled = (now - lastByteAt > maxPauseMs && !this.#isWaitingForSlot) || now - since > maxReceiveMs;
-    // Not closed in the usual way: the peer's answer would be a part of its message.
+    // No close handshake: the peer's close frame would be part of its message.
     if (isStalled) this.#socket.terminate();
   }
 
@@ -169,7 +169,7 @@ export class SocketConnection implements Wire, Receiver {
   }
 
   ping(message: Outgoing | undefined): void {
-    // Ten thousand idle channels cost little else than these writes.
+    // One write instead of two: these are most of the cost of ten thousand idle channels.
     this.#stream.cork();
     this.#socket.ping();
     if (message) this.send(message);
@@ -181,7 +181,7 @@ export class SocketConnection implements Wire, Receiver {
     this.#socket.close(code, cut(reason));
   }
 
-  /** For one that has not joined; the others are closed by their session. */
+  /** For connections that have not joined. Sessions close the others. */
   shutDown(): void {
     this.close(closeCodeFor.shutdown, 'shutdown');
   }
@@ -190,10 +190,10 @@ export class SocketConnection implements Wire, Receiver {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** In the middle of a message: `ws` would go on collecting it until the other side has answered. */
+  /** For an incomplete message, which `ws` would continue to collect until the peer responds to the close. */
   #closeUnread(code: number, reason: string): void {
     this.close(code, reason);
-    // Of the WebSocket and not of the stream, which `ws` would resume.
+    // Pauses the WebSocket, not the stream, which `ws` would resume.
     this.#socket.pause();
   }
 
@@ -210,13 +210,13 @@ export class SocketConnection implements Wire, Receiver {
     this.#socket.pause();
   }
 
-  /** A message of several chunks was copied from them. The last one may hold the beginning of the next message. */
+  /** `ws` copies a message of several chunks. The last chunk may contain the start of the next message. */
   #freeCopied(messageBytes: number): void {
     if (messageBytes <= slotFromBytes) return;
     for (const chunk of this.#partial?.chunks.slice(0, -1) ?? []) freeBuffer(chunk);
   }
 
-  /** Pings and pongs may come between the fragments of a message, which goes on then. */
+  /** Pings and pongs may arrive between the fragments of a message, which then continues. */
   #endControl(payloadBytes: number): void {
     if (!this.#partial) return;
     this.#partial.bytes -= controlHeadBytes + payloadBytes;
@@ -269,14 +269,14 @@ export class SocketConnection implements Wire, Receiver {
   async #join(message: ClientMessage): Promise<void> {
     const guest = this.#guest;
     if (message.type !== 'join' || !guest) {
-      throw new PoproomError('VALIDATION_FAILED', 'The first message must be join.');
+      throw new PoproomError('VALIDATION_FAILED', 'The first message must be a join.');
     }
     clearTimeout(this.#joinTimer);
     const { pin, deviceId, deviceName, seq, edits = false, version, timestamp } = message;
     const { client, roomId, ...ofGuest } = guest;
     const caller = { client, roomId, pin, deviceId };
-    const visitor = { caller, deviceName, seq, edits, version, timestamp, ...ofGuest };
-    this.#session = await this.#deps.hub.join(this, visitor);
+    const request = { caller, deviceName, seq, edits, version, timestamp, ...ofGuest };
+    this.#session = await this.#deps.hub.join(this, request);
     this.#endJoining();
     this.#deps.clientLog.debug(client, { transport }, 'live channel joined');
     if (!this.#isOpen) this.#session.leave();
@@ -294,9 +294,10 @@ export class SocketConnection implements Wire, Receiver {
     else this.#reject(error);
   }
 
-  /** Who could not join learns why, in words and as a code. */
+  /** Sends the reason and closes with the matching code. */
   #reject(error: unknown): void {
-    const known = error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong.');
+    const known =
+      error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong on the server.');
     const { code, message, details } = known;
     this.send(outgoing({ type: 'error', error: { code, message, ...(details && { details }) } }));
     this.#logRefusal(code);
@@ -309,7 +310,7 @@ export class SocketConnection implements Wire, Receiver {
   }
 }
 
-/** A close frame has room for 123 bytes. */
+/** A close frame has space for 123 bytes. */
 const cut = (reason: string): string =>
   Buffer.from(reason)
     .subarray(0, 123)

@@ -1,6 +1,6 @@
 /**
- * Counts the large messages that wait in memory until slow readers take them. A message that many sessions share is
- * one buffer, and counted once.
+ * Counts large messages that wait in memory for slow readers. A message that many sessions share is one buffer, so it
+ * counts once.
  */
 import type { MemoryLimits } from '../core/memory-budget.ts';
 import type { ClientId } from '../core/ports.ts';
@@ -35,7 +35,7 @@ export class UnreadBytes {
   }
 }
 
-/** Messages that are the same, or have the same long text, count once. */
+/** Identical messages, and messages with the same long text, count once. */
 class SharedBytes {
   readonly #shared = new Map<object, { bytes: number; holders: number }>();
   total = 0;

@@ -1,4 +1,4 @@
-/** The WebSocket transport: opens sockets, and passes their events on to their connection. */
+/** The WebSocket transport: opens sockets, and forwards their events to their connection. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
@@ -7,15 +7,15 @@ import { liveProtocol, resumePrefix } from '../protocol/resume.ts';
 import { ReceiveSlots } from './receive-slots.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
 
-/** In so many pieces a message of any size can be sent; more of them only cost memory. */
+/** Enough for a message of any size. More would only use memory. */
 const maxFragments = 1_024;
-/** For a peer to answer a close; then the connection goes without it. */
+/** How long the server waits for the peer's close frame before it drops the connection. */
 const closeTimeout = 2_000;
 const checkDeadlinesMs = 1_000;
 
 export type WebSockets = ReturnType<typeof createWebSockets>;
 
-/** What `ws` makes of an opened connection. */
+/** The socket class that `ws` instantiates. */
 class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
@@ -55,7 +55,7 @@ export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions
   checking.unref();
 
   function listen(socket: LiveSocket, stream: Duplex): void {
-    // Before `ws`, so that a message is complete after its last bytes were counted.
+    // Runs before `ws`, so that the last bytes are counted before the message is complete.
     stream.prependListener('data', (chunk: Buffer) => socket.connection?.onBytes(chunk));
     socket.on('close', onClose);
     socket.on('error', onError);
@@ -65,9 +65,9 @@ export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions
   }
 
   return {
-    /** Throws, before the connection is taken over, when the client has too many already. */
+    /** Throws before the upgrade if the client has too many channels. */
     accept({ raw, socket: stream, head, headers, ...guest }: Upgrade): void {
-      // Closed while it was being authorized: nothing would release its place.
+      // Closed during authorization: nothing would release its reservation.
       if (stream.destroyed) return;
       hub.reserve(guest.client);
       openingHeaders.set(raw, headers);
@@ -77,7 +77,7 @@ export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions
         socket.connection = new SocketConnection(socket, stream, guest, deps);
         listen(socket, stream);
       });
-      // `ws` calls back in the same step, or closes the connection without a word.
+      // `ws` calls back synchronously, or closes the connection silently.
       if (!isOpened) hub.release(guest.client);
     },
 
@@ -88,7 +88,7 @@ export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions
   };
 }
 
-/** A browser closes a channel whose server selects nothing of what it offered. A token must not be sent back. */
+/** Browsers close the channel if the server selects none of their protocols. The token must not be sent back. */
 function selectProtocol(offered: Set<string>): string | false {
   if (offered.has(liveProtocol)) return liveProtocol;
   return [...offered].find((name) => !name.startsWith(resumePrefix)) ?? false;
@@ -96,7 +96,7 @@ function selectProtocol(offered: Set<string>): string | false {
 
 const connectionOf = (socket: WebSocket) => (socket as LiveSocket).connection;
 
-// The same functions for all sockets: one of its own for each event would be memory that an idle channel holds.
+// Shared by all sockets: closures for each event would use memory of idle channels.
 
 /** `ws` closes the connection itself, with the right code. */
 function onError(): void {}

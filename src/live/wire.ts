@@ -1,31 +1,31 @@
-/** A connection as sessions know it: no transport is named here or in what uses it. */
+/** The connection of a session, independent of the transport. */
 import type { ServerMessage } from '../protocol/types.ts';
 
-/** A message that is made once and sent to many. */
+/** A message that is encoded once and sent to many sessions. */
 export interface Outgoing {
   type: ServerMessage['type'];
   seq: number | undefined;
-  /** JSON. Where there is a long text, without it. */
+  /** JSON, without the long text if there is one. */
   text: string;
-  /** In UTF-8, the long text included. */
+  /** The size in UTF-8, including the long text. */
   bytes: number;
   longText: LongText | undefined;
 }
 
-/** The text of a room as JSON. Different messages share these bytes: they would fill the memory otherwise. */
+/** The text of a room as JSON. Messages share these bytes to save memory. */
 export interface LongText {
   json: Uint8Array;
-  /** Where it belongs in the message, as an index of its text. */
+  /** Its position in the message, as an index of `text`. */
   at: number;
 }
 
 export interface Wire {
   send(message: Outgoing): void;
-  /** Bytes that were sent and that the other side has not taken yet. */
+  /** Bytes that were sent but not yet read by the peer. */
   backlog(): number;
-  /** Asks the other side whether it is there, and what is said along with that, in one go. */
+  /** Sends a ping and an optional message in one write. */
   ping(message: Outgoing | undefined): void;
-  /** Whether it can answer; a one-way transport cannot. */
+  /** Whether the peer can respond. A one-way transport cannot. */
   readonly answersPings: boolean;
   close(code: number, reason: string): void;
 }
@@ -36,10 +36,10 @@ export function outgoing(message: ServerMessage): Outgoing {
   return { type: message.type, seq, text, bytes: Buffer.byteLength(text), longText: undefined };
 }
 
-/** In strings quotation marks are escaped, so this can only be the field. */
+/** Strings escape quotation marks, so this can only be the field. */
 const emptyContent = '"content":""';
 
-/** With a text in the place of the empty content that the message has. */
+/** Inserts a text in place of the empty content. */
 export function outgoingWith(message: ServerMessage, json: Uint8Array): Outgoing {
   const whole = outgoing(message);
   const found = whole.text.indexOf(emptyContent);

@@ -1,57 +1,57 @@
 /**
- * Writes lines to a file descriptor without ever waiting for it. Lines that cannot be written yet are kept up to a
- * bound; further ones are dropped and counted.
+ * Writes lines to a file descriptor without blocking. Lines that cannot be written yet are buffered up to a limit;
+ * further ones are dropped and counted.
  */
 import { writeSync, write as writeTo } from 'node:fs';
 
 export interface LineWriterOptions {
   fd: number;
-  /** For so long a line may wait for others. */
+  /** How long a line may wait for others. */
   batchMs: number;
-  /** Called when lines can be written again, with the number that were dropped; it may write a line about them. */
+  /** Called when lines can be written again, with the number of dropped ones. It may write a line about them. */
   onGap(dropped: number): void;
 }
 
 export interface LineWriter {
   write(line: string): void;
-  /** Resolves when all lines are written, when they cannot be, or when the time is up. */
+  /** Resolves when all lines are written, when writing fails, or after `withinMs`. */
   close(withinMs: number): Promise<void>;
-  /** The last attempt of a process that ends: it may not wait for anything. */
+  /** The last, synchronous attempt of a process that exits. */
   writeNow(): void;
-  /** Whether the system holds on to a write: then Node cannot end either, since it waits for its threads. */
+  /** Whether a write hangs in the system. Node cannot exit then, because it waits for its threads. */
   isBlocked(): boolean;
-  /** How many lines were dropped since the start. */
+  /** The number of dropped lines since the start. */
   dropped(): number;
 }
 
-/** A write for each line would cost more than the rest of a small request. */
+/** One write per line would cost more than the rest of a small request. */
 const batchLength = 15 * 1024;
 const maxKeptLength = 512 * 1024;
 const firstRetryMs = 5;
 const maxRetryMs = 1000;
-/** A write that takes longer is not slow: it hangs. */
+/** A write that takes longer hangs. */
 const hangsAfterMs = 500;
 
 export function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions): LineWriter {
   let waiting = '';
-  /** Taken from `waiting`, and not written in full yet. */
+  /** Taken from `waiting`, not completely written yet. */
   let sending: Buffer | undefined;
   let isWriting = false;
   let timer: NodeJS.Timeout | undefined;
   let retryMs = firstRetryMs;
   let droppedSinceGap = 0;
-  let droppedInAll = 0;
+  let droppedTotal = 0;
   let isReportingGap = false;
-  /** Once it is closed, nothing but `writeNow` writes. */
+  /** After it is closed, only `writeNow` writes. */
   let state: 'open' | 'closing' | 'closed' = 'open';
   let onClosed: () => void = () => undefined;
 
   function write(line: string): void {
-    // Once a line is dropped, so are all that follow until something is written: the gap is in one place.
+    // After a dropped line, all further ones are dropped until a write succeeds, so that there is only one gap.
     const isFull = droppedSinceGap > 0 || waiting.length + (sending?.length ?? 0) + line.length > maxKeptLength;
     if (isFull && !isReportingGap) {
       droppedSinceGap += 1;
-      droppedInAll += 1;
+      droppedTotal += 1;
       return;
     }
     waiting += line;
@@ -94,7 +94,7 @@ export function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions): Lin
   }
 
   function onRefused({ code }: NodeJS.ErrnoException): void {
-    // A slow reader may still take the last lines; one that is gone, or a full disk, will not.
+    // A slow reader may still accept the last lines. A closed pipe or a full disk will not.
     const isLast = state === 'closed' || (state === 'closing' && code !== 'EAGAIN');
     if (isLast) onClosed();
     else timer = setTimeout(send, retryMs).unref();
@@ -137,11 +137,11 @@ export function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions): Lin
       try {
         if (sending) advance(writeSync(fd, sending));
       } catch {
-        // Nobody is left who could be told.
+        // There is no way left to report this.
       }
     },
 
     isBlocked: () => isWriting,
-    dropped: () => droppedInAll,
+    dropped: () => droppedTotal,
   };
 }

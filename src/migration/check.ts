@@ -1,4 +1,4 @@
-/** Looks whether all keys, rooms and files of one engine are in another, to the byte. */
+/** Checks that all keys, rooms and files of one engine are in another, byte for byte. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { forEachConcurrent } from '../core/concurrency.ts';
@@ -6,24 +6,24 @@ import type { BlobStore, KeyRecord, RoomRecord, StoredFile } from '../core/ports
 import type { RoomCode } from '../core/room-code.ts';
 import type { Differences, Migration, MigrationReport } from './types.ts';
 
-const mostTold = 20;
+const maxReported = 20;
 
 export async function checkMigration(
   migration: Migration,
-  atOnce: number,
+  maxConcurrent: number,
 ): Promise<Pick<MigrationReport, 'checked' | 'differences'>> {
   const { from, clock, signal, progress } = migration;
   const differences: Differences = { count: 0, first: [] };
-  const tell = (sentence: string) => {
+  const report = (sentence: string) => {
     differences.count += 1;
-    if (differences.count <= mostTold) differences.first.push(sentence);
+    if (differences.count <= maxReported) differences.first.push(sentence);
   };
-  const checked = { keys: await checkKeys(migration, tell), rooms: 0, files: 0 };
+  const checked = { keys: await checkKeys(migration, report), rooms: 0, files: 0 };
   const totalRooms = await from.rooms.countRooms(clock());
   let bytes = 0;
-  await forEachConcurrent(from.archive.codes(clock()), atOnce, async (code) => {
+  await forEachConcurrent(from.archive.codes(clock()), maxConcurrent, async (code) => {
     signal.throwIfAborted();
-    const files = await checkRoom(migration, code, tell);
+    const files = await checkRoom(migration, code, report);
     checked.rooms += 1;
     checked.files += files.length;
     bytes += files.reduce((sum, { size }) => sum + size, 0);
@@ -32,46 +32,50 @@ export async function checkMigration(
   return { checked, differences };
 }
 
-type Tell = (sentence: string) => void;
+type Report = (sentence: string) => void;
 
-async function checkKeys({ from, to }: Migration, tell: Tell): Promise<number> {
+async function checkKeys({ from, to }: Migration, report: Report): Promise<number> {
   const there = new Map((await to.archive.keys()).map((key) => [key.id, key]));
   const keys = await from.archive.keys();
   for (const key of keys) {
-    if (!isDeepStrictEqual(there.get(key.id), key)) tell(differentKey(key, there.get(key.id)));
+    if (!isDeepStrictEqual(there.get(key.id), key)) report(differentKey(key, there.get(key.id)));
   }
   return keys.length;
 }
 
 function differentKey({ id, name }: KeyRecord, there: KeyRecord | undefined): string {
-  if (there) return `the key "${name}" (${id}) is another there, or one of the two is revoked`;
-  return `the key "${name}" (${id}) is not there; another may have its name`;
+  if (there) return `the key "${name}" (${id}) differs at the target, or one of the two is revoked`;
+  return `the key "${name}" (${id}) is missing at the target; another key may have its name`;
 }
 
 /** Returns the files whose bytes were compared. */
-async function checkRoom({ from, to, clock, signal }: Migration, code: RoomCode, tell: Tell): Promise<StoredFile[]> {
+async function checkRoom(
+  { from, to, clock, signal }: Migration,
+  code: RoomCode,
+  report: Report,
+): Promise<StoredFile[]> {
   const record = await from.archive.readRoom(code, clock());
   const there = await to.archive.readRoom(code, clock());
-  // Its time may have come between the two.
+  // It may have expired between the two reads.
   if (!record || record.expiresAt <= clock()) return [];
   const difference = differenceOf(record, there);
-  if (difference) tell(`room ${code}: ${difference}`);
+  if (difference) report(`room ${code}: ${difference}`);
   if (difference) return [];
   for (const file of record.files) {
     const fault = await faultOf(from.blobs, to.blobs, file, signal);
-    if (fault) tell(`room ${code}: the file "${file.name}" ${fault}`);
+    if (fault) report(`room ${code}: the file "${file.name}" ${fault}`);
   }
   return record.files;
 }
 
-/** Whom the room trusts may differ: it only spares them from strangers' guesses. */
+/** Ignores the trusted clients, which only affect lockouts. */
 export function differenceOf(record: RoomRecord, there: RoomRecord | undefined): string | undefined {
-  if (!there) return 'is not there';
+  if (!there) return 'is missing at the target';
   const isSame = (...parts: (keyof RoomRecord)[]) =>
     parts.every((part) => isDeepStrictEqual(record[part], there[part]));
-  if (!isSame('createdAt', 'expiresAt', 'pinMac')) return 'another room has this code there';
-  if (record.content.content !== there.content.content) return 'its text is another there';
-  if (!isSame('files')) return 'its files are others there';
+  if (!isSame('createdAt', 'expiresAt', 'pinMac')) return 'another room has this code at the target';
+  if (record.content.content !== there.content.content) return 'its text differs';
+  if (!isSame('files')) return 'its files differ';
   if (!isSame('history', 'keepsHistory')) return 'its history differs';
   if (!isSame('seq', 'content', 'entries', 'pinAttempts', 'owner')) return 'it was changed on one side';
   return undefined;
@@ -84,9 +88,9 @@ async function faultOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const [here, there] = await Promise.all([digestOf(from, blob, signal), digestOf(to, blob, signal)]);
-  if (here?.size !== size) return 'is missing or damaged where it comes from';
-  if (!there) return 'is not there';
-  return here.hash === there.hash ? undefined : 'has other bytes there';
+  if (here?.size !== size) return 'is missing or damaged at the source';
+  if (!there) return 'is missing at the target';
+  return here.hash === there.hash ? undefined : 'differs at the target';
 }
 
 async function digestOf(blobs: BlobStore, blob: string, signal: AbortSignal) {

@@ -1,4 +1,4 @@
-/** Opens one end of a migration: a store and its files, without the rest of an engine. */
+/** Opens the source or target of a migration: a store and its files. */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,10 +21,10 @@ export interface OpenedEnd extends MigrationEnd {
 export async function openEnd({ store: place, files }: EnginePlace, config: Config): Promise<OpenedEnd> {
   const store = await openStore(place, config);
   try {
-    const { blobs, forget } = await openFiles(files, config);
+    const { blobs, removeSpool } = await openFiles(files, config);
     const close = async () => {
       await store.close();
-      await forget();
+      await removeSpool();
     };
     return { rooms: store.rooms, archive: store.archive, blobs, close };
   } catch (error) {
@@ -55,7 +55,7 @@ async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<
   ]);
   const redis = await connectRedis(target).catch((error) => {
     const hosts = target.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
-    throw unavailable(`The Redis at ${hosts} does not answer, or does not let us in.`, error);
+    throw unavailable(`Redis at ${hosts} does not respond or rejects the credentials.`, error);
   });
   return createRedisStore(redis, target.prefix, rules);
 }
@@ -64,13 +64,13 @@ const unavailable = (sentence: string, cause: unknown) => new PoproomError('UNAV
 
 interface OpenedFiles {
   blobs: BlobStore;
-  forget(): Promise<void>;
+  removeSpool(): Promise<void>;
 }
 
 async function openFiles(place: FilesPlace, config: Config): Promise<OpenedFiles> {
   if ('bucket' in place) return openBucket(place.bucket, config);
   const blobs = openDiskBlobs({ folder: place.folder, minFree: config.minFreeDisk });
-  return { blobs, forget: async () => undefined };
+  return { blobs, removeSpool: async () => undefined };
 }
 
 async function openBucket(
@@ -79,14 +79,14 @@ async function openBucket(
 ): Promise<OpenedFiles> {
   const { openS3Blobs } = await import('../blobs/s3.ts');
   const spool = mkdtempSync(join(tmpdir(), 'poproom-migrate-'));
-  const forget = () => rm(spool, { recursive: true, force: true });
+  const removeSpool = () => rm(spool, { recursive: true, force: true });
   const blobs = await openS3Blobs({ ...bucket, endpoint, pathStyle, spool, minFree: 0 });
   try {
     await blobs.ping();
   } catch (error) {
-    await forget();
-    const where = `The bucket ${bucket.bucket} does not answer`;
-    throw unavailable(`${where}; look at POPROOM_S3_ENDPOINT and at the AWS credentials.`, error);
+    await removeSpool();
+    const problem = `The bucket ${bucket.bucket} does not respond.`;
+    throw unavailable(`${problem} Check POPROOM_S3_ENDPOINT and the AWS credentials.`, error);
   }
-  return { blobs, forget };
+  return { blobs, removeSpool };
 }

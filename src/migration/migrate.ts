@@ -1,6 +1,6 @@
 /**
- * Moves keys, rooms and files from one engine to another, and then looks whether everything is there. What is there
- * already is left alone, so a run that broke off is simply run again. Nothing that is there is ever overwritten.
+ * Copies keys, rooms and files from one engine to another, and then checks that everything is there. It never
+ * overwrites data at the target, so an interrupted run can be repeated.
  */
 
 import { forEachConcurrent } from '../core/concurrency.ts';
@@ -9,17 +9,17 @@ import type { RoomCode } from '../core/room-code.ts';
 import { checkMigration, differenceOf } from './check.ts';
 import type { Migration, MigrationReport } from './types.ts';
 
-/** As many files at a time, and as many texts in memory. */
-const roomsAtOnce = 16;
+/** Also the maximum number of concurrent files, and of texts in memory. */
+const concurrentRooms = 16;
 
 export async function migrate(migration: Migration): Promise<MigrationReport> {
   await removeUnfinished(migration);
   const keys = await moveKeys(migration);
   const moved = await moveRooms(migration);
-  return { moved: { keys, ...moved }, ...(await checkMigration(migration, roomsAtOnce)) };
+  return { moved: { keys, ...moved }, ...(await checkMigration(migration, concurrentRooms)) };
 }
 
-/** A run that was killed may have left files half written, under the names that this one will use. */
+/** A killed run may have left incomplete files under names that this run will use. */
 async function removeUnfinished({ to, clock }: Migration): Promise<void> {
   for await (const _ of to.blobs.orphanBlobs(clock())) return;
 }
@@ -39,7 +39,7 @@ async function moveRooms(migration: Migration): Promise<Moved> {
   const moved: Moved = { rooms: 0, files: 0, bytes: 0 };
   const totalRooms = await from.rooms.countRooms(clock());
   let rooms = 0;
-  await forEachConcurrent(from.archive.codes(clock()), roomsAtOnce, async (code) => {
+  await forEachConcurrent(from.archive.codes(clock()), concurrentRooms, async (code) => {
     signal.throwIfAborted();
     await moveRoom(migration, code, moved);
     rooms += 1;
@@ -51,11 +51,11 @@ async function moveRooms(migration: Migration): Promise<Moved> {
 async function moveRoom(migration: Migration, code: RoomCode, moved: Moved): Promise<void> {
   const { from, to, clock } = migration;
   const record = await from.archive.readRoom(code, clock());
-  // Its time came meanwhile.
+  // It has expired since it was listed.
   if (!record) return;
   const there = await to.archive.readRoom(code, clock());
   if (there && differenceOf(record, there)) return;
-  // Bytes first: a room that is there is whole.
+  // Files first, so that a room at the target is always complete.
   for (const file of record.files) {
     if (!(await moveFile(migration, file))) continue;
     moved.files += 1;
@@ -64,7 +64,7 @@ async function moveRoom(migration: Migration, code: RoomCode, moved: Moved): Pro
   if (!there && (await to.archive.restoreRoom(record, clock())) === 'restored') moved.rooms += 1;
 }
 
-/** Bytes that are not there, or not all of them, cannot be moved; the room is, and the check will tell of them. */
+/** Missing or incomplete bytes are skipped. The room is moved, and the check reports them. */
 async function moveFile({ from, to, signal }: Migration, { blob, size }: StoredFile): Promise<boolean> {
   signal.throwIfAborted();
   if ((await to.blobs.size(blob)) === size) return false;

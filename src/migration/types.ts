@@ -1,4 +1,4 @@
-/** What a migration works with, and what it reports. */
+/** Input and report of a migration. */
 import type { Archive, BlobStore, Clock, RoomStore } from '../core/ports.ts';
 
 export interface MigrationEnd {
@@ -11,7 +11,7 @@ export interface Migration {
   from: MigrationEnd;
   to: MigrationEnd;
   clock: Clock;
-  /** Ends it between two steps, or in the midst of a file. */
+  /** Aborts between two steps or within a file. */
   signal: AbortSignal;
   progress: (progress: Progress) => void;
 }
@@ -31,6 +31,6 @@ export interface MigrationReport {
 
 export interface Differences {
   count: number;
-  /** A sentence each, of the first ones. */
+  /** Descriptions of the first ones. */
   first: string[];
 }

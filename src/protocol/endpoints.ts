@@ -1,4 +1,4 @@
-/** Every path of the service: the router is built from this table, and so is the OpenAPI document. */
+/** All endpoints. The router and the OpenAPI document are built from this table. */
 import type { ErrorCode } from './error-codes.ts';
 import { resumeToken } from './fields.ts';
 import { checkpointVersion, fileId, type Parameter, roomAccess, roomId } from './parameters.ts';
@@ -8,23 +8,23 @@ import * as schemas from './schemas.ts';
 export interface Success {
   status: number;
   description: string;
-  /** JSON, unless `mediaType` says otherwise; neither for a response without a body. */
+  /** For JSON; `mediaType` is for other types. A response without a body has neither. */
   schema?: object;
   mediaType?: string;
-  /** By the names under which the description explains them. */
+  /** Names in `openapi/headers.ts`. */
   headers?: readonly string[];
-  /** For the description, where the one that the schema gives would mislead. */
+  /** Replaces the example of the schema. */
   example?: unknown;
 }
 
-/** The chapters of the description, in their order. */
+/** The chapters of the documentation, in order. */
 export const tags = {
-  Rooms: 'Make a room, look at it, delete it.',
-  Text: 'The one text that the devices of a room share.',
-  Files: 'Put files into a room, list them, fetch them, remove them.',
-  Live: 'See what happens in a room at once, and write to it.',
-  Service: 'How the server is, and what it offers.',
-  Page: 'What people see.',
+  Rooms: 'Create, read and delete rooms.',
+  Text: 'The text that all devices in a room share.',
+  Files: 'Upload, list, download and remove files.',
+  Live: 'Receive changes of a room immediately, and write to it.',
+  Service: 'State of the server, and documentation.',
+  Page: 'The web page.',
 } as const;
 
 export interface Endpoint {
@@ -38,13 +38,13 @@ export interface Endpoint {
   body?: { schema: object; required: boolean } | 'file';
   successes: readonly Success[];
   errors: readonly ErrorCode[];
-  /** Whether the request goes into the client's rate limit. */
+  /** Whether the request counts against the client's rate limit. */
   counted: boolean;
-  /** Answers in any case: where everyone needs a key, and where the counters cannot be reached. */
+  /** Works without a required key, and while the counters are unavailable. */
   alwaysOpen?: true;
-  /** Carries no CORS headers: pages of other origins cannot read it. */
+  /** Sends no CORS headers, so that pages of other origins cannot read it. */
   sameOriginOnly?: true;
-  /** Whether a resume token keeps the request out of the limit. */
+  /** Whether a request with a resume token does not count. */
   resumable?: true;
 }
 
@@ -73,7 +73,7 @@ const anyPage = {
   counted: false,
   sameOriginOnly: true,
 } as const;
-const pageAnswers = [
+const pageResponses = [
   {
     status: 200,
     description: 'The page.',
@@ -81,7 +81,7 @@ const pageAnswers = [
     headers: ['PageETag'],
     example: '<!doctype html>…',
   },
-  { status: 304, description: 'You have the current version.', headers: ['PageETag'] },
+  { status: 304, description: 'Your version is current.', headers: ['PageETag'] },
 ] as const;
 
 export const endpoints = {
@@ -91,10 +91,10 @@ export const endpoints = {
     tag: 'Rooms',
     summary: 'Create a room',
     description:
-      'Makes a room, with a PIN and a lifetime if asked; the body may be left out. A room lives 24 hours, or the ' +
-      '`expiresIn` seconds that were asked for: 60 to 604,800 (7 days), where the operator has not set another bound.',
+      'Creates a room, optionally with a PIN and a lifetime. The body is optional. A room expires after 24 hours, or ' +
+      'after `expiresIn` seconds: 60 to 604,800 (7 days), unless the operator has configured another maximum.',
     body: { schema: schemas.createRoomRequest, required: false },
-    successes: [{ status: 201, description: 'The room was made.', schema: schemas.roomCreated }],
+    successes: [{ status: 201, description: 'The room was created.', schema: schemas.roomCreated }],
     errors: [...anyRequest, ...anyBody, 'STORAGE_FULL'],
     counted: true,
   },
@@ -103,7 +103,7 @@ export const endpoints = {
     path: '/api/rooms/:roomId',
     tag: 'Rooms',
     summary: 'Get room information',
-    description: 'When the room expires, whether it has a PIN, and how many devices are attached.',
+    description: 'Returns when the room expires, whether it has a PIN, and how many devices are attached.',
     parameters: roomAccess,
     successes: [{ status: 200, description: 'The room.', schema: schemas.roomInfo }],
     errors: anyRoom,
@@ -114,7 +114,7 @@ export const endpoints = {
     path: '/api/rooms/:roomId',
     tag: 'Rooms',
     summary: 'Delete a room',
-    description: 'Removes the room with its text and its files, at once and for good.',
+    description: 'Deletes the room with its text and files, immediately and permanently.',
     parameters: roomAccess,
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [{ status: 200, description: 'The room was deleted.', schema: schemas.confirmation }],
@@ -127,15 +127,14 @@ export const endpoints = {
     tag: 'Text',
     summary: 'Update room content',
     description:
-      'Replaces the text of the room, by at most 1 MiB of UTF-8. When this is answered, the text is on the disk. Each ' +
-      'write makes the next version, which `ETag` names.',
+      'Replaces the text of the room, with at most 1 MiB of UTF-8. The text is on disk before the server responds. Each ' +
+      'write creates the next version, which is in `ETag`.',
     parameters: [
       ...roomAccess,
       {
         name: 'If-Match',
         in: 'header',
-        description:
-          'The version that this text is based on; if another was written meanwhile, nothing is overwritten.',
+        description: 'The version that this text is based on. If it is no longer current, nothing is overwritten.',
         example: '"6"',
       },
     ],
@@ -151,14 +150,11 @@ export const endpoints = {
     path: '/api/rooms/:roomId/content',
     tag: 'Text',
     summary: 'Get room content',
-    description: 'The current text. Before the first write it is empty.',
-    parameters: [
-      ...roomAccess,
-      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
-    ],
+    description: 'Returns the current text. It is empty before the first write.',
+    parameters: [...roomAccess, { name: 'If-None-Match', in: 'header', description: 'Your version.', example: '"7"' }],
     successes: [
       { status: 200, description: 'The text.', schema: schemas.contentRead, headers: ['ETag'] },
-      { status: 304, description: 'You have the current version.', headers: ['ETag'] },
+      { status: 304, description: 'Your version is current.', headers: ['ETag'] },
     ],
     errors: anyRoom,
     counted: true,
@@ -169,8 +165,8 @@ export const endpoints = {
     tag: 'Text',
     summary: 'Edit room content',
     description:
-      'Changes parts of the text, or adds to its end, without sending the whole. `edits` replace ranges of the version ' +
-      '`baseVersion`, in UTF-16 code units; if the text has changed since, they are rebased and nothing is lost. ' +
+      'Changes parts of the text, or appends to it, without sending the whole text. `edits` replace ranges of the version ' +
+      '`baseVersion`, in UTF-16 code units. If the text has changed since, the server rebases them and nothing is lost. ' +
       'Send either `edits` or `append`.',
     parameters: [
       ...roomAccess,
@@ -192,8 +188,8 @@ export const endpoints = {
     tag: 'Text',
     summary: 'List earlier texts',
     description:
-      'Checkpoints of the text, newest first: one after 30 seconds of change, and one before every large removal or ' +
-      'replacement. A room keeps at most 50, and 4 MiB of them. To restore one, write it as the new text.',
+      'Lists checkpoints of the text, newest first: one after 30 seconds of changes, and one before each large removal or ' +
+      'replacement. A room keeps at most 50, of at most 4 MiB together. To restore one, write it as the new text.',
     parameters: roomAccess,
     successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
     errors: anyRoom,
@@ -204,7 +200,7 @@ export const endpoints = {
     path: '/api/rooms/:roomId/history/:version',
     tag: 'Text',
     summary: 'Get an earlier text',
-    description: 'The text of a checkpoint.',
+    description: 'Returns the text of a checkpoint.',
     parameters: [...roomAccess, checkpointVersion],
     successes: [{ status: 200, description: 'The text of that version.', schema: schemas.historyText }],
     errors: [...anyRoom, 'NOT_FOUND'],
@@ -215,7 +211,7 @@ export const endpoints = {
     path: '/api/rooms/:roomId/history',
     tag: 'Text',
     summary: 'Delete the history',
-    description: 'Erases all checkpoints of the room, and the log of its edits. The current text stays.',
+    description: 'Erases all checkpoints of the room and the log of its edits. The current text stays.',
     parameters: roomAccess,
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [
@@ -235,20 +231,20 @@ export const endpoints = {
     tag: 'Files',
     summary: 'Upload a file to a room',
     description:
-      'One file of at most 10 MiB: as a form with the part `file` (and, before it, the PIN as `pin` where it is not in ' +
-      'a header), or as the bare bytes with `Content-Type` and a name.',
+      'Uploads one file of at most 10 MiB: as a form with the part `file` (and, before it, `pin` if the PIN is not in a ' +
+      'header), or as raw bytes with `Content-Type` and a name.',
     parameters: [
       ...roomAccess,
       {
         name: 'X-File-Name',
         in: 'header',
-        description: 'The name of a bare file, as percent-encoded UTF-8.',
+        description: 'The file name for an upload of raw bytes, as percent-encoded UTF-8.',
         example: 'caf%C3%A9.txt',
       },
       {
         name: 'fileName',
         in: 'query',
-        description: 'The name of a bare file, instead of the header.',
+        description: 'The file name for an upload of raw bytes, instead of the header.',
         example: 'a.txt',
       },
     ],
@@ -262,7 +258,7 @@ export const endpoints = {
     path: '/api/rooms/:roomId/files',
     tag: 'Files',
     summary: 'List the files of a room',
-    description: 'Oldest first.',
+    description: 'Lists the files, oldest first.',
     parameters: roomAccess,
     successes: [{ status: 200, description: 'The files.', schema: schemas.fileList }],
     errors: anyRoom,
@@ -273,7 +269,7 @@ export const endpoints = {
     path: '/api/rooms/:roomId/files/:fileId',
     tag: 'Files',
     summary: 'Remove a file from a room',
-    description: 'Its address is dead from then on.',
+    description: 'Removes the file. Its URL stops working.',
     parameters: [...roomAccess, fileId],
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [
@@ -291,33 +287,38 @@ export const endpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/events',
     tag: 'Live',
-    summary: 'Follow a room by server-sent events',
+    summary: 'Follow a room over server-sent events',
     description:
-      'A stream of everything that happens in the room, first of all a `snapshot`: for `curl -N` and `EventSource`. ' +
-      'The messages are described in /api/asyncapi.json. Opening the stream counts as one request, unless it resumes one.',
+      'A stream of all changes in the room, starting with a `snapshot`, for `curl -N` and `EventSource`. See ' +
+      '/api/asyncapi.json for the messages. Opening the stream counts as one request, unless it resumes another stream.',
     parameters: [
       ...roomAccess,
-      { name: 'deviceId', in: 'query', description: 'Instead of the header X-Device-Id.', example: 'my-phone' },
-      { name: 'deviceName', in: 'query', description: 'A name for people.', example: 'Chrome on Android' },
+      {
+        name: 'deviceId',
+        in: 'query',
+        description: 'The device id, instead of the header X-Device-Id.',
+        example: 'my-phone',
+      },
+      { name: 'deviceName', in: 'query', description: 'The display name of the device.', example: 'Chrome on Android' },
       {
         name: 'Last-Event-ID',
         in: 'header',
-        description: 'The seq that you have; you get a snapshot only if you missed something.',
+        description: 'Your last seq. The server sends a snapshot only if you missed something.',
         example: '12',
       },
       {
         name: resumeHeader,
         in: 'header',
         description:
-          'The newest `resumeToken` of a stream of this room that ended at most 10 minutes ago: opening this one then does ' +
-          'not count, is not refused for a limit, and needs no PIN.',
+          'The latest `resumeToken` of a stream of this room that ended at most 10 minutes ago. The new stream then does not ' +
+          'count, is not subject to limits, and needs no PIN.',
         example: resumeToken.examples[0],
       },
     ],
     successes: [
       {
         status: 200,
-        description: 'The stream, until you leave.',
+        description: 'The stream, until you close it.',
         mediaType: 'text/event-stream',
         example:
           'id: 4\nevent: content\ndata: {"type":"content","seq":4,"content":"Hello","version":4,"timestamp":"2026-11-15T09:30:00.000Z"}\n\n',
@@ -331,14 +332,15 @@ export const endpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/live',
     tag: 'Live',
-    summary: 'Join a room by WebSocket',
+    summary: 'Join a room over WebSocket',
     description:
-      'Both ways. The first message is `join`, within 5 seconds, so that no PIN stands in an address. The messages are ' +
-      'described in /api/asyncapi.json. Opening the channel counts as one request, its messages do not. To resume a ' +
-      'channel that ended at most 10 minutes ago, offer the subprotocols `poproom` and `resume.` followed by its newest ' +
-      '`resumeToken`: opening this one then does not count, is not refused for a limit, and needs no PIN.',
+      'A bidirectional channel. Send `join` as the first message, within 5 seconds. It contains the PIN, which is ' +
+      'therefore not part of the URL. See /api/asyncapi.json for the messages. Opening the channel counts as one request, ' +
+      'its messages do not. To resume a channel that ended at most 10 minutes ago, offer the subprotocols `poproom` and ' +
+      '`resume.` followed by its latest `resumeToken`. The new channel then does not count, is not subject to limits, and ' +
+      'needs no PIN.',
     parameters: [roomId],
-    successes: [{ status: 101, description: 'The channel is open: send `join`.' }],
+    successes: [{ status: 101, description: 'The channel is open. Send `join`.' }],
     errors: anyRequest,
     counted: true,
   },
@@ -347,12 +349,13 @@ export const endpoints = {
     path: '/api/health',
     tag: 'Service',
     summary: 'Check service health',
-    description: 'Whether the service and its stores answer. Counts like every request under /api; probes use /readyz.',
+    description:
+      'Reports whether the service and its stores respond. Counts like every request under /api; probes use /readyz.',
     successes: [
-      { status: 200, description: 'All is well.', schema: schemas.healthReport },
+      { status: 200, description: 'All stores respond.', schema: schemas.healthReport },
       {
         status: 503,
-        description: 'A store does not answer: `status` is `degraded`.',
+        description: 'A store does not respond: `status` is `degraded`.',
         schema: schemas.healthReport,
         example: { status: 'degraded', timestamp: '2026-11-15T09:30:00.000Z', uptime: 86_400.123 },
       },
@@ -365,8 +368,8 @@ export const endpoints = {
     method: 'GET',
     path: '/api/openapi.json',
     tag: 'Service',
-    summary: 'This description',
-    description: 'The OpenAPI document of the service.',
+    summary: 'Get the OpenAPI document',
+    description: 'The API in machine-readable form.',
     successes: [{ status: 200, description: 'The document.', schema: schemas.apiDescription }],
     errors: anyRequest,
     counted: true,
@@ -375,8 +378,8 @@ export const endpoints = {
     method: 'GET',
     path: '/api/asyncapi.json',
     tag: 'Service',
-    summary: 'The description of the live channel',
-    description: 'The AsyncAPI document of the service.',
+    summary: 'Get the AsyncAPI document',
+    description: 'The live channel in machine-readable form.',
     successes: [{ status: 200, description: 'The document.', schema: schemas.liveDescription }],
     errors: anyRequest,
     counted: true,
@@ -387,33 +390,43 @@ export const endpoints = {
     tag: 'Files',
     summary: 'Download a file',
     description:
-      'The address is the right to read; it is what `fileUrl` says. Images, audio, video, PDF and plain text open in ' +
-      'the browser, everything else is an attachment.',
+      'Returns the file. `fileUrl` contains this URL, which grants read access. Images, audio, video, PDF and plain text ' +
+      'open in the browser; other files are attachments.',
     parameters: [
       fileId,
-      { name: 'name', in: 'path', required: true, description: 'For people only.', example: 'photo.jpg' },
-      { name: 'download', in: 'query', description: 'Whatever its value: to be saved, not shown.', example: '1' },
-      { name: 'Range', in: 'header', description: 'One range of bytes.', example: 'bytes=0-1023' },
-      { name: 'If-Range', in: 'header', description: 'Ask for the part only of this version.', example: '"9f86d081"' },
-      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"9f86d081"' },
+      {
+        name: 'name',
+        in: 'path',
+        required: true,
+        description: 'The file name. The server ignores it.',
+        example: 'photo.jpg',
+      },
+      { name: 'download', in: 'query', description: 'With any value: send the file as an attachment.', example: '1' },
+      { name: 'Range', in: 'header', description: 'A single byte range.', example: 'bytes=0-1023' },
+      { name: 'If-Range', in: 'header', description: 'Apply `Range` only to this version.', example: '"9f86d081"' },
+      { name: 'If-None-Match', in: 'header', description: 'Your version.', example: '"9f86d081"' },
     ],
     successes: [
-      { status: 200, description: 'The bytes.', mediaType: '*/*', headers: ['FileETag', 'Content-Disposition'] },
+      { status: 200, description: 'The file.', mediaType: '*/*', headers: ['FileETag', 'Content-Disposition'] },
       {
         status: 206,
-        description: 'A part of them.',
+        description: 'The requested range.',
         mediaType: '*/*',
         headers: ['FileETag', 'Content-Disposition', 'Content-Range'],
       },
-      { status: 304, description: 'You have the current version.', headers: ['FileETag'] },
+      { status: 304, description: 'Your version is current.', headers: ['FileETag'] },
       {
         status: 416,
-        description: 'The file has no such range; the code is `VALIDATION_FAILED`.',
+        description: 'The range is outside the file. The code is `VALIDATION_FAILED`.',
         schema: schemas.errorBody,
         headers: ['UnmetRange'],
         example: {
           success: false,
-          error: { code: 'VALIDATION_FAILED', message: 'The file has only 34567 bytes.', details: { field: 'Range' } },
+          error: {
+            code: 'VALIDATION_FAILED',
+            message: 'The requested range is outside the file, which has 34567 bytes.',
+            details: { field: 'Range' },
+          },
           requestId: 'pZ3kVw8q-2s',
         },
       },
@@ -425,8 +438,8 @@ export const endpoints = {
     method: 'GET',
     path: '/docs',
     tag: 'Service',
-    summary: 'Read this description',
-    description: 'The same as a page.',
+    summary: 'Read the documentation',
+    description: 'The API documentation as a page.',
     successes: [{ status: 200, description: 'The page.', mediaType: 'text/html', example: '<!doctype html>…' }],
     errors: ['VALIDATION_FAILED', 'INTERNAL'],
     counted: false,
@@ -436,9 +449,9 @@ export const endpoints = {
     method: 'GET',
     path: '/livez',
     tag: 'Service',
-    summary: 'Does the process run?',
-    description: 'For a supervisor: restart the server when this does not answer.',
-    successes: [{ status: 200, description: 'It does.', schema: schemas.probe }],
+    summary: 'Liveness probe',
+    description: 'For a supervisor: restart the server if this does not respond.',
+    successes: [{ status: 200, description: 'The process runs.', schema: schemas.probe }],
     errors: ['VALIDATION_FAILED', 'INTERNAL'],
     counted: false,
   },
@@ -446,14 +459,15 @@ export const endpoints = {
     method: 'GET',
     path: '/readyz',
     tag: 'Service',
-    summary: 'Can it serve?',
+    summary: 'Readiness probe',
     description:
-      'For a load balancer: the stores answer, the disk has room for texts, the sweep is not late. `uploads` is `full` when there is no room for files; texts still work then, and the server is ready.',
+      'For a load balancer: checks that the stores respond, the disk has space for texts, and the sweep is not late. ' +
+      '`uploads` is `full` if there is no space for files; the server is still ready then, because texts work.',
     successes: [
-      { status: 200, description: 'It can.', schema: schemas.readiness },
+      { status: 200, description: 'The server is ready.', schema: schemas.readiness },
       {
         status: 503,
-        description: 'It cannot; `checks` says why.',
+        description: 'The server is not ready. See `checks` for the reason.',
         schema: schemas.readiness,
         example: {
           status: 'not ready',
@@ -468,12 +482,12 @@ export const endpoints = {
     method: 'GET',
     path: '/metrics',
     tag: 'Service',
-    summary: 'Figures for Prometheus',
-    description: 'Only with `POPROOM_METRICS=true`.',
+    summary: 'Metrics for Prometheus',
+    description: 'Available only with `POPROOM_METRICS=true`.',
     successes: [
       {
         status: 200,
-        description: 'The figures.',
+        description: 'The metrics.',
         mediaType: 'text/plain',
         example: '# HELP poproom_rooms Rooms that have not expired.\n# TYPE poproom_rooms gauge\npoproom_rooms 42\n',
       },
@@ -486,35 +500,35 @@ export const endpoints = {
     ...anyPage,
     path: '/',
     summary: 'Open the page',
-    description: 'Where people make a room or enter one.',
-    successes: pageAnswers,
+    description: 'The start page, where people create or join a room.',
+    successes: pageResponses,
   },
   roomPage: {
     ...anyPage,
     path: '/r/:roomId',
     summary: 'Open the page in a room',
-    description: 'The same page, whether there is such a room or not: it finds out by itself.',
+    description: 'The same page, whether or not the room exists. The page checks this itself.',
     parameters: [roomId],
-    successes: pageAnswers,
+    successes: pageResponses,
   },
   sharePage: {
     ...anyPage,
     path: '/share',
     summary: 'Share to the page',
-    description: 'The same page, where a device leads that shares something with Poproom.',
-    successes: pageAnswers,
+    description: 'The same page, as the share target of a device.',
+    successes: pageResponses,
   },
   pageAsset: {
     ...anyPage,
     path: '/assets/:name',
-    summary: 'What the page is made of',
-    description: 'Its scripts, styles and icons, compressed as `Accept-Encoding` allows.',
+    summary: 'Get an asset of the page',
+    description: 'Scripts, styles and icons of the page, compressed as `Accept-Encoding` allows.',
     parameters: [
-      { name: 'name', in: 'path', required: true, description: 'As the page names it.', example: 'icon.svg' },
+      { name: 'name', in: 'path', required: true, description: 'The name of the asset.', example: 'icon.svg' },
     ],
     successes: [
       { status: 200, description: 'The file.', mediaType: '*/*', headers: ['PageETag'] },
-      { status: 304, description: 'You have the current version.', headers: ['PageETag'] },
+      { status: 304, description: 'Your version is current.', headers: ['PageETag'] },
     ],
   },
 } as const satisfies Record<string, Endpoint>;

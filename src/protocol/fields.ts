@@ -11,14 +11,14 @@ export const timestamp = (description: string, example = '2026-11-15T09:30:00.00
 export const roomId = {
   type: 'string',
   pattern: '^[0-9A-HJKMNP-TV-Z]{6,12}$',
-  description: 'the room code, in its canonical form',
+  description: 'the room code in canonical form',
   examples: ['7KQ2MX'],
 } as const;
 
 export const pin = {
   type: 'string',
   pattern: '^[0-9]{4}$',
-  description: 'a string of exactly four digits, such as "0427"',
+  description: 'a string of exactly four digits, for example "0427"',
   examples: ['0427'],
 } as const;
 
@@ -26,15 +26,15 @@ export const resumeToken = {
   type: 'string',
   maxLength: 100,
   description:
-    'a secret: with it, a channel to this room opens until 10 minutes after the end of this one, whatever limit is used ' +
-    'up; keep the newest',
+    'a secret that opens a channel to this room until 10 minutes after the end of this one, regardless of limits; keep ' +
+    'the latest one',
   examples: ['hw3k2.Zm9vYmFyYmF6cXV4.c29tZSBieXRlcyBvZiBhIHNlYWwhISEh'],
 } as const;
 
 export const expiresAt = timestamp('when the room expires', '2026-11-15T10:30:00.000Z');
 export const hasPin = {
   type: 'boolean',
-  description: 'whether the room is protected by a PIN',
+  description: 'whether the room requires a PIN',
   examples: [true],
 } as const;
 export const content = { type: 'string', description: 'a string, the shared text', examples: ['Hello'] } as const;
@@ -50,7 +50,7 @@ export const version = {
 export const deviceId = {
   type: 'string',
   pattern: '^[A-Za-z0-9_-]{1,64}$',
-  description: '1 to 64 letters, digits, dashes or underscores; two channels with the same id are one device',
+  description: '1 to 64 letters, digits, dashes or underscores; channels with the same id are one device',
   examples: ['my-phone'],
 } as const;
 
@@ -70,12 +70,15 @@ export const textEdit = {
   description: 'an object with "from", "to" and "insert"',
   properties: {
     from: position,
-    to: { ...position, description: 'a whole number, the end of the replaced range; equal to "from" to insert' },
+    to: {
+      ...position,
+      description: 'a whole number, the end of the replaced range; the same as "from" for an insertion',
+    },
     insert: { type: 'string', description: 'a string, the text to insert', examples: [', world'] },
   },
 } as const;
 
-/** As many as a client may send together; more are better sent as one larger range. */
+/** The maximum per message. A client with more sends one larger range instead. */
 export const maxEdits = 1000;
 
 export const edits = {
@@ -83,6 +86,6 @@ export const edits = {
   minItems: 1,
   maxItems: maxEdits,
   items: textEdit,
-  description: `a list of 1 to ${maxEdits} edits of one text, in ascending order and without overlap`,
+  description: `a list of 1 to ${maxEdits} edits of one version, in ascending order and without overlap`,
   examples: [[{ from: 5, to: 5, insert: ', world' }]],
 } as const;

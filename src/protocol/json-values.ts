@@ -1,11 +1,11 @@
-/** Counts the values in JSON without parsing it: parsing millions of them blocks a process and takes all its memory. */
+/** Counts the values in JSON without parsing it: parsing millions of values blocks the process and fills its memory. */
 
-/** The longest message that a client sends has 1,000 edits of three fields. */
+/** The largest message of a client has 1,000 edits of three fields. */
 export const maxRequestValues = 10_000;
 
 const [quote, backslash, comma, openArray, openObject] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
-/** In one pass. Whether it is well-formed is for the parser to say. */
+/** Runs in one pass. The parser checks later whether the JSON is well-formed. */
 export function hasMoreValues(json: string, maximum: number): boolean {
   if (json.length <= maximum) return false;
   let values = 0;

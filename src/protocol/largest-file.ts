@@ -1,2 +1,2 @@
-/** How many bytes a file may have at most, on any server. */
+/** The maximum size of a file in bytes, on every server. */
 export const largestFile = 10_485_760;

@@ -1,11 +1,11 @@
-/** The messages of the live channel, both ways: the one source of validation, of types and of the AsyncAPI document. */
+/** The messages of the live channel: the source of validation, types and the AsyncAPI document. */
 import { content, deviceId, edits, expiresAt, hasPin, pin, resumeToken, roomId, timestamp, version } from './fields.ts';
 import { fileEntry } from './schemas.ts';
 
 const seq = {
   type: 'integer',
   minimum: 0,
-  description: 'a whole number: every change of a room has the next one',
+  description: 'a whole number that increases with every change of the room',
   examples: [12],
 } as const;
 
@@ -13,14 +13,14 @@ const deviceName = {
   type: 'string',
   minLength: 1,
   maxLength: 64,
-  description: 'a name for people, of at most 64 characters',
+  description: 'a display name of at most 64 characters',
   examples: ['Chrome on Android'],
 } as const;
 
 const ref = {
   type: 'string',
   maxLength: 64,
-  description: 'any string of at most 64 characters; the answer carries it',
+  description: 'any string of at most 64 characters; the response contains it',
   examples: ['a1'],
 } as const;
 
@@ -31,7 +31,7 @@ export const device = {
   properties: { deviceId, deviceName },
 } as const;
 
-const devices = { type: 'array', description: 'the devices now attached', items: device } as const;
+const devices = { type: 'array', description: 'the attached devices', items: device } as const;
 
 export const text = {
   type: 'object',
@@ -47,20 +47,20 @@ export const join = {
   type: 'object',
   additionalProperties: false,
   required: ['type'],
-  description: 'Enters the room. Must be the first message, within 5 seconds.',
+  description: 'Joins the room. Must be the first message, within 5 seconds.',
   properties: {
     type: is('join'),
     pin,
     deviceId,
     deviceName,
-    seq: { ...seq, description: 'the seq that you have; you get a snapshot only if you missed something' },
+    seq: { ...seq, description: 'your last seq; the server sends a snapshot only if you missed something' },
     edits: {
       type: 'boolean',
-      description: 'true to receive changes of the text as `edit` messages instead of the whole text',
+      description: 'true to receive text changes as `edit` messages instead of the whole text',
       examples: [true],
     },
-    version: { ...version, description: 'with `edits`: the version of the text that you have' },
-    timestamp: timestamp('with `version`: when that version was written; another one in its place gets a snapshot'),
+    version: { ...version, description: 'with `edits`: the version of your text' },
+    timestamp: timestamp('with `version`: when that version was written; if it differs, the server sends a snapshot'),
   },
 } as const;
 
@@ -68,8 +68,7 @@ export const writeText = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'content', 'baseVersion'],
-  description:
-    'Replaces the text, if it still has the version that yours is based on. Answered by written or conflict.',
+  description: 'Replaces the text if `baseVersion` is still current. The response is `written` or `conflict`.',
   properties: { type: is('content'), content, baseVersion: version, ref },
 } as const;
 
@@ -78,8 +77,8 @@ export const editText = {
   additionalProperties: false,
   required: ['type', 'edits', 'baseVersion'],
   description:
-    'Edits the text. Edits of an older version are rebased over the newer ones, and answered by `written`. Insertions ' +
-    'at the same position are ordered by device id. A repeated message with the same `ref` is stored once.',
+    'Edits the text. The server rebases edits of an older version over the newer ones. The response is `written`. ' +
+    'Insertions at the same position are ordered by device id. A repeated message with the same `ref` is stored once.',
   properties: { type: is('edit'), edits, baseVersion: version, ref },
 } as const;
 
@@ -87,7 +86,7 @@ export const clientHeartbeat = {
   type: 'object',
   additionalProperties: false,
   required: ['type'],
-  description: 'Says that you are there; a WebSocket pong does as well.',
+  description: 'Keeps the connection alive. A WebSocket pong does the same.',
   properties: { type: is('heartbeat') },
 } as const;
 
@@ -108,7 +107,7 @@ export const snapshot = {
     content: text,
     files: { type: 'array', items: fileEntry },
     devices,
-    pinAttempts: { type: 'integer', minimum: 0, description: 'wrong PINs tried on this room so far', examples: [0] },
+    pinAttempts: { type: 'integer', minimum: 0, description: 'the number of wrong PINs for this room', examples: [0] },
     resumeToken,
   },
 } as const;
@@ -117,7 +116,7 @@ export const textChanged = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq', 'content', 'version', 'timestamp'],
-  description: 'The text changed; this is the newest.',
+  description: 'The text has changed. Contains the current text.',
   properties: { type: is('content'), seq, ...text.properties },
 } as const;
 
@@ -125,7 +124,7 @@ export const textEdited = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq', 'version', 'edits', 'timestamp'],
-  description: 'The text was edited: these edits, applied to the version before, make this version.',
+  description: 'The text was edited. These edits lead from the previous version to this one.',
   properties: {
     type: is('edit'),
     seq,
@@ -137,8 +136,11 @@ export const textEdited = {
       examples: edits.examples,
     },
     timestamp: timestamp('when it was written'),
-    deviceId: { ...deviceId, description: 'the device that wrote it; missing for a request that named none' },
-    ref: { ...ref, description: 'as the device sent it: how it recognises its own edit after reconnecting' },
+    deviceId: { ...deviceId, description: 'the device that wrote it; missing if the request had no device id' },
+    ref: {
+      ...ref,
+      description: 'the ref that the device sent, by which it identifies its own edit after reconnecting',
+    },
   },
 } as const;
 
@@ -162,7 +164,7 @@ export const devicesChanged = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq', 'devices'],
-  description: 'Devices came or went; these are all that are there.',
+  description: 'The list of devices has changed. Contains all attached devices.',
   properties: { type: is('devices'), seq, devices },
 } as const;
 
@@ -170,7 +172,7 @@ export const pinAttempts = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq', 'pinAttempts'],
-  description: 'Someone tried a wrong PIN.',
+  description: 'Someone sent a wrong PIN.',
   properties: { type: is('pin-attempts'), seq, pinAttempts: snapshot.properties.pinAttempts },
 } as const;
 
@@ -178,7 +180,7 @@ export const written = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq', 'version', 'timestamp'],
-  description: 'Your text or your edit is stored, on the disk. You have received everything before it.',
+  description: 'Your text or edit is stored on disk. You have received everything before it.',
   properties: { type: is('written'), seq, version, timestamp: timestamp('when it was written'), ref },
 } as const;
 
@@ -187,7 +189,7 @@ export const conflict = {
   additionalProperties: false,
   required: ['type', 'version', 'timestamp'],
   description:
-    'The text had changed, and yours was not stored; this is the current one. A text of over 4,096 UTF-16 code units is left out if you have received it already, or will receive it later because you cannot take it yet.',
+    'Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages.',
   properties: { type: is('conflict'), ...text.properties, ref },
 } as const;
 
@@ -195,7 +197,7 @@ export const problem = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'error'],
-  description: 'A message was refused, or the room was; in the shape of an error of the REST API.',
+  description: 'A message or the join was rejected. Has the format of a REST API error.',
   properties: {
     type: is('error'),
     error: {
@@ -204,7 +206,7 @@ export const problem = {
       required: ['code', 'message'],
       properties: {
         code: { type: 'string', examples: ['VALIDATION_FAILED'] },
-        message: { type: 'string', examples: ['"content" is missing.'] },
+        message: { type: 'string', examples: ['"content" is required.'] },
         details: { type: 'object' },
       },
     },
@@ -216,7 +218,7 @@ export const heartbeat = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq'],
-  description: 'Every 25 seconds: the channel lives, and this is the seq that you should have.',
+  description: 'Sent every 25 seconds. Contains the current seq.',
   properties: { type: is('heartbeat'), seq, resumeToken },
 } as const;
 
@@ -224,14 +226,14 @@ export const closed = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'reason'],
-  description: 'The last message: the room is gone, or the server restarts.',
+  description: 'The last message: the room has ended, or the server is restarting.',
   properties: {
     type: is('closed'),
     reason: { type: 'string', enum: ['deleted', 'expired', 'shutdown'] },
     reconnectAfter: {
       type: 'integer',
       minimum: 0,
-      description: 'milliseconds to wait before coming back after a shutdown; different for each client',
+      description: 'milliseconds to wait before reconnecting after a shutdown; different for each client',
       examples: [1200],
     },
   },

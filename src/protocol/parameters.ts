@@ -1,4 +1,4 @@
-/** The parameters that several endpoints share. */
+/** Parameters of several endpoints. */
 import { pin } from './fields.ts';
 
 export interface Parameter {
@@ -6,7 +6,7 @@ export interface Parameter {
   in: 'path' | 'query' | 'header';
   description: string;
   required?: true;
-  /** What a value must look like, where anything else is refused. */
+  /** The required format, if other values are rejected. */
   pattern?: string;
   example: string;
 }
@@ -15,7 +15,7 @@ export const roomId: Parameter = {
   name: 'roomId',
   in: 'path',
   required: true,
-  description: 'The room code, in any case, with or without dashes.',
+  description: 'The room code, in upper or lower case, with or without dashes.',
   example: '7KQ2MX',
 };
 export const fileId: Parameter = {
@@ -30,21 +30,21 @@ export const checkpointVersion: Parameter = {
   name: 'version',
   in: 'path',
   required: true,
-  description: 'The version, as the history lists it.',
+  description: 'A version from the history.',
   pattern: '^[0-9]{1,15}$',
   example: '7',
 };
 const pinHeader: Parameter = {
   name: 'X-Room-Pin',
   in: 'header',
-  description: 'The PIN of a protected room. The recommended way: it stays out of logs.',
+  description: 'The PIN of the room. Recommended, because proxies do not log headers.',
   pattern: pin.pattern,
   example: '0427',
 };
 const pinQuery: Parameter = {
   name: 'pin',
   in: 'query',
-  description: 'The PIN of a protected room, for clients that cannot set headers.',
+  description: 'The PIN of the room, for clients that cannot set headers.',
   pattern: pin.pattern,
   example: '0427',
 };
@@ -52,11 +52,11 @@ const device: Parameter = {
   name: 'X-Device-Id',
   in: 'header',
   description:
-    'Names the device, in 1 to 64 letters, digits, dashes or underscores; it then counts as attached for 60 seconds.',
+    'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as attached for 60 seconds.',
   pattern: '^[A-Za-z0-9_-]{1,64}$',
   example: 'my-phone',
 };
 export const roomAccess = [roomId, pinHeader, pinQuery, device] as const;
 
-/** Those that several endpoints take, by the names that the description gives them. */
+/** By their names in the OpenAPI document. */
 export const sharedParameters: Record<string, Parameter> = { roomId, fileId, pinHeader, pinQuery, deviceId: device };

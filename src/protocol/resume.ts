@@ -1,15 +1,15 @@
-/** How a client that resumes a live channel shows its token: where a browser can, and never in an address. */
+/** How a client sends its resume token: in a way that browsers support, and never in a URL. */
 
 /**
- * For so long a client may use the last token that it received: until ten minutes after the end of its channel, which
- * may have come two heartbeats after the token.
+ * How long a client may use its last token: until ten minutes after the end of its channel, which may have been two
+ * heartbeats after the token.
  */
 export const tokenLastsMs = 11 * 60_000;
 
 /** The WebSocket subprotocol that the server selects. */
 export const liveProtocol = 'poproom';
 
-/** A further subprotocol that a client offers, and that is never selected, begins with this; the token follows. */
+/** The prefix of a second subprotocol that contains the token. The server never selects it. */
 export const resumePrefix = 'resume.';
 
 /** The header for server-sent events. */

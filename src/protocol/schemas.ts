@@ -1,20 +1,20 @@
-/** The shapes of all bodies: the one source of validation, of types and of the OpenAPI document. */
+/** The schemas of all bodies: the source of validation, types and the OpenAPI document. */
 import { content, deviceId, edits, expiresAt, hasPin, pin, roomId, timestamp, version } from './fields.ts';
 
 const success = { type: 'boolean', const: true } as const;
 const fileName = {
   type: 'string',
-  description: 'the name of the file, cleaned of path parts and control characters',
+  description: 'the file name, without path components and control characters',
   examples: ['photo.jpg'],
 } as const;
 const fileSize = { type: 'integer', minimum: 0, description: 'the size in bytes', examples: [34_567] } as const;
 const fileUrl = {
   type: 'string',
-  description: 'where the file is served; whoever knows this address may read the file until its room is gone',
+  description: 'the URL of the file; anyone who knows it can read the file until its room ends',
   examples: ['http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg'],
 } as const;
 
-/** Creation's request. The longest lifetime is the server's setting, so it is checked beyond the schema. */
+/** The maximum lifetime is a setting, so it is checked outside the schema. */
 export const createRoomRequest = {
   type: 'object',
   additionalProperties: false,
@@ -28,7 +28,7 @@ export const createRoomRequest = {
     },
     history: {
       type: 'boolean',
-      description: 'true or false; false keeps no earlier texts of this room',
+      description: 'true or false; with false, the room keeps no earlier texts',
       examples: [false],
     },
   },
@@ -49,11 +49,11 @@ export const roomInfo = {
     roomId,
     expiresAt,
     hasPin,
-    deviceCount: { type: 'integer', minimum: 0, description: 'distinct devices now attached', examples: [2] },
+    deviceCount: { type: 'integer', minimum: 0, description: 'the number of attached devices', examples: [2] },
   },
 } as const;
 
-/** A body that carries nothing but, where the header is not used, the PIN. */
+/** A body with only the PIN, for clients that do not use the header. */
 export const pinOnlyRequest = { type: 'object', additionalProperties: false, properties: { pin } } as const;
 
 export const confirmation = {
@@ -84,17 +84,17 @@ export const contentWritten = {
 export const editContentRequest = {
   type: 'object',
   additionalProperties: false,
-  // One of the two forms: `edits` and `append` exclude each other.
+  // `edits` and `append` exclude each other.
   examples: [{ edits: [{ from: 5, to: 5, insert: ', world' }], baseVersion: 7, pin: '0427' }],
   properties: {
     edits,
     baseVersion: {
       ...version,
-      description: 'a whole number, the version that the edits are made for; without it, the current one',
+      description: 'a whole number, the version that the edits apply to; default: the current one',
     },
     append: {
       type: 'string',
-      description: 'a string to add at the end, instead of `edits`',
+      description: 'a string to append, instead of `edits`',
       examples: ['one more line\n'],
     },
     pin,
@@ -112,7 +112,7 @@ const checkpointProperties = {
   version,
   timestamp: timestamp('when this text was written'),
   size: { type: 'integer', minimum: 0, description: 'bytes of UTF-8', examples: [512] },
-  deviceId: { ...deviceId, description: 'the device that wrote it; missing for a request that named none' },
+  deviceId: { ...deviceId, description: 'the device that wrote it; missing if the request had no device id' },
 } as const;
 
 export const historyEntry = {
@@ -140,16 +140,16 @@ export const contentRead = {
   type: 'object',
   additionalProperties: false,
   required: ['content', 'timestamp'],
-  properties: { content, timestamp: timestamp('when this text was written; of a new room, when it was made') },
+  properties: { content, timestamp: timestamp('when this text was written; for a new room, when it was created') },
 } as const;
 
-/** Not validated by this schema but by the reader of forms; here so that the description has it. */
+/** For documentation only. The form parser validates uploads. */
 export const uploadForm = {
   type: 'object',
   additionalProperties: false,
   required: ['file'],
   properties: {
-    pin: { ...pin, description: 'the PIN, where neither header nor query has it; must stand before the file' },
+    pin: { ...pin, description: 'the PIN, if neither the header nor the query has it; must precede the file' },
     file: {
       type: 'string',
       format: 'binary',
@@ -174,13 +174,13 @@ export const fileEntry = {
     fileId: {
       type: 'string',
       pattern: '^[0-9a-f]{32}$',
-      description: 'names the file in its address and when it is removed',
+      description: 'the id of the file, for its URL and for removal',
       examples: ['9f86d081884c7d659a2feaa0c55ad015'],
     },
     fileUrl,
     fileName,
     fileSize,
-    contentType: { type: 'string', description: 'as the uploader declared it', examples: ['image/jpeg'] },
+    contentType: { type: 'string', description: 'the type that the uploader declared', examples: ['image/jpeg'] },
     uploadedAt: timestamp('when the upload was complete'),
   },
 } as const;
@@ -197,8 +197,8 @@ export const healthReport = {
   additionalProperties: false,
   required: ['status', 'timestamp', 'uptime'],
   properties: {
-    status: { type: 'string', enum: ['healthy', 'degraded'], description: '`degraded` when a store does not answer' },
-    timestamp: timestamp('when the report was made'),
+    status: { type: 'string', enum: ['healthy', 'degraded'], description: '`degraded` if a store does not respond' },
+    timestamp: timestamp('when the report was created'),
     uptime: { type: 'number', minimum: 0, description: 'seconds since the server started', examples: [86_400.123] },
   },
 } as const;
@@ -218,7 +218,7 @@ export const readiness = {
     status: { type: 'string', enum: ['ready', 'not ready'] },
     checks: {
       type: 'object',
-      description: 'by what was looked at, `ok` or what is wrong',
+      description: 'the result of each check: `ok` or the problem',
       additionalProperties: { type: 'string' },
       examples: [{ store: 'ok', files: 'ok', disk: 'ok', uploads: 'ok', sweep: 'ok', server: 'ok' }],
     },
@@ -231,7 +231,7 @@ export const apiDescription = {
   properties: {
     openapi: { type: 'string', description: 'the version of OpenAPI', examples: ['3.1.0'] },
     info: { type: 'object', examples: [{ title: 'Poproom' }] },
-    paths: { type: 'object', description: 'the endpoints by their paths', examples: [{}] },
+    paths: { type: 'object', description: 'the endpoints by path', examples: [{}] },
   },
 } as const;
 
@@ -259,15 +259,15 @@ export const errorBody = {
         code: { type: 'string', description: 'stable, for programs', examples: ['ROOM_NOT_FOUND'] },
         message: {
           type: 'string',
-          description: 'one plain sentence, for people',
+          description: 'a plain sentence, for people',
           examples: ['There is no room with this code.'],
         },
-        details: { type: 'object', description: 'what a program can act on, by code' },
+        details: { type: 'object', description: 'data for programs, depending on the code' },
       },
     },
     requestId: {
       type: 'string',
-      description: 'names this request in the server log, as the header X-Request-Id does',
+      description: 'the id of this request in the server log, the same as in the header X-Request-Id',
       examples: ['pZ3kVw8q-2s'],
     },
   },

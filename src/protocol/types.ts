@@ -4,38 +4,38 @@
 export interface TextEdit {
   /** a whole number, a position in UTF-16 code units */
   from: number;
-  /** a whole number, the end of the replaced range; equal to "from" to insert */
+  /** a whole number, the end of the replaced range; the same as "from" for an insertion */
   to: number;
   /** a string, the text to insert */
   insert: string;
 }
 
 export interface CreateRoomRequest {
-  /** a string of exactly four digits, such as "0427" */
+  /** a string of exactly four digits, for example "0427" */
   pin?: string;
   /** a whole number of seconds, 60 or more */
   expiresIn?: number;
-  /** true or false; false keeps no earlier texts of this room */
+  /** true or false; with false, the room keeps no earlier texts */
   history?: boolean;
 }
 
 export interface RoomCreated {
-  /** the room code, in its canonical form */
+  /** the room code in canonical form */
   roomId: string;
   /** when the room expires */
   expiresAt: string;
-  /** whether the room is protected by a PIN */
+  /** whether the room requires a PIN */
   hasPin: boolean;
 }
 
 export interface RoomInfo {
-  /** the room code, in its canonical form */
+  /** the room code in canonical form */
   roomId: string;
   /** when the room expires */
   expiresAt: string;
-  /** whether the room is protected by a PIN */
+  /** whether the room requires a PIN */
   hasPin: boolean;
-  /** distinct devices now attached */
+  /** the number of attached devices */
   deviceCount: number;
 }
 
@@ -48,7 +48,7 @@ export interface Confirmation {
 export interface WriteContentRequest {
   /** a string, the shared text */
   content: string;
-  /** a string of exactly four digits, such as "0427" */
+  /** a string of exactly four digits, for example "0427" */
   pin?: string;
 }
 
@@ -63,23 +63,23 @@ export interface ContentWritten {
 export interface ContentRead {
   /** a string, the shared text */
   content: string;
-  /** when this text was written; of a new room, when it was made */
+  /** when this text was written; for a new room, when it was created */
   timestamp: string;
 }
 
 export interface EditContentRequest {
   /**
-   * a list of 1 to 1000 edits of one text, in ascending order and without overlap
+   * a list of 1 to 1000 edits of one version, in ascending order and without overlap
    *
    * @minItems 1
    * @maxItems 1000
    */
   edits?: TextEdit[];
-  /** a whole number, the version that the edits are made for; without it, the current one */
+  /** a whole number, the version that the edits apply to; default: the current one */
   baseVersion?: number;
-  /** a string to add at the end, instead of `edits` */
+  /** a string to append, instead of `edits` */
   append?: string;
-  /** a string of exactly four digits, such as "0427" */
+  /** a string of exactly four digits, for example "0427" */
   pin?: string;
 }
 
@@ -98,7 +98,7 @@ export interface HistoryEntry {
   timestamp: string;
   /** bytes of UTF-8 */
   size: number;
-  /** the device that wrote it; missing for a request that named none */
+  /** the device that wrote it; missing if the request had no device id */
   deviceId?: string;
 }
 
@@ -116,30 +116,30 @@ export interface HistoryText {
   timestamp: string;
   /** bytes of UTF-8 */
   size: number;
-  /** the device that wrote it; missing for a request that named none */
+  /** the device that wrote it; missing if the request had no device id */
   deviceId?: string;
 }
 
 export interface FileUploaded {
   success: true;
-  /** where the file is served; whoever knows this address may read the file until its room is gone */
+  /** the URL of the file; anyone who knows it can read the file until its room ends */
   fileUrl: string;
-  /** the name of the file, cleaned of path parts and control characters */
+  /** the file name, without path components and control characters */
   fileName: string;
   /** the size in bytes */
   fileSize: number;
 }
 
 export interface FileEntry {
-  /** names the file in its address and when it is removed */
+  /** the id of the file, for its URL and for removal */
   fileId: string;
-  /** where the file is served; whoever knows this address may read the file until its room is gone */
+  /** the URL of the file; anyone who knows it can read the file until its room ends */
   fileUrl: string;
-  /** the name of the file, cleaned of path parts and control characters */
+  /** the file name, without path components and control characters */
   fileName: string;
   /** the size in bytes */
   fileSize: number;
-  /** as the uploader declared it */
+  /** the type that the uploader declared */
   contentType: string;
   /** when the upload was complete */
   uploadedAt: string;
@@ -150,9 +150,9 @@ export interface FileList {
 }
 
 export interface HealthReport {
-  /** `degraded` when a store does not answer */
+  /** `degraded` if a store does not respond */
   status: 'healthy' | 'degraded';
-  /** when the report was made */
+  /** when the report was created */
   timestamp: string;
   /** seconds since the server started */
   uptime: number;
@@ -160,7 +160,7 @@ export interface HealthReport {
 
 export interface Readiness {
   status: 'ready' | 'not ready';
-  /** by what was looked at, `ok` or what is wrong */
+  /** the result of each check: `ok` or the problem */
   checks: {
     [k: string]: string;
   };
@@ -171,52 +171,52 @@ export interface ErrorBody {
   error: {
     /** stable, for programs */
     code: string;
-    /** one plain sentence, for people */
+    /** a plain sentence, for people */
     message: string;
-    /** what a program can act on, by code */
+    /** data for programs, depending on the code */
     details?: {
       [k: string]: unknown;
     };
   };
-  /** names this request in the server log, as the header X-Request-Id does */
+  /** the id of this request in the server log, the same as in the header X-Request-Id */
   requestId: string;
 }
 
-/** Enters the room. Must be the first message, within 5 seconds. */
+/** Joins the room. Must be the first message, within 5 seconds. */
 export interface Join {
   type: 'join';
-  /** a string of exactly four digits, such as "0427" */
+  /** a string of exactly four digits, for example "0427" */
   pin?: string;
-  /** 1 to 64 letters, digits, dashes or underscores; two channels with the same id are one device */
+  /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
   deviceId?: string;
-  /** a name for people, of at most 64 characters */
+  /** a display name of at most 64 characters */
   deviceName?: string;
-  /** the seq that you have; you get a snapshot only if you missed something */
+  /** your last seq; the server sends a snapshot only if you missed something */
   seq?: number;
-  /** true to receive changes of the text as `edit` messages instead of the whole text */
+  /** true to receive text changes as `edit` messages instead of the whole text */
   edits?: boolean;
-  /** with `edits`: the version of the text that you have */
+  /** with `edits`: the version of your text */
   version?: number;
-  /** with `version`: when that version was written; another one in its place gets a snapshot */
+  /** with `version`: when that version was written; if it differs, the server sends a snapshot */
   timestamp?: string;
 }
 
-/** Replaces the text, if it still has the version that yours is based on. Answered by written or conflict. */
+/** Replaces the text if `baseVersion` is still current. The response is `written` or `conflict`. */
 export interface WriteText {
   type: 'content';
   /** a string, the shared text */
   content: string;
   /** a whole number, the version of the text */
   baseVersion: number;
-  /** any string of at most 64 characters; the answer carries it */
+  /** any string of at most 64 characters; the response contains it */
   ref?: string;
 }
 
-/** Edits the text. Edits of an older version are rebased over the newer ones, and answered by `written`. Insertions at the same position are ordered by device id. A repeated message with the same `ref` is stored once. */
+/** Edits the text. The server rebases edits of an older version over the newer ones. The response is `written`. Insertions at the same position are ordered by device id. A repeated message with the same `ref` is stored once. */
 export interface EditText {
   type: 'edit';
   /**
-   * a list of 1 to 1000 edits of one text, in ascending order and without overlap
+   * a list of 1 to 1000 edits of one version, in ascending order and without overlap
    *
    * @minItems 1
    * @maxItems 1000
@@ -224,19 +224,19 @@ export interface EditText {
   edits: TextEdit[];
   /** a whole number, the version of the text */
   baseVersion: number;
-  /** any string of at most 64 characters; the answer carries it */
+  /** any string of at most 64 characters; the response contains it */
   ref?: string;
 }
 
-/** Says that you are there; a WebSocket pong does as well. */
+/** Keeps the connection alive. A WebSocket pong does the same. */
 export interface ClientHeartbeat {
   type: 'heartbeat';
 }
 
 export interface RoomDevice {
-  /** 1 to 64 letters, digits, dashes or underscores; two channels with the same id are one device */
+  /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
   deviceId: string;
-  /** a name for people, of at most 64 characters */
+  /** a display name of at most 64 characters */
   deviceName?: string;
 }
 
@@ -252,30 +252,30 @@ export interface RoomText {
 /** The whole room. */
 export interface Snapshot {
   type: 'snapshot';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
   room: {
-    /** the room code, in its canonical form */
+    /** the room code in canonical form */
     roomId: string;
     /** when the room expires */
     expiresAt: string;
-    /** whether the room is protected by a PIN */
+    /** whether the room requires a PIN */
     hasPin: boolean;
   };
   content: RoomText;
   files: FileEntry[];
-  /** the devices now attached */
+  /** the attached devices */
   devices: RoomDevice[];
-  /** wrong PINs tried on this room so far */
+  /** the number of wrong PINs for this room */
   pinAttempts: number;
-  /** a secret: with it, a channel to this room opens until 10 minutes after the end of this one, whatever limit is used up; keep the newest */
+  /** a secret that opens a channel to this room until 10 minutes after the end of this one, regardless of limits; keep the latest one */
   resumeToken?: string;
 }
 
-/** The text changed; this is the newest. */
+/** The text has changed. Contains the current text. */
 export interface TextChanged {
   type: 'content';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
   /** a string, the shared text */
   content: string;
@@ -285,10 +285,10 @@ export interface TextChanged {
   timestamp: string;
 }
 
-/** The text was edited: these edits, applied to the version before, make this version. */
+/** The text was edited. These edits lead from the previous version to this one. */
 export interface TextEdited {
   type: 'edit';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
   /** a whole number, the version of the text */
   version: number;
@@ -296,16 +296,16 @@ export interface TextEdited {
   edits: TextEdit[];
   /** when it was written */
   timestamp: string;
-  /** the device that wrote it; missing for a request that named none */
+  /** the device that wrote it; missing if the request had no device id */
   deviceId?: string;
-  /** as the device sent it: how it recognises its own edit after reconnecting */
+  /** the ref that the device sent, by which it identifies its own edit after reconnecting */
   ref?: string;
 }
 
 /** A file was added. */
 export interface FileAdded {
   type: 'file-added';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
   file: FileEntry;
 }
@@ -313,44 +313,44 @@ export interface FileAdded {
 /** A file was removed. */
 export interface FileRemoved {
   type: 'file-removed';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
-  /** names the file in its address and when it is removed */
+  /** the id of the file, for its URL and for removal */
   fileId: string;
 }
 
-/** Devices came or went; these are all that are there. */
+/** The list of devices has changed. Contains all attached devices. */
 export interface DevicesChanged {
   type: 'devices';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
-  /** the devices now attached */
+  /** the attached devices */
   devices: RoomDevice[];
 }
 
-/** Someone tried a wrong PIN. */
+/** Someone sent a wrong PIN. */
 export interface PinAttempts {
   type: 'pin-attempts';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
-  /** wrong PINs tried on this room so far */
+  /** the number of wrong PINs for this room */
   pinAttempts: number;
 }
 
-/** Your text or your edit is stored, on the disk. You have received everything before it. */
+/** Your text or edit is stored on disk. You have received everything before it. */
 export interface Written {
   type: 'written';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
   /** a whole number, the version of the text */
   version: number;
   /** when it was written */
   timestamp: string;
-  /** any string of at most 64 characters; the answer carries it */
+  /** any string of at most 64 characters; the response contains it */
   ref?: string;
 }
 
-/** The text had changed, and yours was not stored; this is the current one. A text of over 4,096 UTF-16 code units is left out if you have received it already, or will receive it later because you cannot take it yet. */
+/** Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages. */
 export interface Conflict {
   type: 'conflict';
   /** a string, the shared text */
@@ -359,11 +359,11 @@ export interface Conflict {
   version: number;
   /** when this text was written */
   timestamp: string;
-  /** any string of at most 64 characters; the answer carries it */
+  /** any string of at most 64 characters; the response contains it */
   ref?: string;
 }
 
-/** A message was refused, or the room was; in the shape of an error of the REST API. */
+/** A message or the join was rejected. Has the format of a REST API error. */
 export interface Problem {
   type: 'error';
   error: {
@@ -373,24 +373,24 @@ export interface Problem {
       [k: string]: unknown;
     };
   };
-  /** any string of at most 64 characters; the answer carries it */
+  /** any string of at most 64 characters; the response contains it */
   ref?: string;
 }
 
-/** Every 25 seconds: the channel lives, and this is the seq that you should have. */
+/** Sent every 25 seconds. Contains the current seq. */
 export interface Heartbeat {
   type: 'heartbeat';
-  /** a whole number: every change of a room has the next one */
+  /** a whole number that increases with every change of the room */
   seq: number;
-  /** a secret: with it, a channel to this room opens until 10 minutes after the end of this one, whatever limit is used up; keep the newest */
+  /** a secret that opens a channel to this room until 10 minutes after the end of this one, regardless of limits; keep the latest one */
   resumeToken?: string;
 }
 
-/** The last message: the room is gone, or the server restarts. */
+/** The last message: the room has ended, or the server is restarting. */
 export interface Closed {
   type: 'closed';
   reason: 'deleted' | 'expired' | 'shutdown';
-  /** milliseconds to wait before coming back after a shutdown; different for each client */
+  /** milliseconds to wait before reconnecting after a shutdown; different for each client */
   reconnectAfter?: number;
 }
 

@@ -1,8 +1,8 @@
-/** Clients of the library, for one server, Sentinel or Cluster; loaded only when Redis is used. */
+/** Clients for one server, Sentinel or Cluster. The library is loaded only if Redis is used. */
 import type { RedisClientOptions } from '@redis/client';
 import type { Address, Login, RedisTarget } from './redis-url.ts';
 
-/** The little of the library's three kinds of client that is used here. */
+/** The common part of the library's three kinds of client. */
 export interface Client {
   connect(): Promise<unknown>;
   evalSha(digest: string, options: Call): Promise<unknown>;
@@ -18,26 +18,26 @@ export interface Call {
 
 export interface OpenedClient {
   client: Client;
-  /** The key says which node of a cluster it goes to; without one it goes to any. */
+  /** The key determines the node of a cluster; without one it goes to any. */
   sendCommand: (key: string, command: readonly string[]) => Promise<unknown>;
-  /** What went wrong last. */
-  trouble: () => unknown;
-  /** Rejects unless all servers that commands go to answer. */
+  /** The last error. */
+  lastError: () => unknown;
+  /** Rejects unless all servers that receive commands respond. */
   ping: () => Promise<unknown>;
-  /** Where what is published is heard: that server, or the next one when it has been tried so many times in vain. */
+  /** The server for subscriptions. After failed attempts (`tries`), it is another one. */
   subscriberAddress: (tries: number) => Address | undefined;
-  /** Told when that is another one from now on. */
+  /** Called when that server changes. */
   onMove: (listener: () => void) => void;
 }
 
 export async function openClient(target: RedisTarget): Promise<OpenedClient> {
   const opened = await openers[target.mode](target);
-  let trouble: unknown;
-  // Without a listener an interruption would end the process; each command says itself that it failed.
+  let lastError: unknown;
+  // Without a listener, an interruption would end the process. Commands report their own failures.
   opened.client.on('error', (error) => {
-    trouble = error;
+    lastError = error;
   });
-  return { ...opened, trouble: () => trouble };
+  return { ...opened, lastError: () => lastError };
 }
 
 /** For one server. */
@@ -45,15 +45,15 @@ export function optionsFor(target: RedisTarget, address?: Address): RedisClientO
   return {
     ...loginOf(target),
     ...(target.database && { database: target.database }),
-    // While it is away, commands are refused at once instead of being queued.
+    // While it is unavailable, commands fail immediately instead of being queued.
     disableOfflineQueue: true,
-    // A connection that died without a word would be waited for until the system gives it up, which takes many minutes.
+    // Detects a silently lost connection, for which the system would wait many minutes.
     pingInterval: 2_000,
     socket: socketTo(target, address),
   };
 }
 
-const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit<OpenedClient, 'trouble'>>> = {
+const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit<OpenedClient, 'lastError'>>> = {
   async single(target) {
     const { createClient } = await import('@redis/client');
     const [address] = target.nodes;
@@ -74,9 +74,9 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
       sentinelRootNodes: target.nodes,
       nodeClientOptions: optionsFor(target),
       sentinelClientOptions: sentinelOptions(target),
-      // It would repeat a command that was cut off, and that may have been done: a text would be written twice.
+      // The library would repeat an interrupted command that may have succeeded, and write a text twice.
       maxCommandRediscovers: 0,
-      // A message of the Sentinels may be lost, or come before the new primary takes us.
+      // A message of the Sentinels may be lost, or arrive before the new primary accepts connections.
       scanInterval: 2_000,
       passthroughClientErrorEvents: true,
     });
@@ -101,7 +101,7 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
     const client = createCluster({
       rootNodes: target.nodes.map((address) => optionsFor(target, address)),
       defaults: optionsFor(target),
-      // Until then it takes a server that is gone for one that comes back.
+      // Until then the library expects a lost server to return.
       topologyRefreshOnReconnectionAttemptStrategy: 1_000,
     });
     const first = Math.floor(Math.random() * 1_000);
@@ -112,7 +112,7 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
         if (client.masters.length === 0) throw new Error('no server of the cluster is known');
         await Promise.all(client.masters.map(async (server) => (await client.nodeClient(server)).ping()));
       },
-      // Each server of a cluster hears what is published on any; nodes spread over them.
+      // Each server of a cluster receives all published messages. Nodes are spread over them.
       subscriberAddress: (tries) => client.masters[(first + tries) % client.masters.length],
       onMove: () => undefined,
     };

@@ -1,29 +1,29 @@
-/** The patience of a start: a store that does not answer is said to be away, instead of being waited for. */
+/** Connects at the start, with a time limit: reports a store that does not respond instead of waiting for it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { PoproomError } from '../core/errors.ts';
 
 const withinMs = 5_000;
-const againAfterMs = 200;
+const retryAfterMs = 200;
 
 /**
- * Tries until it succeeds or the time is up; a server that is just being restarted is met in the end. `trouble` is what
- * was in the way last, such as a password or a certificate: an operator would look for it in vain.
+ * Retries until it succeeds or the time is up, for example while the server restarts. `lastError` is the actual reason
+ * for the operator, such as a wrong password or certificate.
  */
-export async function connectWithin(connect: () => Promise<unknown>, trouble: () => unknown): Promise<void> {
+export async function connectWithin(connect: () => Promise<unknown>, lastError: () => unknown): Promise<void> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     try {
       return await within(deadline - performance.now(), connect());
     } catch (cause) {
-      if (performance.now() + againAfterMs >= deadline) throw away(trouble() ?? cause);
+      if (performance.now() + retryAfterMs >= deadline) throw unreachable(lastError() ?? cause);
     }
-    await pause(againAfterMs);
+    await pause(retryAfterMs);
   }
 }
 
-function away(cause: unknown): PoproomError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new PoproomError('UNAVAILABLE', `Redis, which POPROOM_STORE names, is out of reach: ${why}`, { cause });
+function unreachable(cause: unknown): PoproomError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new PoproomError('UNAVAILABLE', `Cannot connect to the Redis in POPROOM_STORE: ${reason}`, { cause });
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

@@ -1,7 +1,6 @@
 /**
- * The way to Redis: one server, Sentinel or Cluster, by the client library's own modes. Every command is answered or
- * refused within its time, and no more of them wait than there is room for: a store that hangs must not make the
- * whole service hang.
+ * The connection to Redis: one server, Sentinel or Cluster. Every command succeeds or fails within a time limit, and
+ * only a limited number may wait: a store that hangs must not make the whole service hang.
  */
 import { ErrorReply } from '@redis/client';
 import { PoproomError } from '../core/errors.ts';
@@ -10,25 +9,25 @@ import { connectWithin } from './connect-within.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { RedisTarget } from './redis-url.ts';
 import type { Script } from './script.ts';
-import { type Hearing, openSubscriber, type Subscriber } from './subscriber.ts';
+import { openSubscriber, type Subscriber, type SubscriptionHandlers } from './subscriber.ts';
 
 export interface Redis {
   run(script: Script, keys: readonly string[], args?: readonly (string | number)[]): Promise<unknown>;
-  /** A plain command; the first key says which node of a cluster it goes to. */
+  /** A plain command. The key determines the node of a cluster. */
   send(key: string, command: readonly string[]): Promise<unknown>;
   ping(): Promise<void>;
-  /** Told when it answers again after a command had no answer. */
+  /** Called when Redis responds again after a command without a response. */
   onRecovery(listener: () => void): void;
-  /** A connection of its own on which what is published is heard. Rejects when it cannot be had. */
-  listen(hearing: Hearing): Promise<Subscriber>;
+  /** Opens a separate connection for subscriptions. Rejects if that fails. */
+  listen(handlers: SubscriptionHandlers): Promise<Subscriber>;
   close(): Promise<void>;
 }
 
-/** Rejects when nothing answers at the start; later interruptions are waited out. */
+/** Rejects if nothing responds at the start. Later interruptions are handled by reconnecting. */
 export async function connectRedis(target: RedisTarget): Promise<Redis> {
   const opened = await openClient(target);
   const { client, sendCommand } = opened;
-  await connectWithin(() => client.connect(), opened.trouble).catch((error) => {
+  await connectWithin(() => client.connect(), opened.lastError).catch((error) => {
     client.destroy();
     throw error;
   });
@@ -41,7 +40,7 @@ export async function connectRedis(target: RedisTarget): Promise<Redis> {
     },
   });
 
-  /** The first time, and after a restart of Redis, it does not know the script yet. What was given up is not sent anew. */
+  /** Sends the whole script if Redis does not know it. Commands that timed out are not repeated. */
   function evaluate({ text, digest }: Script, call: Call): Promise<unknown> {
     return deadlines
       .within(() => client.evalSha(digest, call))
@@ -61,7 +60,7 @@ export async function connectRedis(target: RedisTarget): Promise<Redis> {
       await deadlines.within(opened.ping).catch(refuse);
     },
     onRecovery: (listener) => void recovered.add(listener),
-    listen: (hearing) => openSubscriber(opened, target, hearing),
+    listen: (handlers) => openSubscriber(opened, target, handlers),
     async close() {
       await deadlines.finish();
       client.destroy();
@@ -78,15 +77,18 @@ function refuse(error: unknown): never {
 export const isAnswer = (error: unknown): boolean => error instanceof ErrorReply;
 
 /**
- * An answer of Redis that it has no memory left is a full store, one that it does not understand is a mistake of ours.
- * Everything else is a store out of reach: also one that is loading, or takes no writes in the middle of a failover.
+ * Out of memory means a full store, and a rejected command is our bug. Everything else means an unavailable store,
+ * including one that is loading or does not accept writes during a failover.
  */
 export function unavailable(cause: unknown): PoproomError {
   if (cause instanceof PoproomError) return cause;
-  const said = isAnswer(cause) ? (cause as Error).message : '';
-  if (said.startsWith('OOM ')) return new PoproomError('STORAGE_FULL', 'The store has no memory left.', { cause });
-  if (/^(ERR (?!.*(?:loading|cluster))|WRONGTYPE |NOPERM |CROSSSLOT )/i.test(said)) {
-    return new PoproomError('INTERNAL', 'The store did not understand a request.', { cause });
+  const message = isAnswer(cause) ? (cause as Error).message : '';
+  if (message.startsWith('OOM ')) return new PoproomError('STORAGE_FULL', 'The store has no memory left.', { cause });
+  if (/^(ERR (?!.*(?:loading|cluster))|WRONGTYPE |NOPERM |CROSSSLOT )/i.test(message)) {
+    return new PoproomError('INTERNAL', 'The store rejected a command.', { cause });
   }
-  return new PoproomError('UNAVAILABLE', 'The store does not answer; try again in a moment.', { retryAfter: 2, cause });
+  return new PoproomError('UNAVAILABLE', 'The store does not respond. Try again in 2 seconds.', {
+    retryAfter: 2,
+    cause,
+  });
 }

@@ -1,79 +1,79 @@
 /**
- * A time for every command. One timer looks after all of them: a timer each would cost more than the command. When the
- * oldest has waited too long, further ones are refused at once, until Redis gives a sign of life again.
+ * Time limits for commands. One timer checks all of them, because a timer per command would cost more than the command.
+ * When the oldest times out, further ones fail immediately, until Redis responds again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { PoproomError } from '../core/errors.ts';
 
-const lookEveryMs = 200;
+const pollEveryMs = 200;
 /**
- * A command is given up after so many looks. Between two of them answers are read, however long this process was busy
- * with something else: by the clock, what it has not come to read yet would count as unanswered.
+ * A command times out after this many polls. Counting polls instead of time means that a stall of this process does not
+ * look like a missing response: between two polls, responses are read.
  */
-const looksPerAnswer = 6;
-const mostWaiting = 10_000;
+const pollsPerTimeout = 6;
+const maxWaiting = 10_000;
 
 export interface Deadlines {
   within<T>(work: () => Promise<T>): Promise<T>;
-  /** Waits for what is under way, but not for long. */
+  /** Waits for running commands, but not for long. */
   finish(): Promise<void>;
 }
 
 interface Waiting {
-  /** How many looks there had been. */
+  /** The number of polls when it started. */
   since: number;
   giveUp: (error: PoproomError) => void;
 }
 
-export interface SignsOfLife {
-  /** Asks for one. */
+export interface HealthCheck {
+  /** Checks whether Redis responds. */
   probe: () => Promise<unknown>;
-  /** Whether a failure is an answer all the same. */
+  /** Whether an error is a response of Redis. */
   isAnswer: (error: unknown) => boolean;
-  /** Told when there is one again after a command had no answer: what became of that one is not known. */
+  /** Called when Redis responds again after a command without a response, whose outcome is unknown. */
   recovered: () => void;
 }
 
-export function createDeadlines({ probe, isAnswer, recovered }: SignsOfLife): Deadlines {
+export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): Deadlines {
   /** Oldest first. */
   const waiting = new Set<Waiting>();
-  let looks = 0;
-  let hangs = false;
-  /** Whether a command had no answer, for whatever reason, and there was no sign of life since. */
-  let troubled = false;
+  let polls = 0;
+  let isHanging = false;
+  /** Whether a command had no response and Redis has not responded since. */
+  let isUnresponsive = false;
   let probing = false;
 
-  function look(): void {
-    looks += 1;
+  function poll(): void {
+    polls += 1;
     for (const one of waiting) {
-      if (looks - one.since <= looksPerAnswer) break;
-      hangs = true;
-      troubled = true;
+      if (polls - one.since <= pollsPerTimeout) break;
+      isHanging = true;
+      isUnresponsive = true;
       waiting.delete(one);
       one.giveUp(hanging());
     }
-    if (troubled && !probing) void ask();
+    if (isUnresponsive && !probing) void ask();
   }
 
   async function ask(): Promise<void> {
     probing = true;
     try {
       await probe();
-      hangs = false;
-      troubled = false;
+      isHanging = false;
+      isUnresponsive = false;
       recovered();
     } catch {}
     probing = false;
   }
 
-  const timer = setInterval(look, lookEveryMs);
+  const timer = setInterval(poll, pollEveryMs);
   timer.unref();
 
   return {
     within<T>(work: () => Promise<T>): Promise<T> {
-      if (hangs || waiting.size >= mostWaiting) return Promise.reject(hanging());
+      if (isHanging || waiting.size >= maxWaiting) return Promise.reject(hanging());
       return new Promise((resolve, reject) => {
-        const one = { since: looks, giveUp: reject };
+        const one = { since: polls, giveUp: reject };
         waiting.add(one);
         work().then(
           (answer) => {
@@ -82,7 +82,7 @@ export function createDeadlines({ probe, isAnswer, recovered }: SignsOfLife): De
           },
           (error) => {
             waiting.delete(one);
-            if (!isAnswer(error)) troubled = true;
+            if (!isAnswer(error)) isUnresponsive = true;
             reject(error);
           },
         );
@@ -90,9 +90,9 @@ export function createDeadlines({ probe, isAnswer, recovered }: SignsOfLife): De
     },
 
     async finish() {
-      const since = looks;
-      // Some operations take several commands: quiet is what stays quiet for a moment.
-      for (let quiet = 0; quiet < 3 && looks - since <= looksPerAnswer; quiet = waiting.size > 0 ? 0 : quiet + 1) {
+      const since = polls;
+      // Some operations send several commands, so wait until nothing has been running for a moment.
+      for (let quiet = 0; quiet < 3 && polls - since <= pollsPerTimeout; quiet = waiting.size > 0 ? 0 : quiet + 1) {
         await pause(1);
       }
       clearInterval(timer);
@@ -101,5 +101,5 @@ export function createDeadlines({ probe, isAnswer, recovered }: SignsOfLife): De
 }
 
 function hanging(): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'The store does not answer; try again in a moment.', { retryAfter: 2 });
+  return new PoproomError('UNAVAILABLE', 'The store does not respond. Try again in 2 seconds.', { retryAfter: 2 });
 }

@@ -1,12 +1,12 @@
-/** Where Redis is, as POPROOM_STORE says it. */
+/** Parses the Redis URL in POPROOM_STORE. */
 
 export interface RedisTarget extends Login {
   mode: 'single' | 'sentinel' | 'cluster';
   nodes: Address[];
   database: number | undefined;
-  /** The name under which Sentinel knows the server, and how the Sentinels themselves are spoken to. */
+  /** The name of the primary in Sentinel, and the login for the Sentinels. */
   sentinel: ({ name: string } & Login) | undefined;
-  /** What the names of all keys begin with. */
+  /** The prefix of all keys. */
   prefix: string;
 }
 
@@ -25,8 +25,8 @@ const knownOptions = ['cluster', 'sentinel', 'sentinelUser', 'sentinelPassword',
 
 /**
  * `redis://[user:password@]host[:port][,host[:port]…][/database][?cluster | ?sentinel=NAME][&prefix=NAME]`,
- * `rediss://` with TLS. What is particular to the Sentinels: `sentinelUser=`, `sentinelPassword=`, `sentinelTls=`.
- * Throws a sentence for people that does not repeat the address, which may hold a password.
+ * `rediss://` with TLS. Options for the Sentinels: `sentinelUser=`, `sentinelPassword=`, `sentinelTls=`.
+ * Throws an error whose message does not contain the URL, which may contain a password.
  */
 export function parseRedisUrl(text: string): RedisTarget {
   const [, scheme, , credentials, hosts = '', database, query = ''] =
@@ -38,8 +38,8 @@ export function parseRedisUrl(text: string): RedisTarget {
   const sentinel = sentinelIn(options, login);
   const mode = sentinel ? 'sentinel' : options.has('cluster') ? 'cluster' : 'single';
   const nodes = hosts.split(',').map((host) => nodeOf(host, mode === 'sentinel' ? 26_379 : 6_379));
-  if (mode === 'single' && nodes.length > 1) throw new Error('names several servers: add ?cluster or ?sentinel=NAME');
-  if (mode === 'cluster' && database) throw new Error('names a database, which a cluster does not have');
+  if (mode === 'single' && nodes.length > 1) throw new Error('names several servers; add ?cluster or ?sentinel=NAME');
+  if (mode === 'cluster' && database) throw new Error('names a database, which a cluster does not support');
   return {
     mode,
     ...login,
@@ -54,31 +54,31 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error('has a % in its user or password that is not part of a code such as %40; % itself is %25');
+    throw new Error('has an invalid percent-encoding in its user or password; write % as %25');
   }
 }
 
-/** The Sentinels are spoken to as the servers are, but for what is said otherwise. */
+/** The Sentinels use the login of the servers, unless the options override it. */
 function sentinelIn(options: URLSearchParams, servers: Login): RedisTarget['sentinel'] {
   for (const option of options.keys()) {
-    if (!knownOptions.includes(option)) throw new Error(`has the option "${option}", which is not known`);
+    if (!knownOptions.includes(option)) throw new Error(`has the unknown option "${option}"`);
   }
   const name = options.get('sentinel');
   if (!name) {
-    const lost = knownOptions.find((option) => option.startsWith('sentinel') && options.has(option));
-    if (lost) throw new Error(`has the option "${lost}", but no ?sentinel=NAME`);
+    const orphan = knownOptions.find((option) => option.startsWith('sentinel') && options.has(option));
+    if (orphan) throw new Error(`has the option "${orphan}" without ?sentinel=NAME`);
     return undefined;
   }
   return { name, tls: sentinelTls(options.get('sentinelTls'), servers), ...sentinelUser(options, servers) };
 }
 
-function sentinelTls(said: string | null, { tls }: Login): boolean {
-  if (said === null) return tls;
-  if (said !== 'true' && said !== 'false') throw new Error('must have true or false as "sentinelTls"');
-  return said === 'true';
+function sentinelTls(value: string | null, { tls }: Login): boolean {
+  if (value === null) return tls;
+  if (value !== 'true' && value !== 'false') throw new Error('must have "sentinelTls" set to true or false');
+  return value === 'true';
 }
 
-/** A password of their own comes with a user of their own; an empty one means that they want none. */
+/** A separate password implies a separate user. An empty password means none. */
 function sentinelUser(options: URLSearchParams, { username, password }: Login): Omit<Login, 'tls'> {
   const [ownUser, ownPassword] = [options.get('sentinelUser'), options.get('sentinelPassword')];
   if (ownUser === null && ownPassword === null) return { username, password };
@@ -88,6 +88,6 @@ function sentinelUser(options: URLSearchParams, { username, password }: Login): 
 function nodeOf(text: string, usualPort: number): Address {
   const [, host, port = usualPort] = /^(\[[0-9a-f:.]+\]|[^:@\s]+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
   if (!host) throw new Error('must look like redis://host:6379');
-  if (Number(port) < 1 || Number(port) > 65_535) throw new Error('names a port that is not from 1 to 65535');
+  if (Number(port) < 1 || Number(port) > 65_535) throw new Error('has a port outside the range 1 to 65535');
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }

@@ -1,4 +1,4 @@
-/** A script for Redis: sent whole once, named by its digest from then on. */
+/** A Lua script. It is sent in full once, and referenced by its digest afterwards. */
 import { createHash } from 'node:crypto';
 
 export interface Script {

@@ -1,8 +1,7 @@
 /**
- * The connection on which a node hears the others. It knows what it listens to, and where: on a new connection it
- * listens to all of it again before it says that it is back. The library has this for each of its modes, but it tells
- * of no return in a cluster, and with Sentinel it forgets what it listened to, or leaves connections behind, when the
- * primary is tried before it is replaced.
+ * The connection for messages of other nodes. After a reconnect it subscribes to all channels again before it reports
+ * `onReconnect`. The library's own subscriptions do not report a reconnect in a cluster, and with Sentinel they lose
+ * channels or leak connections if the primary is tried before it is replaced.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@redis/client';
@@ -17,19 +16,19 @@ export interface Subscriber {
   close(): void;
 }
 
-export interface Hearing {
+export interface SubscriptionHandlers {
   onMessage: (message: string, channel: string) => void;
-  /** Messages before this may have been missed. */
+  /** Earlier messages may have been missed. */
   onReconnect: () => void;
 }
 
-type Post = Pick<OpenedClient, 'subscriberAddress' | 'onMove'>;
+type AddressSource = Pick<OpenedClient, 'subscriberAddress' | 'onMove'>;
 
-/** Resolves when it listens for the first time. */
+/** Resolves after the first connection. */
 export async function openSubscriber(
-  post: Post,
+  source: AddressSource,
   target: RedisTarget,
-  { onMessage, onReconnect }: Hearing,
+  { onMessage, onReconnect }: SubscriptionHandlers,
 ): Promise<Subscriber> {
   const channels = new Set<string>();
   const { promise: listening, resolve: listens } = Promise.withResolvers<void>();
@@ -37,9 +36,9 @@ export async function openSubscriber(
   let leave: () => void = () => undefined;
   let closed = false;
 
-  /** Settles when this connection is lost; rejects when it did not come about. */
+  /** Settles when this connection is lost. Rejects if it could not be established. */
   async function listen(tries: number): Promise<void> {
-    const connection = createConnection(post, target, tries);
+    const connection = createConnection(source, target, tries);
     leave = connection.leave;
     try {
       await connection.client.connect();
@@ -54,7 +53,7 @@ export async function openSubscriber(
     }
   }
 
-  async function goOnListening(): Promise<void> {
+  async function keepListening(): Promise<void> {
     for (let tries = 0; !closed; tries++) {
       await listen(tries).then(
         () => {
@@ -76,8 +75,8 @@ export async function openSubscriber(
     leave();
   }
 
-  post.onMove(() => leave());
-  void goOnListening();
+  source.onMove(() => leave());
+  void keepListening();
   await connectWithin(
     () => listening,
     () => undefined,
@@ -88,7 +87,7 @@ export async function openSubscriber(
 
   return {
     async subscribe(channel) {
-      // Before the answer: whoever leaves meanwhile takes it away again.
+      // Before the response, because an unsubscribe may happen in between.
       channels.add(channel);
       try {
         await connected().subscribe(channel, onMessage);
@@ -108,10 +107,10 @@ export async function openSubscriber(
 
 type Connection = ReturnType<typeof createConnection>;
 
-/** It is left at the first sign of trouble: where the next one goes is for us to say. */
-function createConnection(post: Post, target: RedisTarget, tries: number) {
-  const address = post.subscriberAddress(tries);
-  // The library would take the usual port of this machine.
+/** Closed at the first error, because we choose the next server ourselves. */
+function createConnection(source: AddressSource, target: RedisTarget, tries: number) {
+  const address = source.subscriberAddress(tries);
+  // The library would connect to the default port of this machine.
   if (!address) throw new Error('no server is known');
   const client = createClient(optionsFor(target, address));
   const { promise: lost, resolve } = Promise.withResolvers<void>();

@@ -1,12 +1,12 @@
-/** Edits as values that can be rebased, composed and inverted, by CodeMirror's change sets. */
+/** Edits as CodeMirror change sets, which can be rebased, composed and inverted. */
 import { ChangeSet, type Text } from '@codemirror/state';
 import type { TextEdit } from './edits.ts';
 
 export type Changes = ChangeSet;
 
 /**
- * No text has two high surrogates in a row, so inserted text is never split into lines: every string comes back as it
- * was, and a million line feeds cost no more than a million letters.
+ * Well-formed text has no two high surrogates in a row, so inserted text is never split into lines: every string is
+ * preserved, and a million line feeds cost no more than a million letters.
  */
 const lineSeparator = '\ud800\ud800';
 
@@ -24,21 +24,21 @@ export function toEdits(changes: Changes): TextEdit[] {
   return edits;
 }
 
-/** Two changes of the same text, each rebased onto the result of the other: applied in either order they agree. */
+/** Two changes of the same text, each rebased onto the other. Both orders produce the same result. */
 export interface Rebased {
   mine: Changes;
   theirs: Changes;
 }
 
 /**
- * Client and server rebase an edit step by step over the same log, from the form that it had on the wire. The results
- * are not normalized in between: that would change where further steps put insertions.
+ * Client and server rebase an edit step by step over the same log, starting from its transmitted form. Intermediate
+ * results are not normalized, because that would change where later steps put insertions.
  */
 export function rebase(mine: Changes, theirs: Changes, mineFirst: boolean): Rebased {
   return { mine: mine.map(theirs, mineFirst), theirs: theirs.map(mine, !mineFirst) };
 }
 
-/** Adjacent changes as one: the form that they have as edits. Returns the same object where they are so already. */
+/** Joins adjacent changes, as in their form as edits. Returns the same object if there are none. */
 export function normalize(changes: Changes): Changes {
   if (!hasAdjacentChanges(changes)) return changes;
   const joined: { from: number; to: number; insert: Text }[] = [];

@@ -1,8 +1,8 @@
-/** The smallest edits from one text to another that are found in bounded time. */
+/** Finds small edits from one text to another in bounded time. */
 import { diffArrays } from 'diff/lib/diff/array.js';
 import { cutsPair, type TextEdit } from './edits.ts';
 
-/** The work grows with the square of the differences. This much for one diff takes some 20 ms; then larger edits do. */
+/** The work grows with the square of the differences. This limit takes about 20 ms; beyond it, edits are larger. */
 const maxWork = 100_000;
 const maxDifferences = 300;
 const maxEdits = 1000;
@@ -17,18 +17,18 @@ export function diffTexts(before: string, after: string): TextEdit[] {
   return edits.length > maxEdits ? [whole] : edits;
 }
 
-/** What may still be spent on all parts of a diff together. */
+/** The remaining work for all parts of a diff. */
 interface Budget {
   left: number;
 }
 
-/** Without what the replaced and the inserted text begin and end with alike. */
+/** Removes the common prefix and suffix of the replaced and the inserted text. */
 function trim({ from, to, insert }: TextEdit, before: string): TextEdit {
   const { start, end } = commonEdges(before.slice(from, to), insert);
   return { from: from + start, to: to - end, insert: insert.slice(start, insert.length - end) };
 }
 
-/** By lines where it is long, by words where it is short enough. */
+/** Splits a long edit by lines, a short one by words. */
 function refine(edit: TextEdit, before: string, budget: Budget): TextEdit[] {
   const removed = before.slice(edit.from, edit.to);
   if (removed === '' || edit.insert === '') return [edit];
@@ -48,7 +48,7 @@ function byWords(edit: TextEdit, removed: string, budget: Budget): TextEdit[] {
   return split(edit, words, newWords, budget) ?? [edit];
 }
 
-/** The edit as several, between which tokens stay; undefined when there are too many differences. */
+/** Splits the edit into several with unchanged tokens between them; undefined if there are too many differences. */
 function split({ from }: TextEdit, before: string[], after: string[], budget: Budget): TextEdit[] | undefined {
   const maxEditLength = Math.min(maxDifferences, Math.floor(Math.sqrt(budget.left)));
   const parts = diffArrays(before, after, { maxEditLength });
@@ -76,10 +76,10 @@ function split({ from }: TextEdit, before: string[], after: string[], budget: Bu
 }
 
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-/** Words, and every other character by itself. */
+/** Words, and every other character separately. */
 const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}\p{M}_]+|\r\n|./gsu) ?? [];
 
-/** How many code units two texts begin and end with alike, without overlap and without splitting a surrogate pair. */
+/** The lengths of the common prefix and suffix, without overlap and without splitting a surrogate pair. */
 function commonEdges(one: string, other: string): { start: number; end: number } {
   const shortest = Math.min(one.length, other.length);
   let start = 0;

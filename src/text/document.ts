@@ -1,19 +1,19 @@
-/** A text that is edited often: an edit costs what it changes, not what the text has. */
+/** A text for frequent edits. The cost of an edit depends on its size, not on the size of the text. */
 import type { TextEdit } from './edits.ts';
 
-/** With more pieces than this, looking for a position takes longer than joining them. */
+/** With more pieces, finding a position takes longer than joining them. */
 const maxPieces = 1024;
 const shortPiece = 64;
 
 /**
- * The text in pieces, which edits cut and add. It is immutable, so earlier versions can be kept at little cost. Unlike a
- * rope of lines it does not depend on what is in the text: a rope took 250 ms to load 1 MiB of line feeds, and 145 ms
- * for an edit of 1,000 ranges in one long line.
+ * The text as pieces, which edits split and add. It is immutable, so keeping earlier versions is cheap. Unlike a rope
+ * of lines, its cost does not depend on the content: a rope took 250 ms to load 1 MiB of line feeds, and 145 ms for an
+ * edit of 1,000 ranges in one long line.
  */
 export class TextDocument {
   readonly length: number;
   #pieces: readonly string[];
-  /** How long the text was that the pieces are cut from: while they are there, all of it stays in memory. */
+  /** The length of the text that the pieces are slices of. All of it stays in memory as long as they do. */
   readonly #heldLength: number;
 
   private constructor(pieces: readonly string[], length: number, heldLength: number) {
@@ -51,17 +51,17 @@ export class TextDocument {
     return pieces.join('');
   }
 
-  /** Joins the pieces. Worth it before many positions are looked up. */
+  /** Joins the pieces, which speeds up later lookups of positions. */
   toString(): string {
     if (this.#pieces.length !== 1) this.#pieces = [this.#pieces.join('')];
     return this.#pieces[0] as string;
   }
 }
 
-/** A string of its own: a single slice would be returned as it is, and keep the text that it was cut from. */
+/** Forces a copy: a single slice would keep the original text in memory. */
 const copyOf = (pieces: readonly string[]): string => ` ${pieces.join('')}`.slice(1);
 
-/** Short ones are joined, such as the letters of a word. */
+/** Joins short pieces, such as the letters of a word. */
 function addPiece(pieces: string[], piece: string): void {
   const last = pieces.at(-1);
   if (last !== undefined && last.length + piece.length <= shortPiece) pieces[pieces.length - 1] = last + piece;
@@ -71,7 +71,7 @@ function addPiece(pieces: string[], piece: string): void {
 class PieceReader {
   readonly #pieces: readonly string[];
   #index = 0;
-  /** Where the piece at the index begins. */
+  /** The start position of the piece at the index. */
   #start = 0;
   #position = 0;
 
@@ -79,7 +79,7 @@ class PieceReader {
     this.#pieces = pieces;
   }
 
-  /** Moves on to a position, and adds what it passes to `passed`. */
+  /** Advances to a position, and adds the text before it to `passed`. */
   readTo(position: number, passed?: string[]): void {
     while (this.#position < position) {
       const piece = this.#pieces[this.#index] as string;

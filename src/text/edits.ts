@@ -1,13 +1,13 @@
-/** Edits of a text: replaced ranges, as clients send them and as the log of a room keeps them. */
+/** Edits of a text: replaced ranges, as sent by clients and stored in the log of a room. */
 
-/** Replaces `from` up to `to`, in UTF-16 code units of the text before, by `insert`. */
+/** Replaces the range from `from` to `to`, in UTF-16 code units of the previous text, by `insert`. */
 export interface TextEdit {
   from: number;
   to: number;
   insert: string;
 }
 
-/** A list of edits is ascending and does not overlap; all positions refer to the same text. */
+/** Edits are in ascending order and do not overlap. All positions refer to the same text. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = '';
   let position = 0;
@@ -22,7 +22,7 @@ export function lengthAfter(length: number, edits: readonly TextEdit[]): number 
   return edits.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), length);
 }
 
-/** The edits that lead back, from the text after to the text before. */
+/** The edits that undo these edits. */
 export function invertEdits(edits: readonly TextEdit[], before: string): TextEdit[] {
   let shift = 0;
   return edits.map(({ from, to, insert }) => {
@@ -34,7 +34,7 @@ export function invertEdits(edits: readonly TextEdit[], before: string): TextEdi
 
 export type EditProblem = 'out-of-range' | 'overlapping' | 'not-well-formed';
 
-/** The first rule that a list of edits breaks on a text of this length, and where; undefined when it breaks none. */
+/** The first problem of the edits for a text of this length, with its index; undefined if there is none. */
 export function findProblem(
   edits: readonly TextEdit[],
   length: number,
@@ -49,7 +49,7 @@ export function findProblem(
   return undefined;
 }
 
-/** Whether a position between these two code units would cut a surrogate pair in half. */
+/** Whether a position between these two code units splits a surrogate pair. */
 export const splitsPair = (before: number, after: number): boolean =>
   before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
 
@@ -58,9 +58,9 @@ export const cutsPair = (text: string, position: number): boolean =>
   splitsPair(text.charCodeAt(position - 1), text.charCodeAt(position));
 
 /**
- * Whether the insertion of one device goes before that of another at the same position. Sorting by device keeps what
- * each of them types in one piece; the order of arrival would tear words apart. A write without a device sorts last.
- * For two equal devices it is false: the one that is in the log goes first.
+ * Whether the insertion of one device goes before that of another at the same position. Ordering by device keeps the
+ * text of each device in one piece; the order of arrival would interleave words. A write without a device goes last.
+ * For equal devices it is false: the insertion in the log goes first.
  */
 export function insertsBefore(device: string | undefined, other: string | undefined): boolean {
   if (device === undefined) return false;

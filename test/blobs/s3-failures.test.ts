@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { openS3Blobs, type Patience, usualPatience } from '../../src/blobs/s3.ts';
+import { defaultTimeouts, openS3Blobs, type Timeouts } from '../../src/blobs/s3.ts';
 import type { BlobStore } from '../../src/core/ports.ts';
 import { newName, put, strays } from '../contract/blobs.ts';
 import { eventually } from '../support/eventually.ts';
@@ -40,7 +40,7 @@ describe('s3: a store that is away', { timeout: 60_000 }, () => {
 
   it('[RUN-2] is said to be within 2 s where it does not let us connect', async (t) => {
     t.mock.method(dns, 'lookup', (() => undefined) as unknown as typeof dns.lookup);
-    assert.ok(usualPatience.connect < 2000);
+    assert.ok(defaultTimeouts.connect < 2000);
     const { blobs, assertNothingLeft } = await open(t, 'http://silent.invalid', { connect: 200 });
     for (const [what, question] of questions(blobs)) {
       assert.ok((await refusalMs(question)) < soonMs, what);
@@ -327,7 +327,7 @@ async function keysUnder(prefix: string): Promise<string[]> {
 
 let opened = 0;
 
-async function open(t: TestContext, endpoint: string, patience: Partial<Patience> = {}, bucket = s3.bucket) {
+async function open(t: TestContext, endpoint: string, patience: Partial<Timeouts> = {}, bucket = s3.bucket) {
   const spool = await mkdtemp(join(tmpdir(), 'poproom-spool-'));
   t.after(() => rm(spool, { recursive: true }));
   const prefix = `failures-${++opened}/`;

@@ -199,7 +199,7 @@ describe('poproom clip', () => {
     const clipping = cli.start(['clip', code]);
     await holds(cli, 'stays');
     await copy(cli, 'x'.repeat(101));
-    await clipping.shows('What you copied did not go to the room: The text may have at most 100 bytes of UTF-8.\n');
+    await clipping.shows('What you copied did not go to the room: The text exceeds the limit of 100 bytes of UTF-8.\n');
     assert.equal(await text(), 'stays');
     await copy(cli, 'short enough');
     await eventually('the room has it', async () => (await text()) === 'short enough');

@@ -23,7 +23,7 @@ describe('the PIN of a room', () => {
       `PIN of room ${room}: `,
       'A PIN is four digits.',
       `PIN of room ${room}: `,
-      'This is not the PIN of the room; 4 tries are left.',
+      'Wrong PIN. 4 tries left.',
       `PIN of room ${room}: `,
       'guarded',
       '',
@@ -100,7 +100,7 @@ describe('the PIN of a room', () => {
     asking.type('9999\r');
     const { code, stdout } = await asking.ended;
     assert.equal(code, 4);
-    assert.match(stdout, /poproom: This is not the PIN of the room; try again in 30 seconds\.\r\n$/);
+    assert.match(stdout, /poproom: Wrong PIN\. Try again in 30 seconds\.\r\n$/);
     const locked = await cli.run(['get', room], { env: { POPROOM_PIN: '4821' } });
     assert.deepEqual([locked.code, locked.stdout], [4, '']);
     assert.match(locked.stderr, /Too many wrong PINs/);

@@ -36,7 +36,7 @@ describe('the page of the API', () => {
 
   it('[DOCS-2] begins with commands that work, one after the other', async (t) => {
     const { run } = await (await openStage(t)).setScene('');
-    const blocks = ['Three commands', 'API keys'].flatMap((heading) => section(heading).blocks.filter(isCurl));
+    const blocks = ['Quick start', 'API keys'].flatMap((heading) => section(heading).blocks.filter(isCurl));
     const answers = curlAnswers(await endedWell(run(blocks.map(({ text }) => text).join('\n'))));
     assert.deepEqual(
       answers.map(({ status }) => status),

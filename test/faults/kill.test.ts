@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { createLocalBus } from '../../src/bus/local.ts';
 import { guardRules } from '../../src/core/limits.ts';
-import { removeStrays, sweepRooms } from '../../src/core/sweep.ts';
+import { removeOrphanBlobs, sweepRooms } from '../../src/core/sweep.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { isLongForm } from '../hostile/long-form.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
@@ -74,7 +74,7 @@ async function assertNothingElse(folder: string, filesThere: number): Promise<vo
       ...{ bus: createLocalBus(), clock, secret: '' },
     };
     await sweepRooms(parts);
-    await removeStrays(parts);
+    await removeOrphanBlobs(parts);
     assert.deepEqual(await unfinishedBlobs(folder), []);
     assert.deepEqual(await store.rooms.listTrash(1), []);
     const left = (await storedBlobs(folder)).map((path) => basename(path));

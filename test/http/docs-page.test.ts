@@ -32,7 +32,7 @@ describe('the page of the API', () => {
 
   it('[API-11] begins with three commands, and goes on with PIN, keys, limits and errors', () => {
     const titles = [...page.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title);
-    assert.equal(titles[0], 'Three commands');
+    assert.equal(titles[0], 'Quick start');
     for (const title of ['PIN', 'API keys', 'Rate limits', 'Errors']) assert.ok(titles.includes(title), title);
   });
 

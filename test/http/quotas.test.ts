@@ -28,7 +28,7 @@ describe('the quota of a client', () => {
     const refused = await send(two, 424 * KiB + 1);
     assertError(refused, 413, 'QUOTA_EXCEEDED');
     const { message, details } = refused.json.error;
-    assert.match(message, /^You have stored 0\.6 MiB of at most 1 MiB; /);
+    assert.match(message, /^You are using 0\.6 MiB of 1 MiB\. /);
     const { expiresAt } = (await api.get(`/api/rooms/${one}`)).json;
     assert.deepEqual(details, { scope: 'client', used: 600 * KiB, maximum: 1024 * KiB, freesAt: expiresAt });
     assert.equal((await send(two, 424 * KiB)).status, 201, 'the last byte fits');

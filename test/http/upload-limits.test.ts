@@ -28,7 +28,7 @@ describe('the largest file', () => {
         const { message, details } = json.error;
         assert.deepEqual(
           [message, details],
-          ['A file may have at most 10 MiB (10,485,760 bytes).', { maximum: largest }],
+          ['The file exceeds the limit of 10 MiB (10,485,760 bytes).', { maximum: largest }],
         );
         await assertNothingStays(server, room);
       });

@@ -84,7 +84,7 @@ describe('poproom serve', () => {
   it('[RUN-1] refuses a lifetime over the longest', async () => {
     const { code, stderr } = await run(['serve'], { POPROOM_ROOM_TTL: '2d', POPROOM_ROOM_MAX_TTL: '1d' });
     assert.equal(code, 2);
-    assert.match(stderr, /POPROOM_ROOM_TTL must not be over POPROOM_ROOM_MAX_TTL/);
+    assert.match(stderr, /POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL/);
   });
 
   it('[RUN-6] does not start on a folder that another server has, and does when that one is gone', async (t) => {
@@ -92,7 +92,7 @@ describe('poproom serve', () => {
     const first = await startProcess(t, folder);
     const { code, stdout, stderr } = await run(['serve'], { POPROOM_DATA_DIR: folder });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(stderr, `poproom: Another Poproom server is running on the folder ${folder}.\n`);
+    assert.equal(stderr, `poproom: Another Poproom server is using the folder ${folder}.\n`);
     assert.equal((await first.api.get('/api/health')).status, 200);
     await first.end('SIGKILL');
     const second = await startProcess(t, folder);

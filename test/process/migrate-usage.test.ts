@@ -27,7 +27,7 @@ describe('poproom migrate', () => {
       [['--from', 'sqlite:', ...to], /--from must be sqlite:FOLDER/],
       [[...from, '--to', 'sqlite://data'], /--to must be sqlite:FOLDER/],
       [[...from, '--to', 'redis://user:pass-word@', '--to-files', 's3://bucket'], /--to must look like redis:/],
-      [[...from, '--to', `${host}?x=1`, '--to-files', 's3://bucket'], /--to has the option "x"/],
+      [[...from, '--to', `${host}?x=1`, '--to-files', 's3://bucket'], /--to has the unknown option "x"/],
       [[...from, '--to', host], /Redis keeps no files: say where they are with --to-files/],
       [[...from, '--to', host, '--to-files', 'ftp://x'], /--to-files must be disk:FOLDER or a bucket/],
     ];
@@ -63,8 +63,8 @@ describe('poproom migrate', () => {
       [sameRedis, /--from and --to are the same/],
     ];
     const silent: [args: string[], says: RegExp][] = [
-      [[...from, '--to', host, '--to-files', `disk:${folder}`], /The Redis at 127\.0\.0\.1:1 does not answer/],
-      [[...from, ...to, '--to-files', 's3://bucket'], /The bucket bucket does not answer; look at POPROOM_S3/],
+      [[...from, '--to', host, '--to-files', `disk:${folder}`], /Redis at 127\.0\.0\.1:1 does not respond/],
+      [[...from, ...to, '--to-files', 's3://bucket'], /The bucket bucket does not respond\. Check POPROOM_S3/],
     ];
     for (const [args, says] of wrong) await assertRefused(args, says, 2);
     for (const [args, says] of silent) await assertRefused(args, says, 1);

@@ -205,9 +205,9 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
       again.stderr,
       /^poproom: Not everything is the same at both ends; what was there was left as it is:$/m,
     );
-    assert.match(again.stderr, new RegExp(`^ {2}room ${changed}: its text is another there$`, 'm'));
-    assert.match(again.stderr, new RegExp(`^ {2}room ${namesake}: another room has this code there$`, 'm'));
-    assert.match(again.stderr, /^ {2}the key "laptop" \(.*\) is another there, or one of the two is revoked$/m);
+    assert.match(again.stderr, new RegExp(`^ {2}room ${changed}: its text differs$`, 'm'));
+    assert.match(again.stderr, new RegExp(`^ {2}room ${namesake}: another room has this code at the target$`, 'm'));
+    assert.match(again.stderr, /^ {2}the key "laptop" \(.*\) differs at the target, or one of the two is revoked$/m);
     assert.match(again.stdout, /^Moved 1 rooms, .*$\n^Compared 43 rooms, .*: 3 differ\.$/m);
     const after = await startProcess(t, fresh, env);
     assert.equal((await after.api.get(`/api/rooms/${changed}/content`)).json.content, 'mine');
@@ -224,14 +224,14 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const args = ['--from', `sqlite:${folder}`, '--to', `sqlite:${fresh}`];
     const first = await migrate(args);
     assert.equal(first.code, 1);
-    assert.match(first.stderr, /^ {2}room \w+: the file ".*" is missing or damaged where it comes from$/m);
+    assert.match(first.stderr, /^ {2}room \w+: the file ".*" is missing or damaged at the source$/m);
 
     await cp(missing.replace(folder, source), missing);
     await writeFile(damaged.replace(folder, fresh), Buffer.alloc((await stat(damaged)).size, '?'));
     const second = await migrate(args);
     assert.equal(second.code, 1);
     assert.match(second.stdout, /^Moved 0 rooms, 1 files/m);
-    assert.match(second.stderr, /^ {2}room \w+: the file ".*" has other bytes there$/m);
+    assert.match(second.stderr, /^ {2}room \w+: the file ".*" differs at the target$/m);
   });
 
   it('[MOVE-4] touches no folder on which a server runs', async (t) => {
@@ -240,7 +240,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const server = await startProcess(t, folder, env);
     const asSource = await migrate(['--from', `sqlite:${folder}`, '--to', `sqlite:${fresh}`]);
     const asTarget = await migrate(['--from', `sqlite:${source}`, '--to', `sqlite:${folder}`]);
-    const says = `poproom: Another Poproom server is running on the folder ${folder}. Stop it first.\n`;
+    const says = `poproom: Another Poproom server is using the folder ${folder}. Stop it first.\n`;
     assert.deepEqual([asSource.code, asSource.stdout, asSource.stderr], [1, '', says]);
     assert.deepEqual([asTarget.code, asTarget.stdout, asTarget.stderr], [1, '', says]);
     await assert.rejects(stat(fresh));

@@ -9,10 +9,10 @@ describe('an address of Redis', () => {
   const wrong: Record<string, RegExp> = {
     'redis://one,two': /^POPROOM_STORE names several servers/,
     'redis://user:pass-word%ZZ@host': /^POPROOM_STORE has a % /,
-    'redis://host:99999': /^POPROOM_STORE names a port /,
-    'redis://host:0': /^POPROOM_STORE names a port /,
+    'redis://host:99999': /^POPROOM_STORE has a port /,
+    'redis://host:0': /^POPROOM_STORE has a port /,
     'redis://user:pass-word@word@host': /^POPROOM_STORE must look like /,
-    'redis://:pass-word@host?colour=red': /^POPROOM_STORE has the option "colour"/,
+    'redis://:pass-word@host?colour=red': /^POPROOM_STORE has the unknown option "colour"/,
   };
   for (const [address, why] of Object.entries(wrong)) {
     it(`[RUN-1] that cannot be is named with the other settings: ${address}`, () => {

@@ -53,7 +53,7 @@ describe('an address of Redis', () => {
     ['redis://', /must look like/],
     ['redis://a,b', /several servers/],
     ['redis://a/1?cluster', /a cluster does not have/],
-    ['redis://a?color=red', /"color", which is not known/],
+    ['redis://a?color=red', /unknown option "color"/],
     ['redis://a?sentinelPassword=x', /"sentinelPassword", but no \?sentinel=NAME/],
     ['redis://a?sentinel=s&sentinelTls=maybe', /true or false/],
   ];

@@ -9,47 +9,47 @@ interface Count {
   until: number;
 }
 
-const newLedger = () => new CounterTable<Count>('test', ({ until }) => until);
+const newTable = () => new CounterTable<Count>('test', ({ until }) => until);
 
-describe('a ledger', () => {
+describe('a counter table', () => {
   it('[GUESS-8] forgets the oldest that may be dropped, on the disk too, and none that must stay', () => {
-    const ledger = newLedger();
+    const table = newTable();
     const mayDrop = ({ count }: Count) => count === 0;
     for (const [key, count] of Object.entries({ first: 1, second: 0, third: 2, fourth: 0 })) {
-      ledger.start(key, { count, until: 1000 });
+      table.start(key, { count, until: 1000 });
     }
     assert.deepEqual(
-      Array.from({ length: 3 }, () => ledger.dropOldest(mayDrop)),
+      Array.from({ length: 3 }, () => table.dropOldest(mayDrop)),
       [true, true, false],
     );
-    const rows = new Map(ledger.takeDirty().map(({ key, state }) => [key, state !== null]));
+    const rows = new Map(table.takeDirty().map(({ key, state }) => [key, state !== null]));
     assert.deepEqual(Object.fromEntries(rows), { first: true, second: false, third: true, fourth: false });
-    assert.deepEqual(ledger.takeDirty(), []);
+    assert.deepEqual(table.takeDirty(), []);
   });
 
   it('[GUESS-8] looks at a few counters at a time, and goes on where it stopped', () => {
-    const ledger = newLedger();
-    for (let n = 0; n < 100; n++) ledger.start(`kept ${n}`, { count: 1, until: 1000 });
-    ledger.start('idle', { count: 0, until: 1000 });
+    const table = newTable();
+    for (let n = 0; n < 100; n++) table.start(`kept ${n}`, { count: 1, until: 1000 });
+    table.start('idle', { count: 0, until: 1000 });
     let looked = 0;
     const mayDrop = ({ count }: Count) => {
       looked += 1;
       return count === 0;
     };
     let calls = 1;
-    while (!ledger.dropOldest(mayDrop)) calls += 1;
+    while (!table.dropOldest(mayDrop)) calls += 1;
     assert.ok(looked <= 101 + calls && looked / calls < 20, `${looked} looks in ${calls} calls`);
-    assert.equal(ledger.size, 100);
+    assert.equal(table.size, 100);
   });
 
   it('[RUN-7] drops those that are over, and tells of none that is', () => {
-    const ledger = newLedger();
-    ledger.start('over', { count: 1, until: 100 });
-    ledger.start('going on', { count: 1, until: 200 });
-    assert.equal(ledger.get('over', 100), undefined);
-    ledger.dropExpired(100);
-    assert.equal(ledger.size, 1);
-    assert.ok(ledger.get('going on', 199));
+    const table = newTable();
+    table.start('over', { count: 1, until: 100 });
+    table.start('going on', { count: 1, until: 200 });
+    assert.equal(table.get('over', 100), undefined);
+    table.dropExpired(100);
+    assert.equal(table.size, 1);
+    assert.ok(table.get('going on', 199));
   });
 });
 

@@ -65,7 +65,7 @@ describe('sqlite: one server a folder', () => {
     await openStore(t, folder);
     assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }), {
       code: 'UNAVAILABLE',
-      message: `Another Poproom server is running on the folder ${folder}.`,
+      message: `Another Poproom server is using the folder ${folder}.`,
     });
   });
 

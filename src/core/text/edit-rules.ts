@@ -1,4 +1,4 @@
-/** What edits must be like, and the errors for those that are not. */
+/** Validation of edits, and its errors. */
 import type { TextDocument } from '../../text/document.ts';
 import { type EditProblem, findProblem, splitsPair, type TextEdit } from '../../text/edits.ts';
 import { PoproomError } from '../errors.ts';
@@ -9,11 +9,11 @@ export function checkEdits(edits: readonly TextEdit[], length: number): void {
   if (found) throw invalidEdit(found.index, problemTexts[found.problem](length));
 }
 
-/** On the text that they apply to. Edits that were valid for their own version cannot come to split a pair here. */
+/** Checks surrogate pairs in the text that the edits apply to. Rebasing valid edits never splits a pair. */
 export function checkPairs(edits: readonly TextEdit[], document: TextDocument): void {
   for (const [index, { from, to }] of edits.entries()) {
     if (splitsPairAt(document, from) || splitsPairAt(document, to)) {
-      throw invalidEdit(index, 'begins or ends inside a surrogate pair.');
+      throw invalidEdit(index, 'starts or ends inside a surrogate pair.');
     }
   }
 }
@@ -26,8 +26,8 @@ function splitsPairAt(document: TextDocument, position: number): boolean {
 
 const problemTexts: Record<EditProblem, (length: number) => string> = {
   'out-of-range': (length) => `is outside the text, which has ${length} UTF-16 code units in that version.`,
-  overlapping: () => 'begins before the end of the edit before it; edits must be ascending and must not overlap.',
-  'not-well-formed': () => 'inserts half of a surrogate pair, which is not text.',
+  overlapping: () => 'overlaps the previous edit. Edits must be in ascending order and must not overlap.',
+  'not-well-formed': () => 'inserts half of a surrogate pair, which is not valid text.',
 };
 
 function invalidEdit(index: number, sentence: string): PoproomError {
@@ -36,9 +36,13 @@ function invalidEdit(index: number, sentence: string): PoproomError {
 
 export function checkContent(content: string, largest: number): void {
   if (!content.isWellFormed()) {
-    throw new PoproomError('VALIDATION_FAILED', '"content" contains half of a surrogate pair, which is not text.', {
-      details: { field: 'content' },
-    });
+    throw new PoproomError(
+      'VALIDATION_FAILED',
+      '"content" contains half of a surrogate pair, which is not valid text.',
+      {
+        details: { field: 'content' },
+      },
+    );
   }
   checkSize(Buffer.byteLength(content), largest);
 }
@@ -48,7 +52,7 @@ export function checkSize(bytes: number, largest: number): void {
 }
 
 function contentTooLarge(largest: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The text may have at most ${largest} bytes of UTF-8.`, {
+  return new PoproomError('CONTENT_TOO_LARGE', `The text exceeds the limit of ${largest} bytes of UTF-8.`, {
     details: { maximum: largest },
   });
 }
@@ -56,24 +60,24 @@ function contentTooLarge(largest: number): PoproomError {
 export function reusedRef(version: number): PoproomError {
   return new PoproomError(
     'VALIDATION_FAILED',
-    '"ref" was used before, for another edit; use a new one for each edit.',
+    '"ref" was already used for another edit. Use a new "ref" for each edit.',
     {
       details: { field: 'ref', version },
     },
   );
 }
 
-/** Which base it was, and which there are. */
+/** Names the requested and the current version. */
 export function unknownBase(baseVersion: number, current: number): PoproomError {
   const message =
     baseVersion > current
-      ? `Version ${baseVersion} does not exist yet; the current version is ${current}.`
-      : `Version ${baseVersion} is too old to rebase on; the current version is ${current}. Read the text and edit that.`;
+      ? `Version ${baseVersion} does not exist yet. The current version is ${current}.`
+      : `Version ${baseVersion} is too old. Read the current version, ${current}, and edit that.`;
   return new PoproomError('VERSION_CONFLICT', message, { details: { version: current } });
 }
 
 export function versionConflict({ content, version, writtenAt }: Content): PoproomError {
-  return new PoproomError('VERSION_CONFLICT', 'The text was changed by someone else; nothing was overwritten.', {
+  return new PoproomError('VERSION_CONFLICT', 'Someone else has changed the text. Nothing was overwritten.', {
     details: { content, version, timestamp: new Date(writtenAt).toISOString() },
   });
 }

@@ -1,16 +1,16 @@
-/** Working texts of the rooms that are being edited. The longest unused are dropped first, and all after a while. */
+/** Texts that are being edited. The least recently used are dropped first, and all when idle. */
 import type { RoomCode } from '../room-code.ts';
 import type { WorkingText } from './working-text.ts';
 
-/** Of all texts together; about bytes. */
+/** The total for all texts, in approximate bytes. */
 const maxCost = 64 * 1024 * 1024;
-/** A text is dropped when it was not used for one to two of these. Reading it again takes about a millisecond. */
+/** A text is dropped after one to two of these without use. Reading it again takes about a millisecond. */
 const idleMs = 10_000;
 
 interface CachedText {
   text: WorkingText;
   cost: number;
-  /** Since the last look for idle ones. */
+  /** Since the last check for idle texts. */
   wasUsed: boolean;
 }
 
@@ -28,7 +28,7 @@ export class TextCache {
     return this.#texts.get(code)?.text;
   }
 
-  /** Notes that it was used, and what it costs by now. */
+  /** Marks the text as used and updates its cost. */
   put(code: RoomCode, text: WorkingText): void {
     const { cost } = text;
     const cached = this.#texts.get(code);
@@ -40,7 +40,7 @@ export class TextCache {
       this.delete(code);
       this.#keep(code, { text, cost, wasUsed: true });
     }
-    if (this.#cost > maxCost) this.#makeRoom(code);
+    if (this.#cost > maxCost) this.#evict(code);
     this.#watchIdle();
   }
 
@@ -53,15 +53,15 @@ export class TextCache {
     return this.#cost;
   }
 
-  /** The oldest first; one that was used gets a second chance at the end of the line. */
-  #makeRoom(newest: RoomCode): void {
+  /** Drops the oldest first. A text that was used gets a second chance. */
+  #evict(newest: RoomCode): void {
     let chances = 2 * this.#texts.size;
     for (const [code, cached] of this.#texts) {
       if (this.#cost <= maxCost || chances === 0) return;
       chances -= 1;
-      const mayGo = code !== newest && !cached.wasUsed && cached.text.pending === 0;
+      const canEvict = code !== newest && !cached.wasUsed && cached.text.pending === 0;
       this.delete(code);
-      if (!mayGo) this.#keep(code, { ...cached, wasUsed: false });
+      if (!canEvict) this.#keep(code, { ...cached, wasUsed: false });
     }
   }
 
@@ -70,7 +70,7 @@ export class TextCache {
     this.#cost += cached.cost;
   }
 
-  /** Edits on their way to the store build on it. */
+  /** Edits that the store has not confirmed depend on the text. */
   #deleteUnlessPending(code: RoomCode): void {
     if (this.#texts.get(code)?.text.pending === 0) this.delete(code);
   }

@@ -1,6 +1,6 @@
 /**
- * How long texts count towards the quota of the client that created their room. A text counts with its log and its
- * history, in steps, so that typing seldom changes the charge; up to the first step it does not count.
+ * Charges long texts to the quota of the client that created the room. A text counts with its log and its history, in
+ * steps, so that typing seldom changes the charge. Up to the first step it does not count.
  */
 import type { TextEdit } from '../../text/edits.ts';
 import { PoproomError } from '../errors.ts';
@@ -11,7 +11,7 @@ import { historyLimits, isCheckpointDue, largeEntry } from './retention.ts';
 import { bytesGained, type WorkingText } from './working-text.ts';
 
 const step = 64 * 1024;
-/** UTF-8 needs no more for a code unit. */
+/** The maximum bytes of UTF-8 per UTF-16 code unit. */
 const bytesPerUnit = 3;
 
 export interface TextCharging {
@@ -20,14 +20,14 @@ export interface TextCharging {
   clock: Clock;
 }
 
-/** More bytes than a text counts now. */
+/** A charge that is higher than the current one. */
 export interface DueCharge {
   bytes: number;
-  /** Whether it includes a checkpoint that the edits cause, and that need not be kept. */
+  /** Whether it includes an optional checkpoint that the edits cause. */
   hasCheckpoint: boolean;
 }
 
-/** What a text counts with these edits, where that is more than now; `keepsCheckpoint` if one may be stored with them. */
+/** The charge after these edits, if it increases. `keepsCheckpoint`: whether a checkpoint may be stored too. */
 export function chargeDue(
   text: WorkingText,
   edits: readonly TextEdit[],
@@ -48,13 +48,13 @@ export function chargeDue(
   return after <= paid ? undefined : { bytes: inSteps(after), hasCheckpoint };
 }
 
-/** What the log keeps of them: a large entry is dropped in favour of the full text. */
+/** The bytes that the log keeps: a large entry is replaced by the full text. */
 function loggedBytes(edits: readonly TextEdit[]): number {
   const bytes = edits.reduce((sum, { insert }) => sum + Buffer.byteLength(insert), 0);
   return bytes > largeEntry ? 0 : bytes;
 }
 
-/** By a checkpoint of the text as it is, for which the oldest ones may have to go. */
+/** The growth by a checkpoint of the current text, which may displace the oldest ones. */
 function historyGrowth({ quota, point }: WorkingText): number {
   const before = quota?.historyBytes ?? 0;
   return Math.max(0, historyWith(before, point.bytes) - before);
@@ -64,12 +64,12 @@ const historyWith = (before: number, bytes: number) => Math.min(Math.max(history
 
 const inSteps = (bytes: number) => Math.ceil(bytes / step) * step;
 
-/** To be called when a checkpoint of so many bytes was planned. The store drops the oldest ones over the limit. */
+/** Call this when a checkpoint is planned. The store drops the oldest ones over the limit. */
 export function noteHistory({ quota }: WorkingText, bytes: number): void {
   if (quota) quota.historyBytes = historyWith(quota.historyBytes, bytes);
 }
 
-/** One change of the charge of a room at a time: each sets the whole of it. */
+/** Changes the charge of a room one at a time, because each change sets the total. */
 export function createTextCharges({ storage, limits, clock }: TextCharging) {
   const changing = new Map<RoomCode, Promise<ReachedLimit | undefined>>();
 
@@ -88,15 +88,15 @@ export function createTextCharges({ storage, limits, clock }: TextCharging) {
   }
 
   return {
-    /** Returns the limit that refuses it. Where the charge is being changed, it only waits for that. */
+    /** Returns the limit if it is exceeded. If the charge is being changed already, it only waits for that. */
     async raise(code: RoomCode, text: WorkingText, bytes: number): Promise<ReachedLimit | undefined> {
-      const underWay = changing.get(code);
-      if (!underWay) return run(code, text, bytes);
-      await underWay.catch(() => undefined);
+      const pending = changing.get(code);
+      if (!pending) return run(code, text, bytes);
+      await pending.catch(() => undefined);
       return undefined;
     },
 
-    /** For a text that has become much shorter. Where it fails, the charge stays until the next time. */
+    /** For a text that has become much shorter. If this fails, the charge stays until the next attempt. */
     lowerIfShorter(code: RoomCode, text: WorkingText): void {
       const { quota, point } = text;
       if (!quota || quota.charged === 0 || changing.has(code)) return;
@@ -108,6 +108,6 @@ export function createTextCharges({ storage, limits, clock }: TextCharging) {
 
 export function textOverQuota(limit: ReachedLimit): PoproomError {
   const message =
-    'The client that created this room has used up its storage; remove files or texts, or wait until rooms expire.';
+    'The creator of this room has reached its storage limit. Remove files or texts, or wait until rooms expire.';
   return new PoproomError('QUOTA_EXCEEDED', message, { details: quotaDetails(limit) });
 }

@@ -1,7 +1,7 @@
 /**
- * The authority over the texts of all rooms: checks edits, rebases those of older versions, and appends them to the log.
- * The store accepts an entry only on the version it was made for; when another node was faster, the edit is rebased
- * again. So every edit is stored, in one order, and none is refused because someone else was quicker.
+ * The central authority for texts: validates edits, rebases those of older versions, and appends them to the log. The
+ * store accepts an entry only for the version it was created for. If another node was faster, the edit is rebased
+ * again. So every edit is stored, in one order, and none is rejected because another client was faster.
  */
 
 import { randomInt } from 'node:crypto';
@@ -32,19 +32,19 @@ export interface TextRules {
   largestContent: number;
 }
 
-/** Who writes, and how the change is recognised. */
+/** The author of a change, and its ref. */
 export interface Author {
   deviceId?: string | undefined;
   ref?: string | undefined;
-  /** The live channel that it came by. */
+  /** The live channel that sent it. */
   origin?: string | undefined;
 }
 
 export interface EditRequest extends Author {
   edits: readonly TextEdit[];
-  /** The version that the edits were made for; undefined is the current one. */
+  /** The version that the edits apply to; undefined means the current one. */
   baseVersion: number | undefined;
-  /** Edit only if the current version is one of these. */
+  /** Edits only if the current version is one of these. */
   ifVersions?: readonly number[] | undefined;
 }
 
@@ -60,23 +60,23 @@ export interface WrittenText {
 
 export type Texts = ReturnType<typeof createTexts>;
 
-/** What to do with a text, decided without waiting: the edits to append, a finished answer, or a refusal. */
+/** A synchronous decision: edits to append, a result that exists already, or a rejection. */
 type Decision = Edition | { written: WrittenText } | { refusal: Refusal };
 
 interface Edition {
   edits: readonly TextEdit[];
-  /** The whole text after the edits, where they replace it. */
+  /** The whole text after the edits, if they replace it. */
   replacement?: string;
 }
 
-/** For a text that is the current one: another node may have written since it was read. */
+/** Creates the error if the text is current: another node may have written since it was read. */
 type Refusal = (text: WorkingText) => PoproomError;
 
-/** Others would have to be faster this many times in a row. */
+/** Fails only if other nodes are faster this many times in a row. */
 const maxAttempts = 1000;
-/** Rebasing takes time for each edit with each newer entry, and for each edit in these; past it, the client reads again. */
+/** Limits the time for rebasing, which grows with edits and newer entries. Beyond it, the client must read again. */
 const maxRebaseSteps = 20_000;
-/** From so many on, looking up their positions in a text that is in pieces takes longer than joining it. */
+/** From this number on, looking up positions in a document of pieces takes longer than joining them. */
 const manyEdits = 16;
 
 export function createTexts(
@@ -93,10 +93,10 @@ export function createTexts(
     return cache.get(code) ?? reload(code);
   }
 
-  /** One read at a time for each room. */
+  /** Reads each room once at a time. */
   function reload(code: RoomCode): Promise<WorkingText> {
-    const underWay = loading.get(code);
-    if (underWay) return underWay;
+    const pending = loading.get(code);
+    if (pending) return pending;
     const reading = read(code).finally(() => loading.delete(code));
     loading.set(code, reading);
     return reading;
@@ -123,7 +123,7 @@ export function createTexts(
       const due = text.quota && chargeDue(text, decision.edits, keepsCheckpoint, clock);
       if (due && charges) {
         const limit = await charges.raise(code, text, due.bytes);
-        // Where the text as it was before has no room, the new one may still have.
+        // If the checkpoint does not fit into the quota, the new text alone may.
         if (limit && !due.hasCheckpoint) throw textOverQuota(limit);
         if (limit) keepsCheckpoint = false;
         continue;
@@ -133,10 +133,10 @@ export function createTexts(
       charges?.lowerIfShorter(code, text);
       return written;
     }
-    throw new PoproomError('UNAVAILABLE', 'The text is changing too fast; try again.', { retryAfter: 1 });
+    throw new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
   }
 
-  /** Whether the store has this text, and nothing newer. If not, it will be read again. */
+  /** Whether the store has this text and nothing newer. If not, it will be read again. */
   async function isCurrent(code: RoomCode, text: WorkingText): Promise<boolean> {
     const { version } = await settle(text);
     const state = await rooms.readState(code, clock(), version);
@@ -146,13 +146,13 @@ export function createTexts(
     return false;
   }
 
-  /** When the store has answered everything that was sent to it. */
+  /** Waits until the store has confirmed all appends. */
   async function settle(text: WorkingText): Promise<TextPoint> {
     await text.settle();
     return text.point;
   }
 
-  /** Undefined when the text was another one, and the edit has to be decided on again. */
+  /** Undefined if another text is current and the edit must be decided again. */
   async function append(
     code: RoomCode,
     text: WorkingText,
@@ -173,7 +173,7 @@ export function createTexts(
       drop(code, text);
       throw error;
     } finally {
-      text.onAnswer();
+      text.onResponse();
     }
     if (outcome.outcome === 'appended') {
       bus.publish(code, { seq: outcome.seq, entry, origin });
@@ -184,7 +184,7 @@ export function createTexts(
       throw roomMissing(outcome.outcome);
     }
     if (text.generation !== generation) return undefined;
-    // What was planned for the store, by this edit or by those after it, cannot be taken back in memory.
+    // A planned compaction or checkpoint, and later edits, cannot be undone in memory.
     const canRewind = text.pending === 0 && !change.compaction && !change.checkpoint;
     if (outcome.entries && canRewind) text.rewind(point, outcome.entries, outcome.revision);
     else drop(code, text);
@@ -196,7 +196,7 @@ export function createTexts(
     if (cache.get(code) === text) cache.delete(code);
   }
 
-  /** Adds the entry to the text in memory, and says what the store has to do. */
+  /** Adds the entry to the text in memory, and returns the change for the store. */
   function advance(
     text: WorkingText,
     entry: TextEntry,
@@ -204,7 +204,7 @@ export function createTexts(
     keepsCheckpoint: boolean,
   ): TextAppend {
     const bytes = text.point.bytes + bytesGained(text.document, entry.edits);
-    // A text that is too long since the limit was lowered can still be shortened.
+    // A text over a lowered limit can still be shortened.
     if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
     const { revision: previousRevision } = text.point;
     const revision = nextRevision();
@@ -240,7 +240,7 @@ export function createTexts(
       return write(code, request, (text) => decideEdit(text, request));
     },
 
-    /** Adds to the end, whatever that is by then. */
+    /** Adds to the end of the current text. */
     append(code: RoomCode, insert: string, { ifVersions, ...author }: Omit<EditRequest, 'edits' | 'baseVersion'>) {
       return write(code, author, (text) => {
         const end = text.document.length;
@@ -253,7 +253,7 @@ export function createTexts(
       });
     },
 
-    /** Makes this the whole text, by the smallest edits, so that the carets of others stay where they are. */
+    /** Replaces the text by the smallest edits, so that the cursors of others stay in place. */
     async replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
       const { content, ifVersions } = replacement;
       checkContent(content, rules.largestContent);
@@ -263,7 +263,7 @@ export function createTexts(
       });
     },
 
-    /** Erases the checkpoints, and the log with the texts that are in it. */
+    /** Erases the checkpoints and the log. */
     async clearHistory(code: RoomCode): Promise<void> {
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const text = await load(code);
@@ -273,7 +273,7 @@ export function createTexts(
         if (outcome === 'cleared') return;
         if (outcome !== 'stale') throw roomMissing(outcome);
       }
-      throw new PoproomError('UNAVAILABLE', 'The text is changing too fast; try again.', { retryAfter: 1 });
+      throw new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
     },
 
     /** For a room that has ended. */
@@ -282,7 +282,7 @@ export function createTexts(
       if (text) drop(code, text);
     },
 
-    /** The entries after a version, up to the current one; undefined when the log does not reach back that far. */
+    /** The entries after a version; undefined if the log does not go back that far. */
     async since(code: RoomCode, version: number): Promise<readonly TextEntry[] | undefined> {
       const text = await load(code);
       await settle(text);
@@ -291,7 +291,7 @@ export function createTexts(
   };
 }
 
-/** Unlike any other, of this node or of another: each node counts from a number that it drew. */
+/** Unique across nodes: each node counts up from a random number. */
 function createRevisions(): () => number {
   let last = randomInt(1, 2 ** 47);
   return () => {
@@ -300,7 +300,7 @@ function createRevisions(): () => number {
   };
 }
 
-/** Undefined where the log does not reach back that far, or it would take too long. */
+/** Undefined if the log does not go back that far, or if it would take too long. */
 function rebase(
   text: WorkingText,
   edits: readonly TextEdit[],
@@ -317,8 +317,8 @@ function rebase(
 }
 
 /**
- * The same edit sent again, after its answer was lost. Rebasing moves edits, but changes nothing that they insert. Where
- * they only remove, the ranges are compared, if they are for the same version.
+ * The same edit sent again after its response was lost. Rebasing moves edits but keeps what they insert. If they only
+ * remove, the ranges are compared, provided that both are for the same version.
  */
 function repeated(earlier: TextEntry, again: EditRequest): WrittenText {
   const { version, writtenAt, edits } = earlier;

@@ -1,10 +1,10 @@
-/** The text of one room in memory, with the part of its log that edits are rebased over. */
+/** The text of a room in memory, with the log entries that edits are rebased over. */
 import { type Changes, toChanges, toEdits } from '../../text/changes.ts';
 import { TextDocument } from '../../text/document.ts';
 import { insertsBefore, lengthAfter, type TextEdit } from '../../text/edits.ts';
 import type { StoredText, TextEntry, TextQuota } from '../ports.ts';
 
-/** What an entry takes beside its inserted text. */
+/** The size of an entry without its inserted text. */
 const entryBytes = 64;
 const editBytes = 32;
 
@@ -13,7 +13,7 @@ interface LogSize {
   edits: number;
 }
 
-/** What is needed to return to a version. The document is immutable, so keeping one is cheap. */
+/** The state of one version, to return to. The document is immutable, so keeping it is cheap. */
 export interface TextPoint {
   version: number;
   revision: number;
@@ -23,8 +23,8 @@ export interface TextPoint {
 }
 
 /**
- * It runs ahead of the store: an entry is added when it is sent there, so that the next edit need not wait for the
- * disk. When the store refuses one, the text is rewound, or dropped, and `generation` tells those after it to start over.
+ * It is ahead of the store: an entry is added when it is sent to the store, so that the next edit need not wait for
+ * the disk. If the store rejects it, the text is rewound or dropped, and a new `generation` restarts later edits.
  */
 export class WorkingText {
   generation = 0;
@@ -34,17 +34,17 @@ export class WorkingText {
   #entries: TextEntry[];
   #byRef = new Map<string, TextEntry>();
   #fullTextVersion: number;
-  /** Of all entries, and of those since the full text. */
+  /** The sizes of all entries, and of those since the full text. */
   #size: LogSize = { bytes: 0, edits: 0 };
   #sizeSinceFullText: LogSize = { bytes: 0, edits: 0 };
   #checkpointVersion: number;
   #changedSince: number | undefined;
-  /** As far as it is known. */
+  /** When the last known checkpoint was made. */
   checkpointedAt = 0;
-  /** Whether the store has a log of this text; in memory there may be entries all the same. */
+  /** Whether the store has a log of this text. There may be entries in memory without one. */
   hasStoredLog: boolean;
   readonly keepsHistory: boolean;
-  /** Undefined where the text does not count. */
+  /** Undefined if the text does not count. */
   readonly quota: TextQuota | undefined;
 
   constructor({ content, entries, revision, fullTextVersion, checkpointVersion, keepsHistory, quota }: StoredText) {
@@ -81,34 +81,34 @@ export class WorkingText {
     return this.#entries;
   }
 
-  /** How many appends the store has not answered. */
+  /** The number of unconfirmed appends. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** What the stored full text is behind. */
+  /** The distance of the current text from the stored full text. */
   get distance(): LogSize & { entries: number } {
     return { entries: this.version - this.#fullTextVersion, ...this.#sizeSinceFullText };
   }
 
-  /** Bytes of the log that the store has. */
+  /** Bytes of the stored log. */
   get logBytes(): number {
     return this.hasStoredLog ? this.#size.bytes : 0;
   }
 
-  /** When the text began to differ from its newest checkpoint; undefined when it does not. */
+  /** When the text started to differ from its newest checkpoint; undefined if it does not. */
   get changedSince(): number | undefined {
     return this.#changedSince;
   }
 
-  /** The entries after a version; undefined when the log does not have all of them. */
+  /** The entries after a version; undefined if the log does not have all of them. */
   since(version: number): readonly TextEntry[] | undefined {
     const count = this.version - version;
     if (count < 0 || count > this.#entries.length) return undefined;
     return this.#entries.slice(this.#entries.length - count);
   }
 
-  /** The entry that a device made under this ref. */
+  /** The entry of a device with this ref. */
   findByRef(deviceId: string, ref: string): TextEntry | undefined {
     return this.#byRef.get(refKey(deviceId, ref));
   }
@@ -117,7 +117,7 @@ export class WorkingText {
     return newer.reduceRight((length, { edits }) => length - lengthAfter(0, edits), this.document.length);
   }
 
-  /** Edits of an older version, as they are on this one. */
+  /** Rebases edits of an older version onto this one. */
   rebase(edits: readonly TextEdit[], deviceId: string | undefined, newer: readonly TextEntry[]): readonly TextEdit[] {
     if (newer.length === 0) return edits;
     let length = this.lengthAt(newer);
@@ -149,14 +149,14 @@ export class WorkingText {
     if (dropped > 0) for (const entry of this.#entries.splice(0, dropped)) this.#forget(entry);
   }
 
-  /** Of the current version. */
+  /** Records a checkpoint of the current version. */
   noteCheckpoint(now: number): void {
     this.#checkpointVersion = this.version;
     this.#changedSince = undefined;
     this.checkpointedAt = now;
   }
 
-  /** Returns to an earlier point, and follows the log from there to a revision. */
+  /** Returns to an earlier point, and applies the entries from there to a revision. */
   rewind(point: TextPoint, entries: readonly TextEntry[], revision: number): void {
     this.generation += 1;
     for (let last = this.#entries.at(-1); last && last.version > point.version; last = this.#entries.at(-1)) {
@@ -176,17 +176,17 @@ export class WorkingText {
     this.#lastAppend = answered;
   }
 
-  /** The store has answered an append. */
-  onAnswer(): void {
+  /** The store has responded to an append. */
+  onResponse(): void {
     this.#pending -= 1;
   }
 
-  /** Resolves when the store has answered everything that was sent to it. */
+  /** Resolves when the store has responded to all appends. */
   async settle(): Promise<void> {
     while (this.#pending > 0) await this.#lastAppend.catch(() => undefined);
   }
 
-  /** About how much memory it takes. */
+  /** The approximate memory use. */
   get cost(): number {
     return 2 * this.document.length + 256 * this.#entries.length + 2 * this.#size.bytes;
   }
@@ -204,7 +204,7 @@ export class WorkingText {
 
   #findChangedSince(): number | undefined {
     if (this.version <= this.#checkpointVersion) return undefined;
-    // Or as far as the log reaches back.
+    // Falls back to the oldest entry in the log.
     const first = this.#entries.at(this.#checkpointVersion - this.version) ?? this.#entries[0];
     return first?.writtenAt ?? this.#point.writtenAt;
   }
@@ -217,7 +217,7 @@ export class WorkingText {
   }
 }
 
-/** How many bytes of UTF-8 the text gains by edits. */
+/** The change of the text's size in bytes of UTF-8. */
 export function bytesGained(document: TextDocument, edits: readonly TextEdit[]): number {
   return edits.reduce((sum, { from, to, insert }) => {
     const removed = from === to ? 0 : Buffer.byteLength(document.slice(from, to));

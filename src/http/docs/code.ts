@@ -1,4 +1,4 @@
-/** Code on the page, with the names of fields and headers set apart from their values. */
+/** Code on the docs page, with highlighted names of fields and headers. */
 import { type Html, html } from './html.ts';
 
 const names: Record<string, RegExp> = { json: /("(?:[^"\\]|\\.)*"(?=:))/, http: /^([\w-]+:)/m };

@@ -1,4 +1,4 @@
-/** Commands that try an operation, with its example values. */
+/** curl commands for an operation, with its example values. */
 import { follow, type MediaType, type OpenApiDocument, type Operation, type Parameter } from '../openapi/document.ts';
 
 export interface Command {
@@ -23,9 +23,9 @@ export function curlCommands(document: OpenApiDocument, method: string, path: st
   }));
 }
 
-const titles: Record<string, string> = { 'multipart/form-data': 'Request, as a form', '*/*': 'Request, as bare bytes' };
+const titles: Record<string, string> = { 'multipart/form-data': 'Request, as a form', '*/*': 'Request, as raw bytes' };
 
-/** A download is saved under its own name; no other answer should fill a folder. */
+/** Only file downloads are saved to disk, under their own name. */
 function verb(method: string, { responses }: Operation): string[] {
   if (method !== 'get') return ['-X', method.toUpperCase()];
   return '206' in responses ? ['-O'] : [];
@@ -48,7 +48,7 @@ function headersNamed(parameters: readonly Parameter[], wanted: string): string[
 
 const header = (name: string, value: string) => `-H ${quote(`${name}: ${value}`)}`;
 
-/** For a shell; what is plain stays plain. */
+/** Quotes for a shell, if necessary. */
 function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

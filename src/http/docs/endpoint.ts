@@ -1,4 +1,4 @@
-/** One endpoint on the page: what it does and takes beside what to send and what comes back. */
+/** One endpoint on the docs page: description and parameters beside sample requests and responses. */
 
 import { type Example, follow, type OpenApiDocument, type Operation, type Response } from '../openapi/document.ts';
 import { code, jsonCode } from './code.ts';
@@ -56,7 +56,7 @@ function fieldRow({ name, where, required, description, example }: Field): Html 
 
 function exampleNote(example: string | undefined, description: string): Html | undefined {
   if (example === undefined || description.includes(example)) return undefined;
-  return html`<span class="example">Such as <code>${example}</code></span>`;
+  return html`<span class="example">Example: <code>${example}</code></span>`;
 }
 
 interface ErrorRow {
@@ -90,8 +90,7 @@ function errorRow({ status, code, meaning }: ErrorRow): Html {
 function bodySample({ requestBody }: Operation): Html | undefined {
   const json = requestBody?.content['application/json'];
   return (
-    json &&
-    sample(html`Body${requestBody.required ? '' : ', may be left out'}`, 'answer', html`${jsonCode(json.example)}`)
+    json && sample(html`Body${requestBody.required ? '' : ', optional'}`, 'answer', html`${jsonCode(json.example)}`)
   );
 }
 
@@ -102,7 +101,7 @@ function answerSample(document: OpenApiDocument, answer: Response & { status: st
   return sample(title, 'answer', html`${headerLines(document, answer)}${body}`);
 }
 
-/** The headers that are this answer's own. */
+/** The headers that are specific to this response. */
 function headerLines(document: OpenApiDocument, { headers, content }: Response): Html[] {
   const own = Object.entries(headers).filter(([name]) => !/^(X-)?RateLimit|^X-Request-Id$/.test(name));
   const lines = own.map(([name, header]) => `${name}: ${follow(document, header).example}\n`);

@@ -1,4 +1,4 @@
-/** What an operation takes, wherever it travels: for the page at /docs and for the guide. */
+/** The parameters and body fields of an operation, for the page at /docs and for docs/api.md. */
 import { follow, type OpenApiDocument, type Operation } from '../openapi/document.ts';
 
 export interface Field {
@@ -38,13 +38,13 @@ function bodyFields(document: OpenApiDocument, schema: object | undefined, where
   });
 }
 
-/** As it is, or as JSON where it is not a line of text. */
+/** A single line of text is shown as it is, other values as JSON. */
 function shown(example: unknown): string | undefined {
   if (example === undefined) return undefined;
   return typeof example === 'string' && !/\p{Cc}/u.test(example) ? example : JSON.stringify(example);
 }
 
-/** Descriptions in schemas are written to stand within an error message. */
+/** Descriptions in schemas are fragments, because error messages include them. */
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -1,4 +1,4 @@
-/** The Markdown that our descriptions use (paragraphs, lists, fences, code, sections), as HTML. */
+/** Converts the Markdown of our descriptions to HTML: paragraphs, lists, fences, code and sections. */
 import { code } from './code.ts';
 import { type Html, html } from './html.ts';
 
@@ -7,7 +7,7 @@ export interface Section {
   body: string;
 }
 
-/** Cuts a text at its second-level headings. */
+/** Splits a text at its second-level headings. */
 export function sections(markdown: string): { lead: string; rest: Section[] } {
   const [lead = '', ...rest] = markdown.split(/^## /m);
   return {

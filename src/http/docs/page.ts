@@ -1,4 +1,4 @@
-/** The description of the API as a page to read: one file, no script, nothing from elsewhere. */
+/** The API documentation as an HTML page: one file without scripts or external resources. */
 
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { jsonCode } from './code.ts';
@@ -21,7 +21,7 @@ export function docsPage(document: OpenApiDocument): string {
 <style>${{ html: docsStyle }}</style>
 </head>
 <body id="top">
-<a class="skip" href="#content">Skip to the text</a>
+<a class="skip" href="#content">Skip to content</a>
 ${sidebar(document, guide, entries)}
 <main id="content">
 <header>
@@ -32,7 +32,7 @@ ${guide.map(guideSection)}
 ${tags.map((tag) => tagSection(document, tag, entriesIn(entries, tag.name)))}
 ${errorSection(document)}
 <footer>
-<p>${info.title} ${info.version}, the API. <a href="/api/openapi.json">OpenAPI document</a>. <a href="#top">Back to the top</a>.</p>
+<p>${info.title} API ${info.version}. <a href="/api/openapi.json">OpenAPI document</a>. <a href="#top">Back to top</a>.</p>
 </footer>
 </main>
 </body>
@@ -51,7 +51,7 @@ function entriesIn(entries: readonly Entry[], tag: string): Entry[] {
 }
 
 const slug = (title: string) => title.toLowerCase().replace(/\W+/g, '-');
-/** Guide and endpoints both have a chapter on rooms. */
+/** Prefixed, because the guide and the endpoints both have a chapter on rooms. */
 const tagId = (name: string) => `endpoints-${slug(name)}`;
 
 function sidebar({ info, tags }: OpenApiDocument, guide: readonly Section[], entries: readonly Entry[]): Html {
@@ -97,7 +97,7 @@ ${entries.map((entry) => endpointArticle(document, entry))}
 function errorSection({ components }: OpenApiDocument): Html {
   return html`<section class="guide" id="error-codes">
 <h2>Error codes</h2>
-<p class="lead">All of them, each with an example of what it looks like.</p>
+<p class="lead">All error codes, with an example of each.</p>
 ${Object.entries(components.examples).map(
   ([code, { summary, value, 'x-status': status }]) => html`<details class="code" id="error-${code}">
 <summary><b class="status">${status}</b> <code>${code}</code> <span>${summary}</span></summary>

@@ -1,4 +1,4 @@
-/** How the page of the API looks. */
+/** The CSS of the docs page. */
 export const docsStyle = `
 :root {
   color-scheme: light dark;

@@ -1,4 +1,4 @@
-/** The part of OpenAPI 3.1 that our description uses. */
+/** The part of OpenAPI 3.1 that our document uses. */
 
 export interface OpenApiDocument {
   openapi: string;
@@ -6,7 +6,7 @@ export interface OpenApiDocument {
   servers: { url: string; description: string }[];
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
-  /** By path, then by method in lower case. */
+  /** By path, then by lowercase method. */
   paths: Record<string, Record<string, Operation>>;
   components: Components;
 }
@@ -76,7 +76,7 @@ export interface Ref {
 
 export type OrRef<T> = T | Ref;
 
-/** What a reference within the document stands for; anything else stands for itself. */
+/** Resolves a reference within the document. Other values are returned unchanged. */
 export function follow<T extends object>(document: OpenApiDocument, value: OrRef<T>): T {
   if (!('$ref' in value)) return value;
   const path = value.$ref.slice(2).split('/');

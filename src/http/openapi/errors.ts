@@ -1,4 +1,4 @@
-/** The errors in the OpenAPI document: one example for each code, one response for each set of codes that share a status. */
+/** Errors in the OpenAPI document: an example for each code, a response for each set of codes with one status. */
 import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../protocol/error-codes.ts';
 import { errorBody } from '../../protocol/schemas.ts';
@@ -10,7 +10,7 @@ import { exampleOf, refer } from './schemas.ts';
 
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
-/** Met on paths and methods that no operation describes. */
+/** Returned for paths and methods without an operation. */
 const outsideOperations: ErrorCode[][] = [['NOT_FOUND'], ['METHOD_NOT_ALLOWED']];
 
 export function errorExampleComponents(): Record<string, Example> {
@@ -28,7 +28,7 @@ export function errorResponseComponents(): Record<string, Response> {
   return Object.fromEntries(sets.map((set) => [nameOf(set), responseOf(set)]));
 }
 
-/** References by status, to the responses above. */
+/** References to the responses above, by status. */
 export function errorResponses(endpoint: Endpoint): Record<string, Ref> {
   const sets = codesByStatus(endpoint);
   return Object.fromEntries(
@@ -41,7 +41,7 @@ function codesByStatus({ errors }: Endpoint): ErrorCode[][] {
   return Object.values(Object.groupBy(inOrder, (code) => statusOf[code])).filter((set) => set !== undefined);
 }
 
-/** `PinIncorrect`, or `RateLimitedOrPinLocked` where the status stands for both. */
+/** `PinIncorrect`, or `RateLimitedOrPinLocked` if both share a status. */
 function nameOf(set: readonly ErrorCode[]): string {
   return set.map((code) => code.toLowerCase().replace(/(?:^|_)(.)/g, (_, first) => first.toUpperCase())).join('Or');
 }

@@ -1,17 +1,18 @@
-/** The essentials in prose, as Markdown: the `description` of the OpenAPI document and the first chapters of the page. */
+/** The introduction in Markdown: `description` of the OpenAPI document and first chapters of the docs page. */
 export const guide = `
-Poproom shares one text and some files between devices through short-lived rooms. There is no account: make a room, \
-type its code on the other device, and both have the same text and files. When the room expires, everything in it is gone.
+Poproom shares one text and some files between devices through short-lived rooms. There are no accounts: create a room, \
+enter its code on the other device, and both have the same text and files. When the room expires, everything in it is \
+deleted.
 
-## Three commands
+## Quick start
 
-Make a room. The answer names its code.
+Create a room. The response contains its code.
 
 \`\`\`sh
 curl -X POST http://localhost:8080/api/rooms
 \`\`\`
 
-Write to it, with the code you were given in place of \`7KQ2MX\`.
+Write to it. Replace \`7KQ2MX\` with the code of your room.
 
 \`\`\`sh
 curl -X POST http://localhost:8080/api/rooms/7KQ2MX/content \\
@@ -19,7 +20,7 @@ curl -X POST http://localhost:8080/api/rooms/7KQ2MX/content \\
   -d '{"content": "Hello"}'
 \`\`\`
 
-Read it, from anywhere else.
+Read it from any other device.
 
 \`\`\`sh
 curl http://localhost:8080/api/rooms/7KQ2MX/content
@@ -27,46 +28,46 @@ curl http://localhost:8080/api/rooms/7KQ2MX/content
 
 ## Rooms
 
-- A code has six or more digits and capitals, without \`I\`, \`L\`, \`O\` and \`U\`. Type it as you like: any case, \
-spaces and dashes are dropped, \`O\` reads as \`0\`, \`I\` and \`L\` as \`1\`. Answers carry the canonical form.
-- A room lives 24 hours, or as long as \`expiresIn\` asked for. After that it is \`410 ROOM_EXPIRED\` for a day, then \
-\`404 ROOM_NOT_FOUND\`. A deleted room is \`404\` at once.
-- A room holds one text of at most 1 MiB, and at most 100 files of 10 MiB each, 100 MiB in all.
-- Send \`X-Device-Id\`, a name of your own choice, and the device counts in \`deviceCount\` for 60 seconds.
+- A code has six or more digits and capital letters, without \`I\`, \`L\`, \`O\` and \`U\`. Input is lenient: case, \
+spaces and dashes are ignored, \`O\` is read as \`0\`, and \`I\` and \`L\` as \`1\`. Responses contain the canonical form.
+- A room expires after 24 hours, or after \`expiresIn\` seconds. It then returns \`410 ROOM_EXPIRED\` for a day, and \
+\`404 ROOM_NOT_FOUND\` after that. A deleted room returns \`404\` immediately.
+- A room holds one text of at most 1 MiB, and at most 100 files of 10 MiB each, 100 MiB in total.
+- Send \`X-Device-Id\` with an id of your choice to count as a device in \`deviceCount\` for 60 seconds.
 
 ## PIN
 
-A room made with a \`pin\`, a string of four digits, asks for it on every operation. Send it as the header \
-\`X-Room-Pin\`, which stays out of logs. Where headers cannot be set, \`?pin=\`, the field \`pin\` of a JSON body, or a \
-form field \`pin\` before the file do too. A room without a PIN ignores it.
+A room created with a \`pin\`, a string of four digits, requires it for every operation. Send it in the header \
+\`X-Room-Pin\`, which proxies do not log. If you cannot set headers, use \`?pin=\`, the field \`pin\` of a JSON body, or \
+a form field \`pin\` before the file. A room without a PIN ignores it.
 
-- No PIN is \`401 PIN_REQUIRED\`, a wrong one \`403 PIN_INCORRECT\`.
-- After 5 wrong ones you are locked out of that room for 30 seconds, then twice as long each time, up to an hour: \
-\`429 PIN_LOCKED\` with \`Retry-After\`.
-- After 50 wrong ones within an hour, or 100 in the life of a room, from anyone, clients that have never sent the right \
-one are locked out; a client in a network that has not guessed still has one try.
-- After 20 unknown codes or wrong PINs within an hour, over all rooms, look-ups are \`429 RATE_LIMITED\` for the rest \
-of that hour.
+- A request without a PIN returns \`401 PIN_REQUIRED\`, one with a wrong PIN \`403 PIN_INCORRECT\`.
+- After 5 wrong PINs you are locked out of that room for 30 seconds, and for twice as long after each further one, up \
+to an hour: \`429 PIN_LOCKED\` with \`Retry-After\`.
+- After 50 wrong PINs from all clients within an hour, or 100 over the lifetime of the room, clients that never sent \
+the correct PIN are locked out. A client whose network has not sent a wrong PIN still has one try.
+- After 20 unknown codes or wrong PINs within an hour, across all rooms, room lookups return \`429 RATE_LIMITED\` for \
+the rest of that hour.
 
-The address of a file needs no PIN: whoever knows \`fileUrl\` may read the file, until its room is gone.
+The URL of a file needs no PIN: anyone who knows \`fileUrl\` can read the file until its room ends.
 
 ## API keys
 
-A key is optional: without one, requests are on the free tier and count for your address. The operator of a server makes \
-keys with \`poproom keys create\`, and may ask everyone for one.
+A key is optional. Without one, requests are on the free tier and count against your IP address. The operator creates \
+keys with \`poproom keys create\`, and can require one for every request.
 
 \`\`\`sh
 curl http://localhost:8080/api/rooms/7KQ2MX -H 'Authorization: Bearer pop_…'
 \`\`\`
 
-The header \`X-API-Key\` does the same. An unknown or revoked key is \`401 INVALID_API_KEY\`; none, where one is asked \
-for, is \`401 API_KEY_REQUIRED\`.
+The header \`X-API-Key\` works too. An unknown or revoked key returns \`401 INVALID_API_KEY\`. A missing key returns \
+\`401 API_KEY_REQUIRED\` if the server requires one.
 
 ## Rate limits
 
-100 requests an hour on the free tier, 1,000 on pro, unless the operator set other numbers. The hour begins with your \
-first request. Every request under \`/api\` counts; downloads of files, pages and the probes do not. Every response \
-says where you stand:
+The free tier allows 100 requests per hour and the pro tier 1,000, unless the operator has configured other limits. \
+The hour starts with your first request. Every request under \`/api\` counts; file downloads, pages and probes do not. \
+Every response contains your current limit:
 
 \`\`\`http
 RateLimit-Policy: "free";q=100;w=3600
@@ -76,36 +77,36 @@ X-RateLimit-Remaining: 87
 X-RateLimit-Reset: 1794736843
 \`\`\`
 
-Of 100 requests in 3,600 seconds, 87 remain, and in 1,243 seconds there are 100 again. Over the limit: \
-\`429 RATE_LIMITED\`, with the seconds to wait in \`Retry-After\`.
+In this example, 87 of 100 requests in 3,600 seconds remain, and the limit resets in 1,243 seconds. A request over the \
+limit returns \`429 RATE_LIMITED\`, with the seconds to wait in \`Retry-After\`.
 
 ## Errors
 
-Every error, from whatever layer, has one shape. Act on \`code\`, show \`message\`, and name the \`requestId\` when you ask \
-the operator; the header \`X-Request-Id\` has it too, on every response.
+All errors have the same format. Use \`code\` in programs, show \`message\` to people, and include the \`requestId\` when \
+you contact the operator. Every response also has it in the header \`X-Request-Id\`.
 
 \`\`\`json
 {
   "success": false,
   "error": {
     "code": "PIN_INCORRECT",
-    "message": "This is not the PIN of the room; 4 tries are left.",
+    "message": "Wrong PIN. 4 tries left.",
     "details": { "triesLeft": 4 }
   },
   "requestId": "pZ3kVw8q-2s"
 }
 \`\`\`
 
-Two can meet you anywhere: an unknown path is \`404 NOT_FOUND\`, a known one with another method \
-\`405 METHOD_NOT_ALLOWED\` with \`Allow\`. Where there is \`Retry-After\`, wait that long.
+An unknown path returns \`404 NOT_FOUND\`. A known path with an unsupported method returns \`405 METHOD_NOT_ALLOWED\` \
+with \`Allow\`. If a response has \`Retry-After\`, wait that many seconds before you try again.
 
-## Good to know
+## Conventions
 
-- Creation and upload answer \`201\`, everything else that succeeds \`200\`.
+- Creating a room and uploading a file return \`201\`. Other successful requests return \`200\`.
 - Timestamps are UTC with milliseconds: \`2026-11-15T09:30:00.000Z\`. Sizes are in bytes.
-- JSON bodies are UTF-8 with \`Content-Type: application/json\`; a field that we do not know is refused, so that a typo \
-does not go unnoticed.
+- JSON bodies are UTF-8 with \`Content-Type: application/json\`. The server rejects unknown fields, so that typos are \
+noticed.
 - \`HEAD\` works wherever \`GET\` does. Pages of any origin may call the API (CORS, without credentials), with half \
-of their visitor's requests and misses. Other cross-site requests, such as images and forms, are refused.
-- What is new under \`/api\` only ever adds: ignore fields that you do not know.
+of the visitor's limits for requests and misses. The server rejects other cross-site requests, such as images and forms.
+- Future versions only add to \`/api\`. Ignore fields that you do not know.
 `.trim();

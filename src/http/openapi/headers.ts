@@ -3,47 +3,48 @@ import type { Header, Ref } from './document.ts';
 
 export const headers = {
   'RateLimit-Policy': {
-    description: 'The tier, its requests (`q`) and the seconds (`w`) they are for. Absent where the limit is off.',
+    description:
+      'The tier, its maximum number of requests (`q`) and the window in seconds (`w`). Absent if the limit is disabled.',
     schema: { type: 'string' },
     example: '"free";q=100;w=3600',
   },
   RateLimit: {
-    description: 'The tier, the requests that remain (`r`) and the seconds until they are full again (`t`).',
+    description: 'The tier, the remaining requests (`r`) and the seconds until the limit resets (`t`).',
     schema: { type: 'string' },
     example: '"free";r=87;t=1243',
   },
   'X-RateLimit-Limit': {
-    description: 'The requests an hour of the tier.',
+    description: 'The requests per hour of the tier.',
     schema: { type: 'integer' },
     example: 100,
   },
   'X-RateLimit-Remaining': {
-    description: 'How many of them remain.',
+    description: 'The remaining requests.',
     schema: { type: 'integer' },
     example: 87,
   },
   'X-RateLimit-Reset': {
-    description: 'When they are full again, in seconds since 1970.',
+    description: 'The time when the limit resets, in seconds since 1970.',
     schema: { type: 'integer' },
     example: 1_794_736_843,
   },
   'X-Request-Id': {
-    description: 'Names this request in the server log.',
+    description: 'The id of this request in the server log.',
     schema: { type: 'string' },
     example: 'pZ3kVw8q-2s',
   },
   'Retry-After': {
-    description: 'Seconds until it is worth trying again.',
+    description: 'Seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 1 },
     example: 30,
   },
   'WWW-Authenticate': {
-    description: 'What would help: `Bearer` for an API key, `RoomPin` for a PIN.',
+    description: 'What the request needs: `Bearer` for an API key, `RoomPin` for a PIN.',
     schema: { type: 'string' },
     example: 'RoomPin',
   },
   Allow: {
-    description: 'The methods that the path takes.',
+    description: 'The methods that the path supports.',
     schema: { type: 'string' },
     example: 'GET, DELETE, HEAD, OPTIONS',
   },
@@ -53,33 +54,33 @@ export const headers = {
     example: '"7"',
   },
   FileETag: {
-    description: 'Names the bytes of the file, in quotes. They never change.',
+    description: 'The version of the file, in quotes. It never changes.',
     schema: { type: 'string' },
     example: '"9f86d081"',
   },
   PageETag: {
-    description: 'The version of the page or of its file, in the encoding that was chosen, in quotes.',
+    description: 'The version of the page or asset in the selected encoding, in quotes.',
     schema: { type: 'string' },
     example: '"n4bQgYhMfWWaL-qgxVrQFa-br"',
   },
   'Content-Disposition': {
-    description: 'Whether the file opens in the browser or is saved, and under which name.',
+    description: 'Whether the browser opens or saves the file, and its name.',
     schema: { type: 'string' },
     example: 'inline; filename="photo.jpg"',
   },
   'Content-Range': {
-    description: 'Which bytes these are, and how many there are in all.',
+    description: 'The range of these bytes, and the total size.',
     schema: { type: 'string' },
     example: 'bytes 0-1023/34567',
   },
   UnmetRange: {
-    description: 'How many bytes there are.',
+    description: 'The total size.',
     schema: { type: 'string' },
     example: 'bytes */34567',
   },
 } as const satisfies Record<string, Header>;
 
-/** Where one header says different things, its descriptions have names of their own. */
+/** Headers with several meanings have one description per meaning. */
 const wireNames: Record<string, string> = { FileETag: 'ETag', PageETag: 'ETag', UnmetRange: 'Content-Range' };
 
 type HeaderName = keyof typeof headers;
@@ -93,12 +94,12 @@ const onEveryResponse: readonly HeaderName[] = [
   'X-Request-Id',
 ];
 
-/** References to the named headers and to those that every response carries. */
+/** References to the named headers and to those of every response. */
 export function headersOf(names: readonly string[]): Record<string, Ref> {
   return Object.fromEntries([...names, ...onEveryResponse].map((name) => [wireNames[name] ?? name, referTo(name)]));
 }
 
 function referTo(name: string): Ref {
-  if (!(name in headers)) throw new Error(`The header ${name} is used by an endpoint but not described.`);
+  if (!(name in headers)) throw new Error(`An endpoint uses the header ${name}, which has no description.`);
   return { $ref: `#/components/headers/${name}` };
 }

@@ -19,7 +19,7 @@ export function openapiDocument(): document.OpenApiDocument {
       description: guide,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The server that this document came from.' }],
+    servers: [{ url: '/', description: 'The server that provides this document.' }],
     security: [{}, { bearer: [] }, { apiKey: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: paths(),
@@ -35,8 +35,8 @@ export function openapiDocument(): document.OpenApiDocument {
 }
 
 const securitySchemes = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'An API key, `pop_` and 32 letters or digits. Optional.' },
-  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key, in a header of its own.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `pop_` and 32 letters or digits. Optional.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in a separate header.' },
 };
 
 function paths(): document.OpenApiDocument['paths'] {
@@ -83,7 +83,7 @@ function jsonBody({ schema, required }: { schema: object; required: boolean }): 
 const bytes = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
 const fileBody: document.RequestBody = {
-  description: 'A form with one file, or the bare bytes of the file with their own `Content-Type`.',
+  description: 'A form with one file, or the raw bytes of the file with their `Content-Type`.',
   required: true,
   content: {
     'multipart/form-data': { schema: refer(uploadForm), example: { pin: '0427', file: '(the bytes)' } },

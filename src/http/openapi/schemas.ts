@@ -1,4 +1,4 @@
-/** The schemas of the protocol as components of the OpenAPI document, and examples made of them. */
+/** The schemas of the protocol as OpenAPI components, and examples built from them. */
 import * as schemas from '../../protocol/schemas.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -13,23 +13,23 @@ interface Schema {
 
 const names = new Map<unknown, string>(Object.entries(schemas).map(([name, schema]) => [schema, pascal(name)]));
 
-/** What we send may grow fields, so it is described as open; what we take is not. */
+/** Responses may gain fields, so their schemas allow additional properties. Requests may not. */
 export function schemaComponents(): Record<string, object> {
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [
       pascal(name),
-      isTaken(name) ? inner(schema) : open(inner(schema)),
+      isRequest(name) ? inner(schema) : open(inner(schema)),
     ]),
   );
 }
 
-/** A reference to a schema of the protocol; its parts become references wherever they are schemas of their own. */
+/** A reference to a schema of the protocol, or the schema with references for its named parts. */
 export function refer(schema: object): object {
   const name = names.get(schema);
   return name ? { $ref: `#/components/schemas/${name}` } : inner(schema);
 }
 
-/** A value that the schema allows, put together from the examples of its parts; undefined where they give none. */
+/** An example value built from the examples of its parts; undefined if there are none. */
 export function exampleOf(schema: Schema): Json | undefined {
   if (schema.examples) return schema.examples[0];
   if ('const' in schema) return schema.const;
@@ -55,7 +55,7 @@ function mapValues(value: object, change: (value: object) => object): object {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, changed(item)]));
 }
 
-const isTaken = (name: string) => name.endsWith('Request') || name === 'uploadForm';
+const isRequest = (name: string) => name.endsWith('Request') || name === 'uploadForm';
 
 function pascal(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);

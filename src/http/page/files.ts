@@ -1,4 +1,4 @@
-/** The files of the page, read into memory once: they are few and small, and no path is built from a request. */
+/** The files of the page, read into memory once. They are few and small, and no request determines a path. */
 import type { Encoding } from '../request/accept-encoding.ts';
 import type { LinkSettings } from '../response/links.ts';
 import { filledPage, type PageLimits, pageHeaders } from './html.ts';
@@ -7,7 +7,7 @@ import type { PageSource } from './source.ts';
 export interface PageSettings {
   source: PageSource;
   limits: PageLimits;
-  /** How other devices reach this server; undefined where that is not known. */
+  /** The URL by which other devices reach this server; undefined if unknown. */
   address: () => string | undefined;
 }
 
@@ -19,16 +19,16 @@ export interface PageFile {
 
 export interface PageFiles {
   html: PageFile;
-  /** For those at the server itself. Nobody else is told its address in its own network. */
-  htmlHere: PageFile;
+  /** For browsers on the server itself. Only these receive its address in the local network. */
+  localHtml: PageFile;
   htmlHeaders: Record<string, string>;
-  /** By their names under /assets/. */
+  /** By name under /assets/. */
   assets: Map<string, PageFile>;
 }
 
 const { createHash } = process.getBuiltinModule('node:crypto');
 
-/** Undefined where the page was not built. */
+/** Undefined if the page was not built. */
 export async function loadPageFiles(settings: PageSettings, links: LinkSettings): Promise<PageFiles | undefined> {
   const contents = await settings.source();
   const html = contents.get('index.html');
@@ -38,7 +38,7 @@ export async function loadPageFiles(settings: PageSettings, links: LinkSettings)
 function fillPage(built: string, { limits, address }: PageSettings, links: LinkSettings): Omit<PageFiles, 'assets'> {
   const htmlHeaders = pageHeaders(links);
   const filled = (where: string) => compressed(Buffer.from(filledPage(built, limits, where)), htmlHeaders);
-  return { html: filled(''), htmlHere: filled(address() ?? ''), htmlHeaders };
+  return { html: filled(''), localHtml: filled(address() ?? ''), htmlHeaders };
 }
 
 const suffixes = { br: '.br', gzip: '.gz' } as const;
@@ -59,7 +59,7 @@ function fileOf(path: string, contents: ReadonlyMap<string, Uint8Array>): PageFi
   return { hash: hashOf(identity), bytes };
 }
 
-/** The one file that the build cannot compress, because the server writes into it. A changed policy is a change of it. */
+/** The server fills in this file, so the build cannot compress it. The hash covers its headers too. */
 function compressed(identity: Uint8Array, headers: Record<string, string>): PageFile {
   const { brotliCompressSync, gzipSync } = process.getBuiltinModule('node:zlib');
   const bytes = new Map<Encoding, Uint8Array>([

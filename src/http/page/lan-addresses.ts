@@ -1,4 +1,4 @@
-/** Where devices on the same network find a server that listens to all of them. */
+/** The addresses in the local network of a server that listens on all interfaces. */
 import { networkInterfaces } from 'node:os';
 
 export function lanAddresses(host: string): string[] {

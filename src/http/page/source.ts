@@ -1,6 +1,6 @@
-/** Where the built page lies: in a folder, or inside the executable that it was made a part of. */
+/** Reads the built page from a folder or from the executable. */
 
-/** All its files by their paths, such as `assets/icon.svg`; none where the page was not built. */
+/** All files by path, for example `assets/icon.svg`; empty if the page was not built. */
 export type PageSource = () => Promise<ReadonlyMap<string, Uint8Array>>;
 
 export const pageInFolder =
@@ -21,12 +21,12 @@ async function readFolder(folder: URL): Promise<Map<string, Uint8Array>> {
   return new Map(await Promise.all(paths.map(async (path) => [path, await readFile(new URL(path, folder))] as const)));
 }
 
-/** As scripts/build-binary.ts names them. */
+/** The prefix that scripts/build-binary.ts uses. */
 const embedded = 'web/';
 
 export const pageInExecutable: PageSource = async () => {
   const { getAssetKeys, getRawAsset } = process.getBuiltinModule('node:sea');
   const keys = getAssetKeys().filter((key) => key.startsWith(embedded));
-  // Not copied: the bytes stay where the executable has them.
+  // Not copied: the bytes stay in the memory of the executable.
   return new Map(keys.map((key) => [key.slice(embedded.length), new Uint8Array(getRawAsset(key) as ArrayBuffer)]));
 };

@@ -1,13 +1,13 @@
-/** Bodies that will not come whole: their sender left, sent what is none, or took too long. */
+/** Incomplete bodies: the client disconnected, sent a malformed body, or took too long. */
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
 
 export const tookTooLong = 'The request took too long to arrive.';
 
-/** Whoever reads a body listens here, and refuses it: a sender that is only slow is still there to be told. */
+/** Calls `refuse` when a body fails. A client that is only slow is still connected and receives the reason. */
 export function onAborted(raw: IncomingMessage, refuse: (reason: PoproomError) => void): void {
-  const leave = () => refuse(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
-  // The sender's doing either way: no failure of ours. With `on`, since `once` costs more and each comes once.
-  raw.on('error', leave).on('close', () => raw.complete || leave());
+  const fail = () => refuse(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
+  // Caused by the client in both cases, so it is not a server error. Uses `on`, because `once` is slower.
+  raw.on('error', fail).on('close', () => raw.complete || fail());
   raw.on('timeout', () => refuse(new PoproomError('VALIDATION_FAILED', tookTooLong)));
 }

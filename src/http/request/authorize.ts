@@ -1,4 +1,4 @@
-/** What every request passes first: who it is, whether its key holds, whether its limit allows it. */
+/** The first step of every request: identify the client, check its API key and count against its rate limit. */
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { hashApiKey, looksLikeApiKey } from '../../core/api-key.ts';
@@ -27,23 +27,23 @@ export interface AuthorizerOptions {
   requireApiKey: boolean;
 }
 
-/** What the path of a request asks of the authorizer. */
+/** How requests to a path are authorized. */
 export interface RoutePolicy {
   counted: boolean;
-  /** Whether it answers even where everyone needs a key, and where the counters cannot be reached. */
+  /** Whether it works without a required key, and while the counters are unavailable. */
   alwaysOpen: boolean;
-  /** Whether a page of another site sent it. */
+  /** Whether a page of another site sent the request. */
   isCrossSite: boolean;
-  /** Whether this one does not go into the client's limit, although its endpoint is counted. */
+  /** Whether this request is exempt from the limit, although its endpoint is counted. */
   isFree?: ((client: ClientId) => boolean) | undefined;
 }
 
 export interface AuthResult {
   client: ClientId;
-  /** Whether a page of another site sent it in the client's name, and without a key of its own. */
+  /** Whether a page of another site sent the request, without an API key. */
   isCrossSite: boolean;
   headers: Record<string, string>;
-  /** Why the request goes no further, if it does not; the headers stand in any case. */
+  /** Why the request is rejected, if it is. The headers are set in both cases. */
   refusal: PoproomError | undefined;
 }
 
@@ -51,19 +51,19 @@ export interface Authorizer {
   authorize(raw: IncomingMessage, entry: RoutePolicy): MaybePromise<AuthResult>;
   /** The client by its address alone, for requests that could not be authorized. */
   addressOf(raw: IncomingMessage): ClientId;
-  /** The rate headers of an address, for what is too malformed to be a request; none where they cannot be reached. */
+  /** The rate limit headers of an address, for malformed requests; empty if the counters are unavailable. */
   headersFor(address: string | undefined): Promise<Record<string, string>>;
 }
 
 export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = parts;
-  // Half of what their visitor has, so that no page of another site can use up all of it.
+  // Half of the client's limit, so that a page of another site cannot use up all of it.
   const crossSiteQuota = { ...quotas.free, limit: Math.ceil(quotas.free.limit / 2) };
 
-  /** Of the key that a request shows; undefined when it does not hold. */
+  /** Undefined if the key is unknown or revoked. */
   const findKey = (text: string) => (looksLikeApiKey(text) ? keys.find(hashApiKey(text)) : undefined);
 
-  function pass(raw: IncomingMessage, entry: RoutePolicy): MaybePromise<AuthResult> {
+  function identify(raw: IncomingMessage, entry: RoutePolicy): MaybePromise<AuthResult> {
     const text = keyOf(raw);
     if (text === undefined) return count(raw, entry, undefined, refusalOf(text, entry));
     return chain(findKey(text), (key) => count(raw, entry, key, key ? undefined : refusalOf(text, entry)));
@@ -96,7 +96,7 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
     });
   }
 
-  /** Of a request without a key that holds. */
+  /** The error for a request without a valid key, if it needs one. */
   function refusalOf(text: string | undefined, { counted, alwaysOpen }: RoutePolicy): PoproomError | undefined {
     if (!counted) return undefined;
     if (text !== undefined) return invalidKey();
@@ -105,12 +105,12 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
 
   return {
     authorize(raw, entry) {
-      if (entry.counted && !entry.alwaysOpen) return pass(raw, entry);
-      // Health and the probes must be able to say that the store is down, and the page that it is there.
+      if (entry.counted && !entry.alwaysOpen) return identify(raw, entry);
+      // Health, the probes and the page must respond while the store is down.
       const client = () => clientAddress(raw, trustedProxies);
       const unknown = () => ({ client: client(), isCrossSite: entry.isCrossSite, headers: {}, refusal: undefined });
-      const passing = pass(raw, entry);
-      return passing instanceof Promise ? passing.catch(unknown) : passing;
+      const authorizing = identify(raw, entry);
+      return authorizing instanceof Promise ? authorizing.catch(unknown) : authorizing;
     },
 
     addressOf: (raw) => clientAddress(raw, trustedProxies),
@@ -127,10 +127,10 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   };
 }
 
-/** Requests of other sites' pages count here, and for the client as well. */
+/** Cross-site requests count against this id and against the client. */
 const crossSiteShareOf = (client: ClientId): ClientId => `${client}#cross-site`;
 
-/** What of the headers never changes, by quota. */
+/** The constant parts of the headers, by quota. */
 const policies = new WeakMap<Quota, { policy: string; limit: string }>();
 
 function policyOf(quota: Quota): { policy: string; limit: string } {
@@ -160,11 +160,11 @@ function keyOf(raw: IncomingMessage): string | undefined {
 }
 
 function keyRequired(): PoproomError {
-  return new PoproomError('API_KEY_REQUIRED', 'This server asks for an API key: send it as Authorization: Bearer KEY.');
+  return new PoproomError('API_KEY_REQUIRED', 'This server requires an API key. Send it as Authorization: Bearer KEY.');
 }
 
 function invalidKey(): PoproomError {
-  return new PoproomError('INVALID_API_KEY', 'This API key is unknown or was revoked.');
+  return new PoproomError('INVALID_API_KEY', 'This API key is unknown or has been revoked.');
 }
 
 function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: number): PoproomError {
@@ -172,7 +172,7 @@ function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: number):
   const minutes = Math.ceil(retryAfter / 60);
   return new PoproomError(
     'RATE_LIMITED',
-    `The ${limit} requests an hour of the ${tier} tier are used up; try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
+    `Too many requests: the ${tier} tier allows ${limit} per hour. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
     { retryAfter, details: { reason: 'requests', retryAfter, limit } },
   );
 }

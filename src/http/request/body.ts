@@ -1,4 +1,4 @@
-/** Collects a body in memory, within the limits of the request, of its client, and of the whole server. */
+/** Collects a body in memory, within the limits of the request, the client and the server. */
 import { PoproomError } from '../../core/errors.ts';
 import { freeBuffer } from '../../core/garbage.ts';
 import { isLarge } from '../../core/turns.ts';
@@ -8,16 +8,16 @@ import { announcedLength, type Request } from './request.ts';
 
 export interface ReceivedBody {
   bytes: Buffer;
-  /** To be called when the bytes are no longer needed. */
+  /** Call this when the bytes are no longer needed. */
   release(): void;
 }
 
-/** So much of a body is read before it is known whether its room exists. */
+/** The server reads this much of a body before it checks that the room exists. */
 export const unknownRoomBytes = 64 * 1024;
 
 type BeforeLarge = (request: Request) => Promise<unknown>;
 
-/** The whole body. Most come in one piece, which needs neither copying nor counting. */
+/** Reads the whole body. Most arrive in one chunk, which needs neither copying nor counting. */
 export function collectBody(
   request: Request,
   maxBytes: number,
@@ -30,7 +30,7 @@ export function collectBody(
     let pieces: BodyPieces | undefined;
     let isWhole = false;
     const refuse = (reason: unknown) => {
-      // Once it is whole, the body belongs to its handler.
+      // A complete body belongs to its handler.
       if (isWhole) return;
       raw.removeAllListeners('data');
       pieces?.release();
@@ -119,11 +119,15 @@ class BodyPieces implements ReceivedBody {
 }
 
 export function bodyTooLarge(maxBytes: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The body is over the ${maxBytes} bytes that this request may have.`);
+  return new PoproomError('CONTENT_TOO_LARGE', `The body exceeds the limit of ${maxBytes} bytes.`);
 }
 
 export function overloaded(): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'Too much data is being sent or received at the moment; try again.', {
-    retryAfter: 2,
-  });
+  return new PoproomError(
+    'UNAVAILABLE',
+    'The server is handling too much data at the moment. Try again in 2 seconds.',
+    {
+      retryAfter: 2,
+    },
+  );
 }

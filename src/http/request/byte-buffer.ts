@@ -1,21 +1,21 @@
-/** Bytes as they arrive, in pieces that take little more memory than they have bytes. */
+/** Collects chunks in little more memory than they have bytes. */
 import { freeBuffer } from '../../core/garbage.ts';
 
-/** Shorter chunks are copied into blocks: an object for each byte would take two hundred times its size. */
+/** Shorter chunks are copied into blocks: a Buffer of one byte takes two hundred times its size. */
 const shortChunk = 16 * 1024;
-/** A block is as large as all before it, within these. */
+/** Each block is as large as all earlier ones together, within these limits. */
 const [smallestBlock, largestBlock] = [1024, 64 * 1024];
 
 const nothing: Buffer = Buffer.alloc(0);
 
 export class ByteBuffer {
   readonly #pieces: Buffer[] = [];
-  /** The last piece, if it is a block that is not full. */
+  /** The current block, if it has free space. */
   #block: Buffer | undefined;
   #used = 0;
   #capacity = 0;
 
-  /** How much memory it takes. */
+  /** The allocated bytes. */
   get capacity(): number {
     return this.#capacity;
   }
@@ -25,7 +25,7 @@ export class ByteBuffer {
     else this.#copy(chunk);
   }
 
-  /** All bytes in one piece. */
+  /** All bytes in one buffer. */
   whole(): Buffer {
     this.#endBlock();
     if (this.#pieces.length > 1) {
@@ -36,7 +36,7 @@ export class ByteBuffer {
     return this.#pieces[0] ?? nothing;
   }
 
-  /** Nobody uses the bytes any more. */
+  /** Call this when nothing uses the bytes any more. */
   free(): void {
     for (const piece of this.#pieces.splice(0)) if (piece.length >= shortChunk) freeBuffer(piece);
   }

@@ -1,10 +1,10 @@
-/** Which address a request counts for, and whether a proxy that we trust brought it. */
+/** The address that a request counts against, and whether a trusted proxy forwarded it. */
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
 import type { ClientId } from '../../core/ports.ts';
 
 export function clientAddress(request: IncomingMessage, proxies: BlockList): ClientId {
-  const peer = fold(request.socket.remoteAddress ?? '');
+  const peer = normalize(request.socket.remoteAddress ?? '');
   const forwarded = request.headers['x-forwarded-for'];
   if (forwarded === undefined || !isTrusted(peer, proxies)) return countAs(peer);
   return countAs(rightmostUntrusted(String(forwarded), peer, proxies));
@@ -12,18 +12,18 @@ export function clientAddress(request: IncomingMessage, proxies: BlockList): Cli
 
 /** The client at the other end of a socket. */
 export function clientOf(address: string | undefined): ClientId {
-  return countAs(fold(address ?? ''));
+  return countAs(normalize(address ?? ''));
 }
 
 export function cameThroughProxy(request: IncomingMessage, proxies: BlockList): boolean {
-  return isTrusted(fold(request.socket.remoteAddress ?? ''), proxies);
+  return isTrusted(normalize(request.socket.remoteAddress ?? ''), proxies);
 }
 
-/** Left of the first address that no proxy of ours wrote, anyone may have written anything. */
+/** Entries left of the rightmost untrusted address can be forged. */
 function rightmostUntrusted(forwarded: string, peer: string, proxies: BlockList): string {
   let nearest = peer;
   for (const part of forwarded.split(',').reverse()) {
-    const address = fold(withoutPort(part.trim()));
+    const address = normalize(withoutPort(part.trim()));
     if (!isIPv4(address) && !isIPv6(address)) return nearest;
     nearest = address;
     if (!isTrusted(address, proxies)) return address;
@@ -39,15 +39,15 @@ function isTrusted(address: string, proxies: BlockList): boolean {
   return proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** One spelling for each address; IPv4 in the clothes of IPv6 is IPv4. */
-function fold(address: string): string {
-  // Node's test for IPv6 is a regular expression that takes longer than the rest of this file.
+/** Normalizes an address. IPv4-mapped IPv6 becomes IPv4. */
+function normalize(address: string): string {
+  // Node's check for IPv6 is a regular expression that takes longer than the rest of this file.
   if (!address.includes(':') || !isIPv6(address)) return address;
   const plain = new SocketAddress({ address, family: 'ipv6' }).address;
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1] ?? plain;
 }
 
-/** One household has a /64: counting single addresses would give it 2^64 allowances. */
+/** A household has a /64: counting single addresses would give it 2^64 limits. */
 function countAs(address: string): ClientId {
   return address.includes(':') ? `${groups(address).slice(0, 4).join(':')}::/64` : address;
 }

@@ -1,4 +1,4 @@
-/** Requests that a page of another site makes its visitor's browser send: they must not cost the visitor much. */
+/** Cross-site requests, which must not use up the limits of the visitor whose browser sends them. */
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
 
@@ -9,8 +9,8 @@ export interface OwnOrigins {
 }
 
 /**
- * `cross-site-no-cors` is what any page may send without asking: images, forms, frames, beacons. Browsers mark it over
- * HTTPS and on localhost; over plain HTTP it cannot be told from the request of a program.
+ * `cross-site-no-cors` stands for images, forms, frames and beacons, which any page may send. Browsers mark them over
+ * HTTPS and on localhost. Over plain HTTP they look like requests of a program.
  */
 export type RequestSource = 'own' | 'cross-site' | 'cross-site-no-cors';
 
@@ -22,7 +22,7 @@ export function sourceOf(raw: IncomingMessage, own: OwnOrigins): RequestSource {
   return mode === 'cors' || mode === 'websocket' ? 'cross-site' : 'cross-site-no-cors';
 }
 
-/** Browsers name the origin of every WebSocket, of every CORS request and of all that is not GET or HEAD. */
+/** Browsers send Origin with every WebSocket, every CORS request and every method except GET and HEAD. */
 export function isForeignOrigin({ headers }: IncomingMessage, { publicUrl, allowedOrigins }: OwnOrigins): boolean {
   const { origin, host } = headers;
   if (origin === undefined || allowedOrigins.includes(origin)) return false;
@@ -31,7 +31,7 @@ export function isForeignOrigin({ headers }: IncomingMessage, { publicUrl, allow
 }
 
 export function crossSiteRefused(): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', 'Pages of other sites may use the API only by CORS requests.', {
+  return new PoproomError('VALIDATION_FAILED', 'Pages of other sites must use CORS requests to call the API.', {
     details: { field: 'Sec-Fetch-Site' },
   });
 }

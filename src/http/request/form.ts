@@ -1,4 +1,4 @@
-/** Receives a form with one file, as a stream. The file counts only once the whole form was well-formed. */
+/** Receives a form with one file, as a stream. The file is valid only if the whole form is well-formed. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PoproomError } from '../../core/errors.ts';
@@ -10,17 +10,17 @@ export interface FormFile {
   name: string;
   type: string;
   bytes: Readable;
-  /** The PIN, where a field before the file had it. */
+  /** The PIN, if a field before the file contained it. */
   pin: string | undefined;
-  /** Settles when the form has ended: it may still turn out to be cut off, or to hold a second file. */
+  /** Settles when the form has ended. It rejects if the form is truncated or has a second file. */
   whole: Promise<void>;
 }
 
-/** A PIN and the part's headers need far less. */
-const mostBeforeFile = 16 * 1024;
+/** A PIN and the headers of the part need far less. */
+const maxBytesBeforeFile = 16 * 1024;
 const limits = { parts: 10, fields: 5, fieldSize: 1024, fieldNameSize: 100, headerPairs: 20, headerSize: 16 * 1024 };
 
-/** Hands the file on when its part begins, and answers what became of it. The whole form has at most `maxBytes`. */
+/** Calls `receive` when the file part starts, and returns its result. The whole form has at most `maxBytes`. */
 export async function receiveForm<T>(
   raw: IncomingMessage,
   maxBytes: number,
@@ -39,16 +39,16 @@ export async function receiveForm<T>(
   let file: Readable | undefined;
 
   parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) => {
-    if (name === 'file') refuse(malformed('The part "file" must be a file: it has no file name.'));
-    else if (name !== 'pin') refuse(malformed(`The form may have the fields "pin" and "file", not "${short(name)}".`));
+    if (name === 'file') refuse(malformed('The part "file" must be a file with a file name.'));
+    else if (name !== 'pin') refuse(malformed(`The form has an unknown field "${short(name)}". Use "pin" and "file".`));
     else if (cut) refuse(malformed('The field "pin" is too long.'));
     else pin ??= value;
   });
   parser.on('file', (field: string, bytes: Readable, name: string | undefined, _encoding: string, type: string) => {
-    bytes.on('error', () => refuse(malformed('The form is malformed or cut off.')));
+    bytes.on('error', () => refuse(malformed('The form is malformed or incomplete.')));
     if (field !== 'file') refuse(malformed(`The file must be in the part "file", not "${short(field)}".`));
     else if (name === '') refuse(noFile());
-    else if (file) refuse(malformed('The form must have one file, not several.'));
+    else if (file) refuse(malformed('The form has more than one file. Send one file per request.'));
     else {
       file = bytes;
       received = receive({ name: name ?? '', type, bytes, pin, whole });
@@ -59,22 +59,22 @@ export async function receiveForm<T>(
   });
   parser.on('partsLimit', () => refuse(malformed('The form has too many parts.')));
   parser.on('fieldsLimit', () => refuse(malformed('The form has too many fields.')));
-  parser.on('error', () => refuse(malformed('The form is malformed or cut off.')));
+  parser.on('error', () => refuse(malformed('The form is malformed or incomplete.')));
   parser.on('finish', () => end());
-  // A part whose headers never end is one that the parser goes on waiting for, though it has had all there is.
-  const expectEnd = () => setImmediate(() => refuse(malformed('The form is malformed or cut off.')));
+  // The parser keeps waiting for a part whose headers have no end, even after the last byte.
+  const expectEnd = () => setImmediate(() => refuse(malformed('The form is malformed or incomplete.')));
   parser.once('prefinish', () => {
     if (!file || file.readableEnded) expectEnd();
     else file.once('end', expectEnd);
   });
   const body = bodyOf(raw);
   body.pipe(parser);
-  // After the parser, which has then met the file if these bytes hold its beginning.
+  // Registered after the parser, so that the parser has emitted the file if it starts in these bytes.
   let size = 0;
   const count = (bytes: Buffer) => {
     size += bytes.length;
     if (size > maxBytes) refuse(fileTooLarge());
-    else if (!file && size > mostBeforeFile) refuse(malformed('The form has too much before its file.'));
+    else if (!file && size > maxBytesBeforeFile) refuse(malformed('The form has too much data before its file.'));
   };
   body.on('data', count);
 
@@ -85,7 +85,7 @@ export async function receiveForm<T>(
   } finally {
     body.off('data', count).unpipe(parser);
     file?.destroy();
-    // Whatever was begun is undone before the refusal is sent.
+    // Everything that was started is undone before the error is sent.
     await received?.catch(() => undefined);
   }
 }
@@ -101,17 +101,17 @@ function openParser<P>(make: () => P): P {
 }
 
 function noBoundary(): PoproomError {
-  return malformed('The form has no boundary in its Content-Type.');
+  return malformed('The Content-Type of the form has no boundary.');
 }
 
-/** Browsers send a part with an empty file name where no file was chosen. */
+/** Browsers send a part with an empty file name if no file was chosen. */
 function noFile(): PoproomError {
-  return malformed('The form has no part "file" with a file in it.');
+  return malformed('The form has no file. Send it in the part "file".');
 }
 
 function malformed(message: string): PoproomError {
   return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'file' } });
 }
 
-/** A name that a stranger chose. */
+/** The client chose this name, so it may be long. */
 const short = (name = '') => name.slice(0, 60);

@@ -1,25 +1,26 @@
-/** What Node's parser lets through and a proxy before us may read in another way: we do not guess who is right. */
+/** Rejects requests that Node's parser accepts but that a proxy may interpret differently. */
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
 
-/** Why a request goes no further, and its connection with it. */
+/** The reason to reject the request and to close its connection, if there is one. */
 export function framingError({ httpVersion, url = '', headers }: IncomingMessage): PoproomError | undefined {
   const { host, 'transfer-encoding': coding } = headers;
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return flaw('This server speaks HTTP/1.1.');
-  if (host === undefined && httpVersion === '1.1') return flaw('The request has no Host header.', 'Host');
-  // The server joins what is sent twice.
-  if (host?.includes(',')) return flaw('The request has more than one Host.', 'Host');
-  if (!url.startsWith('/')) return flaw('The target of the request is not a path.');
-  return coding === undefined ? undefined : codingFlaw(coding, httpVersion);
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    return invalid('This server supports HTTP/1.0 and HTTP/1.1 only.');
+  if (host === undefined && httpVersion === '1.1') return invalid('The request has no Host header.', 'Host');
+  // Node joins repeated headers with a comma.
+  if (host?.includes(',')) return invalid('The request has more than one Host header.', 'Host');
+  if (!url.startsWith('/')) return invalid('The request target must be a path.');
+  return coding === undefined ? undefined : transferCodingError(coding, httpVersion);
 }
 
-function codingFlaw(coding: string, httpVersion: string): PoproomError | undefined {
-  // There were no chunks before HTTP/1.1: what stands between us and the client may not have seen any.
-  if (httpVersion === '1.0') return flaw('HTTP/1.0 has no Transfer-Encoding.', 'Transfer-Encoding');
+function transferCodingError(coding: string, httpVersion: string): PoproomError | undefined {
+  // HTTP/1.0 has no chunks, so a proxy between the client and us may have ignored them.
+  if (httpVersion === '1.0') return invalid('HTTP/1.0 does not support Transfer-Encoding.', 'Transfer-Encoding');
   if (coding.toLowerCase() === 'chunked') return undefined;
-  return flaw('Bodies are taken as they are or in chunks, and not coded besides.', 'Transfer-Encoding');
+  return invalid('The only supported Transfer-Encoding is chunked.', 'Transfer-Encoding');
 }
 
-function flaw(message: string, field?: string): PoproomError {
+function invalid(message: string, field?: string): PoproomError {
   return new PoproomError('VALIDATION_FAILED', message, field === undefined ? {} : { details: { field } });
 }

@@ -1,4 +1,4 @@
-/** Reads JSON bodies: bounded, in UTF-8, and of the shape that their schema says. */
+/** Reads JSON bodies: limited in size, in UTF-8, and valid against their schema. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
@@ -9,24 +9,24 @@ import { bodyTooLarge, collectBody, type ReceivedBody, unknownRoomBytes } from '
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 import { type Validator, validatorOf } from './validator.ts';
 
-/** Bodies that hold no text need no more. */
+/** The limit for bodies without a room's text. */
 export const smallBody = 16 * 1024;
 
-/** A text may be sent all in `\u0000` escapes, six bytes for one. */
+/** A text may consist of `\u0000` escapes, with six bytes for each character. */
 export const largestContentBody = (largestContent: number): number => 6 * largestContent + smallBody;
 
 export interface BodyRules {
   maxBytes: number;
-  /** Called before more than 64 KiB of a body are read; rejects where the rest is not wanted. */
+  /** Called before more than 64 KiB of a body are read. Rejects if the rest is not needed. */
   beforeLarge?: (request: Request) => Promise<unknown>;
 }
 
-/** No body at all reads as an empty object: what is required is then named as missing. */
+/** A missing body is read as an empty object, so that the error names the missing fields. */
 export function readJson<T>(request: Request, schema: object, maxBytes: number): Promise<T> {
   return withJson(request, schema, { maxBytes }, async (value: T) => value);
 }
 
-/** Handles a body when it is its turn, which is immediately for small ones. */
+/** Handles a body when its turn comes. Small bodies are handled immediately. */
 export async function withJson<T, R>(
   request: Request,
   schema: object,
@@ -41,14 +41,14 @@ export async function withJson<T, R>(
   return request.turns.run(request.client, length, async () => handle(parsed<T>(body, validate)));
 }
 
-/** Ahead of the first request, once the server already answers. */
+/** Runs after the start, so that the first request does not wait for it. */
 export async function compileBodySchemas(): Promise<void> {
   for (const { body } of Object.values(endpoints) as Endpoint[]) {
     if (body && body !== 'file') await validatorOf(body.schema);
   }
 }
 
-/** The value has nothing of the body's bytes, which are released. */
+/** The value does not reference the bytes of the body, so they are released. */
 function parsed<T>(body: ReceivedBody, validate: Validator): T {
   try {
     const value = body.bytes.length === 0 ? {} : parse(body.bytes);
@@ -71,9 +71,9 @@ async function readBody(request: Request, { maxBytes, beforeLarge }: BodyRules):
   if ((announced ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const isChecked = (announced ?? 0) > unknownRoomBytes;
   if (isChecked) await beforeLarge?.(request);
-  request.letBodyCome();
+  request.sendContinue();
   const body = await collectBody(request, maxBytes, isChecked ? undefined : beforeLarge);
-  // Some proxies pass on a request without a body as one with chunks of nothing, and no type.
+  // Some proxies forward a request without a body as an empty chunked one, without a type.
   if (body.bytes.length > 0) refuseUnlessJson(raw);
   return body;
 }
@@ -86,13 +86,14 @@ function refuseUnlessJson(raw: IncomingMessage): void {
     .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
     .find(Boolean);
   if (type.trim() === 'application/json' && (charset === undefined || /^utf-?8$/.test(charset))) return;
-  throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON, with Content-Type: application/json.');
+  throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON with Content-Type: application/json.');
 }
 
 function parse(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new PoproomError('INVALID_JSON', 'The body is not valid UTF-8.');
   const json = bytes.toString('utf8');
-  if (hasMoreValues(json, maxRequestValues)) throw new PoproomError('INVALID_JSON', 'The body has too many values.');
+  if (hasMoreValues(json, maxRequestValues))
+    throw new PoproomError('INVALID_JSON', 'The body contains too many JSON values.');
   try {
     return JSON.parse(json);
   } catch {

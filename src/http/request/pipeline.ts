@@ -1,13 +1,13 @@
 /**
- * Requests that a client sends before it has read earlier responses. They are handled one after the other, so that a
- * connection never holds more than one response, one open file and one body.
+ * Pipelined requests, which a client sends before it has read earlier responses. They are handled in sequence, so
+ * that a connection has at most one response, one open file and one body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that any connection may have waiting. */
+/** Every connection may have this many waiting requests. */
 const alwaysWaiting = 8;
-/** Over all connections; past it, a connection with more than its 8 is closed. Node parses some 3,000 in one step. */
+/** In total; beyond it, a connection with 8 or more is closed. Node parses about 3,000 requests in one step. */
 const maxWaiting = 10_000;
 
 export type Serve = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
@@ -19,10 +19,10 @@ interface Waiting {
 }
 
 type OnIncoming = (raw: IncomingMessage, keepAlive: boolean) => number;
-/** Node's parser does not know this return value, and stops: the connection gets a `clientError`. */
+/** Node's parser does not know this return value and stops with a `clientError`. */
 const parseError = 3;
 
-/** Kept on the connection itself: a WeakMap beside it costs more than all else here. */
+/** Stored on the socket itself: a WeakMap costs more than the rest of this file. */
 const current = Symbol('current response');
 const waiting = Symbol('waiting requests');
 const afterwards = Symbol('what follows them');
@@ -32,15 +32,15 @@ type PipelinedSocket = Socket & {
   [afterwards]?: () => void;
 };
 
-/** The response that the connection is busy with, or was last. */
+/** The current or latest response of the connection. */
 export const currentResponse = (socket: object): ServerResponse | undefined => (socket as PipelinedSocket)[current];
 
-/** Node resumes a connection itself when a response has been taken. */
+/** Node resumes a connection after each response. */
 function stayPaused(this: PipelinedSocket): void {
   if (this[waiting]?.length) this.pause();
 }
 
-/** For what comes after the requests that wait: they are answered first. */
+/** Runs `work` after the waiting requests have been answered. */
 export function afterWaiting(socket: object, work: () => void): void {
   const pipelined = socket as PipelinedSocket;
   if (pipelined[waiting]) pipelined[afterwards] = work;
@@ -49,7 +49,7 @@ export function afterWaiting(socket: object, work: () => void): void {
 
 export interface Pipeline {
   serve: Serve;
-  /** To be called with every connection. */
+  /** Call this for every connection. */
   guard(socket: Socket): void;
 }
 
@@ -71,7 +71,7 @@ export function createPipeline(serve: Serve): Pipeline {
   function enqueue(socket: PipelinedSocket, request: Waiting): void {
     const others = socket[waiting];
     total += 1;
-    // Nothing more is read until all that wait are answered.
+    // Read nothing more until all waiting requests have been answered.
     socket.pause();
     if (others) others.push(request);
     else {
@@ -84,7 +84,7 @@ export function createPipeline(serve: Serve): Pipeline {
   function continueAfter(socket: PipelinedSocket, response: ServerResponse): void {
     response.once('close', () => {
       const next = socket.destroyed ? undefined : socket[waiting]?.shift();
-      // Requests that follow one which ends the connection may be a part of it, and are not served.
+      // If a request ends the connection, the next ones may be part of its body and are not served.
       if (next) total -= 1;
       if (!next || !response.shouldKeepAlive) return stopWaiting(socket);
       begin(socket, next.raw, next.response, next.awaitsContinue);
@@ -111,8 +111,8 @@ export function createPipeline(serve: Serve): Pipeline {
     },
 
     /**
-     * Node goes on parsing what it has read, whatever is done with the connection: 300 connections with 64 KiB of
-     * requests each would take 800 MB until the next turn of the event loop. Only its parser can be told to stop.
+     * Node continues to parse what it has read, even if the connection is paused: 300 connections with 64 KiB of
+     * requests each would take 800 MB until the next turn of the event loop. Only an error stops its parser.
      */
     guard(socket) {
       const { parser } = socket as Socket & { parser?: { onIncoming?: OnIncoming | null } };

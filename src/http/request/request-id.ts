@@ -1,4 +1,4 @@
-/** Ids that are unique over restarts and cheap to make: a random name of this run, which is no secret, and a number. */
+/** Request ids that are unique across restarts: a random prefix for this run, which is not secret, and a number. */
 
 export function createRequestIds(): () => string {
   const run = Math.random().toString(36).slice(2, 10).padEnd(8, '0');

@@ -1,4 +1,4 @@
-/** A request as the handlers see it. */
+/** A request as handlers receive it. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../core/admission.ts';
@@ -13,20 +13,20 @@ export interface Request {
   readonly params: Record<string, string>;
   readonly query: Query;
   readonly client: ClientId;
-  /** Whether a page of another site sent it, in its visitor's name. */
+  /** Whether a page of another site sent it. */
   readonly isCrossSite: boolean;
   readonly memory: MemoryBudget;
   /** For large bodies. */
   readonly turns: Turns;
-  /** Of a live channel that resumes; see `core/resume-token.ts`. */
+  /** Set if a live channel resumes; see `core/resume-token.ts`. */
   readonly resumeToken: string | undefined;
-  /** Tells a client that waits for it (`Expect: 100-continue`) to send the body; to be called after the checks. */
-  readonly letBodyCome: () => void;
+  /** Sends `100 Continue` to a client that waits for it. Call this after the checks. */
+  readonly sendContinue: () => void;
 }
 
 export type Query = Pick<URLSearchParams, 'get' | 'has'>;
 
-/** Most requests have none, and an empty URLSearchParams takes its time to say so. */
+/** Most requests have no query, and creating an empty URLSearchParams is slow. */
 const noQuery: Query = { get: () => null, has: () => false };
 
 export function queryOf(url: string): Query {
@@ -39,7 +39,7 @@ export function pathOf(url: string): string {
   return at === -1 ? url : url.slice(0, at);
 }
 
-/** Who is at the room's door; a PIN in the body counts only where neither header nor query has one. */
+/** The caller of a room operation. A PIN in the body counts only if neither the header nor the query has one. */
 export function callerOf({ raw, params, query, client, isCrossSite }: Request, bodyPin?: string): Caller {
   return {
     client,
@@ -64,7 +64,7 @@ export function hasBody(raw: IncomingMessage): boolean {
   return raw.headers['transfer-encoding'] !== undefined || (announcedLength(raw) ?? 0) > 0;
 }
 
-/** What comes with a request. One without a body is over before it is asked for one, and cannot be read to its end. */
+/** Node ends a request without a body before anyone reads it, so it is replaced by an empty stream. */
 export function bodyOf(raw: IncomingMessage): Readable {
   return hasBody(raw) ? raw : Readable.from([]);
 }
@@ -74,6 +74,6 @@ export function refuseCompressed(raw: IncomingMessage): void {
   if (coding.toLowerCase() === 'identity') return;
   throw new PoproomError(
     'UNSUPPORTED_MEDIA_TYPE',
-    'Compressed bodies are not taken; send it without Content-Encoding.',
+    'Compressed bodies are not supported. Send the body without Content-Encoding.',
   );
 }

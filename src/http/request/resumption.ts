@@ -1,4 +1,4 @@
-/** Live channels that resume: how they show their token, and which of them do not count as a request. */
+/** Live channels that resume: reads their token, and decides which of them do not count as a request. */
 import type { IncomingMessage } from 'node:http';
 import type { ClientId, Clock } from '../../core/ports.ts';
 import { createResumeTokens } from '../../core/resume-token.ts';
@@ -6,9 +6,9 @@ import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
 import { header } from './request.ts';
 
 export interface Resumption {
-  /** The token that a request shows, if it is genuine and for a room of this code. */
+  /** The token in a request, if it is genuine and belongs to a room with this code. */
   tokenIn(raw: IncomingMessage, roomId: string): string | undefined;
-  /** Whether this client may open one more without a request of its limit. Counts it. */
+  /** Whether this client may open one more channel without using its limit. Counts it. */
   take(client: ClientId): boolean;
 }
 
@@ -17,26 +17,26 @@ export function createResumption(secret: string, clock: Clock): Resumption {
   const budget = new ResumeBudget();
   return {
     tokenIn(raw, roomId) {
-      const token = shownToken(raw);
+      const token = tokenOf(raw);
       return token !== undefined && tokens.isGenuine(token, roomId) ? token : undefined;
     },
     take: (client) => budget.take(client, performance.now()),
   };
 }
 
-function shownToken(raw: IncomingMessage): string | undefined {
+function tokenOf(raw: IncomingMessage): string | undefined {
   const offered = raw.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
   const inProtocol = offered.find((name) => name.startsWith(resumePrefix))?.slice(resumePrefix.length);
   return inProtocol ?? header(raw, resumeHeader.toLowerCase());
 }
 
-/** Enough for all devices behind one address to reconnect three times in a row; one more every second. */
+/** Enough for all devices behind one address to reconnect three times in a row. One more is added every second. */
 const burst = 60;
 const refillMs = 1_000;
 
-/** How often each client resumes for free: a token can be used many times, and each use makes the server read a room. */
+/** Limits free resumptions per client: a token can be reused, and each use makes the server read a room. */
 class ResumeBudget {
-  /** The longest unused first. */
+  /** Least recently used first. */
   readonly #clients = new Map<ClientId, { left: number; at: number }>();
 
   take(client: ClientId, now: number): boolean {

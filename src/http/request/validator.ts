@@ -1,4 +1,4 @@
-/** Checks values against the schemas of the protocol, and says what is wrong in one sentence. */
+/** Validates values against the schemas of the protocol, and describes the first problem in one sentence. */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { PoproomError } from '../../core/errors.ts';
 import type { MaybePromise } from '../../core/ports.ts';
@@ -8,7 +8,7 @@ export type Validator = (value: unknown) => PoproomError | undefined;
 const compiled = new Map<object, Validator>();
 let loading: Promise<Ajv> | undefined;
 
-/** Ajv is loaded when it is first needed, because loading it takes as long as the rest of the start. */
+/** Loads Ajv on first use, because loading it takes as long as the rest of the start. */
 export function validatorOf(schema: object): MaybePromise<Validator> {
   return compiled.get(schema) ?? compile(schema);
 }
@@ -25,15 +25,15 @@ async function compile(schema: object): Promise<Validator> {
 
 async function load(): Promise<Ajv> {
   const { Ajv } = await import('ajv');
-  // Our own schemas need no check against the schema of schemas, which would be most of the work.
+  // Our own schemas need no validation against the meta-schema, which would be most of the work.
   return new Ajv({ verbose: true, meta: false, validateSchema: false });
 }
 
 function toValidator(check: ValidateFunction): Validator {
-  return (value) => (check(value) ? undefined : complaint(check.errors?.[0] as ErrorObject));
+  return (value) => (check(value) ? undefined : toError(check.errors?.[0] as ErrorObject));
 }
 
-function complaint({ keyword, instancePath, params, parentSchema }: ErrorObject): PoproomError {
+function toError({ keyword, instancePath, params, parentSchema }: ErrorObject): PoproomError {
   const field = nameOf(params.missingProperty ?? params.additionalProperty ?? instancePath.slice(1));
   const expected = (parentSchema as { description?: string }).description;
   return new PoproomError('VALIDATION_FAILED', sentence(keyword, field, expected), {
@@ -42,13 +42,13 @@ function complaint({ keyword, instancePath, params, parentSchema }: ErrorObject)
 }
 
 function sentence(keyword: string, field: string, expected: string | undefined): string {
-  if (keyword === 'required') return `"${field}" is missing.`;
-  if (keyword === 'additionalProperties') return `"${field}" is not a field of this request.`;
+  if (keyword === 'required') return `"${field}" is required.`;
+  if (keyword === 'additionalProperties') return `"${field}" is not a known field of this request.`;
   if (field === '') return 'The body must be a JSON object.';
-  return `"${field}" must be ${expected ?? 'of another type'}.`;
+  return `"${field}" must be ${expected ?? 'of a different type'}.`;
 }
 
-/** A name that a stranger chose: long enough to recognise, too short to be a burden. */
+/** The client chose this name, so it is shortened. */
 function nameOf(field: unknown): string {
   const text = String(field);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

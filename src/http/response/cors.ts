@@ -1,4 +1,4 @@
-/** Pages of any origin may use the API and the files, without credentials: there are none. */
+/** Pages of any origin may use the API and the files. There are no cookies, so no credentials are needed. */
 import type { Reply } from './reply.ts';
 
 export const corsHeaders = {

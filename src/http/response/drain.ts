@@ -1,21 +1,21 @@
-/** Takes and drops what clients still send after they were answered, at a bounded pace over all of them. */
+/** Reads and discards the rest of bodies whose response has been sent, at a limited rate in total. */
 import type { IncomingMessage } from 'node:http';
 import { freeBuffer } from '../../core/garbage.ts';
 
 const perConnection = 64 * 1024 * 1024;
-const withinMs = 2000;
-/** As fast as clients can send, reading would keep the server busy. */
+const maxDrainMs = 2000;
+/** Reading as fast as clients can send would keep the server busy. */
 const perTick = 1024 * 1024;
 const tickMs = 20;
 
 let taken = 0;
 let paused: IncomingMessage[] = [];
 
-/** Resolves when the body has ended, or enough was dropped, or it took too long. */
+/** Resolves when the body has ended, or after `perConnection` bytes, or after `maxDrainMs`. */
 export function drain(raw: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let dropped = 0;
-    const timer = setTimeout(done, withinMs);
+    const timer = setTimeout(done, maxDrainMs);
     function done(): void {
       clearTimeout(timer);
       paused = paused.filter((other) => other !== raw);

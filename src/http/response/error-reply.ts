@@ -1,4 +1,4 @@
-/** From errors to responses: the one table from code to status, the one shape. */
+/** Converts errors to responses: one table from code to status, one format. */
 import { PoproomError } from '../../core/errors.ts';
 import type { ErrorCode } from '../../protocol/error-codes.ts';
 import type { ErrorBody } from '../../protocol/types.ts';
@@ -29,7 +29,7 @@ export const statusOf: Record<ErrorCode, number> = {
   STORAGE_FULL: 507,
 };
 
-/** HTTP wants every 401 to say what would help. */
+/** HTTP requires every 401 to name an authentication scheme. */
 const challengeOf: Partial<Record<ErrorCode, string>> = {
   API_KEY_REQUIRED: 'Bearer',
   INVALID_API_KEY: 'Bearer error="invalid_token"',
@@ -53,13 +53,13 @@ export function errorBody({ code, message, details }: PoproomError, requestId: s
 
 export const codeOf = (error: unknown): ErrorCode => (error instanceof PoproomError ? error.code : 'INTERNAL');
 
-/** What an operator needs to see: the cause behind a deliberate refusal, or the unforeseen error itself. */
+/** The error for the operator's log: the cause of a deliberate rejection, or the unexpected error itself. */
 export function causeOf(error: unknown): unknown {
   const deliberate = error instanceof PoproomError && statusOf[error.code] >= 500;
   return deliberate ? (error.cause ?? error) : error;
 }
 
-/** Whatever was not foreseen stays in the log. */
+/** Details of unexpected errors go to the log only. */
 function internal(cause: unknown): PoproomError {
-  return new PoproomError('INTERNAL', 'Something went wrong on the server; it has been noted.', { cause });
+  return new PoproomError('INTERNAL', 'Something went wrong on the server. The error has been logged.', { cause });
 }

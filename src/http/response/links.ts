@@ -1,4 +1,4 @@
-/** The addresses that we tell clients. */
+/** The URLs in responses. */
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { PoproomError } from '../../core/errors.ts';
@@ -12,13 +12,13 @@ export interface LinkSettings {
   trustedProxies: BlockList;
 }
 
-/** Made before any work, so that a Host that no link can be built from is refused with nothing stored. */
+/** Call this before any work, so that a request with an invalid Host is rejected before anything is stored. */
 export function fileAddresses({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): FileAddresses {
   const linkBase = settings.filesUrl ?? `${ownBase({ raw }, settings)}/files`;
   return { linkBase, linkTo: ({ id, name }) => `${linkBase}/${id}/${encodeURIComponent(name)}` };
 }
 
-/** What the address of this server is, as the client reaches it. */
+/** The URL of this server as the client reaches it. */
 export function ownBase({ raw }: Pick<Request, 'raw'>, { publicUrl, trustedProxies }: LinkSettings): string {
   return publicUrl ?? ownAddress(raw, trustedProxies);
 }
@@ -26,7 +26,7 @@ export function ownBase({ raw }: Pick<Request, 'raw'>, { publicUrl, trustedProxi
 function ownAddress(raw: IncomingMessage, proxies: BlockList): string {
   const { host = '' } = raw.headers;
   if (!wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) {
-    throw new PoproomError('VALIDATION_FAILED', 'The Host header is not the name of a host.', {
+    throw new PoproomError('VALIDATION_FAILED', 'The Host header is not a valid host name.', {
       details: { field: 'Host' },
     });
   }

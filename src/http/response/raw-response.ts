@@ -1,10 +1,10 @@
-/** Writes a reply on a bare socket, where no response object is to be had, and sees to the end of the connection. */
+/** Writes a reply to a socket without a response object, and closes the connection. */
 import type { Duplex } from 'node:stream';
 import type { Reply } from './reply.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** Time to read the answer. */
+/** Time for the client to read the response. */
 const lingerMs = 2000;
 
 export function endWith(socket: Duplex, { status, headers, body }: Reply, common: Record<string, string>): void {
@@ -15,7 +15,7 @@ export function endWith(socket: Duplex, { status, headers, body }: Reply, common
   closeSoon(socket);
 }
 
-/** A client that keeps its side open would otherwise hold the connection for ever. */
+/** Otherwise a client that keeps its side open would hold the connection forever. */
 export function closeSoon(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));

@@ -1,7 +1,7 @@
-/** What a handler answers, before it becomes bytes. */
+/** The reply of a handler. */
 import type { Readable } from 'node:stream';
 
-/** Every response has these. */
+/** Sent with every response. */
 export const fixedHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -10,7 +10,7 @@ export const fixedHeaders = {
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
-  /** A stream that has an end comes with its Content-Length among the headers. */
+  /** A stream of known length needs a Content-Length in the headers. */
   body?: string | Uint8Array | Readable;
 }
 
@@ -18,7 +18,7 @@ export function json(status: number, value: unknown, headers?: Record<string, st
   return jsonText(status, JSON.stringify(value), headers);
 }
 
-/** JSON that is text already. */
+/** A reply with serialized JSON. */
 export function jsonText(status: number, body: string, headers?: Record<string, string>): Reply {
   const common = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' };
   return { status, headers: headers ? Object.assign(common, headers) : common, body };

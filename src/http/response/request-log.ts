@@ -1,11 +1,11 @@
-/** What is kept of every request: a line in the log, and its part in the figures. */
+/** Records every request: a log line and an observation for the metrics. */
 import type { ClientLog } from '../../core/client-log.ts';
 import type { ClientId } from '../../core/ports.ts';
 import { causeOf, codeOf } from './error-reply.ts';
 
 export interface Observation {
   method: string;
-  /** The pattern, never the path: a path holds a room's code or a file's address. */
+  /** The route pattern, never the path: a path contains a room code or a file id. */
   route: string;
   status: number;
   seconds: number;
@@ -14,16 +14,16 @@ export interface Observation {
 export interface Answered extends Pick<Observation, 'method' | 'route' | 'status'> {
   requestId: string;
   client: ClientId;
-  /** Why it was refused or failed, if it was. */
+  /** Why the request was rejected or failed, if it was. */
   error: unknown;
-  /** By `performance.now()`. */
+  /** From `performance.now()`. */
   startedAt: number;
 }
 
 export interface RequestLog {
-  /** Before the response is sent: the line of a request that failed, with its cause. */
+  /** Call this before the response is sent. Logs a failed request with its cause. */
   failed(answered: Answered): void;
-  /** After the response is sent: the line of any other request, and the figures. */
+  /** Call this after the response is sent. Logs all other requests, and updates the metrics. */
   answered(answered: Answered): void;
 }
 
@@ -48,7 +48,7 @@ export function createRequestLog(lines: ClientLog, observe: (seen: Observation) 
   };
 }
 
-/** The service's own failure, whose line has its cause. */
+/** Whether the server failed. Such requests are logged with their cause. */
 export const isFailure = ({ status, error }: Pick<Answered, 'status' | 'error'>) =>
   status >= 500 && error !== undefined;
 

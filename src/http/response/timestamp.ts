@@ -1,14 +1,14 @@
-/** Moments as clients see them. */
+/** Timestamps in responses. */
 
-/** The same moments are shown again and again, and writing one out takes longer than finding it here. */
-const shown = new Map<number, string>();
-const mostShown = 1000;
+/** The same timestamps are sent repeatedly, and formatting one takes longer than a lookup. */
+const cache = new Map<number, string>();
+const maxCached = 1000;
 
 export function timestamp(moment: number): string {
-  const known = shown.get(moment);
+  const known = cache.get(moment);
   if (known !== undefined) return known;
-  if (shown.size >= mostShown) shown.clear();
+  if (cache.size >= maxCached) cache.clear();
   const text = new Date(moment).toISOString();
-  shown.set(moment, text);
+  cache.set(moment, text);
   return text;
 }

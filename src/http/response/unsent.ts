@@ -1,14 +1,14 @@
-/** Responses that the client does not read stay in memory. They are counted, and refused where there are too many. */
+/** Responses that clients do not read stay in memory, so they count against the memory budget. */
 import type { ServerResponse } from 'node:http';
 import { noteDropped } from '../../core/garbage.ts';
 import type { MemoryBudget } from '../../core/memory-budget.ts';
 import type { ClientId } from '../../core/ports.ts';
 import type { Reply } from './reply.ts';
 
-/** Smaller ones are not worth counting: a connection has one response at a time. */
+/** Smaller ones are not counted: a connection has only one response at a time. */
 const countedFrom = 16 * 1024;
 
-/** Whether the response may be sent. A body that is bytes already is the same for everyone, and a stream is not held. */
+/** Whether the response may be sent. Byte bodies are shared between clients and streams are not buffered. */
 export function holdUnsent(memory: MemoryBudget, client: ClientId, { body }: Reply, response: ServerResponse): boolean {
   if (typeof body !== 'string' || body.length < countedFrom) return true;
   const bytes = Buffer.byteLength(body);

@@ -1,4 +1,4 @@
-/** The one text of a room. */
+/** The text of a room. */
 
 import { PoproomError } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
@@ -25,7 +25,7 @@ export const writeContent = ({ rooms, largestContent }: Service): Handler => {
   };
 };
 
-/** Nobody sends megabytes to a room that does not exist. */
+/** Checks the room before the server reads a large body. */
 const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
   maxBytes: largestContentBody(largestContent),
   beforeLarge: (request) => rooms.checkCaller(callerOf(request)),
@@ -43,14 +43,14 @@ export const editContent = ({ rooms, largestContent }: Service): Handler => {
   };
 };
 
-/** Either of the two forms. */
+/** A request has either `edits` or `append`. */
 function editOf({ edits, append, baseVersion }: Omit<EditContentRequest, 'pin'>): ContentEdit {
   if ((edits === undefined) === (append === undefined)) {
     throw new PoproomError('VALIDATION_FAILED', 'Send either "edits" or "append".', { details: { field: 'edits' } });
   }
   if (append === undefined) return { edits: edits ?? [], baseVersion };
   if (baseVersion === undefined) return { append };
-  throw new PoproomError('VALIDATION_FAILED', '"baseVersion" goes with "edits", not with "append".', {
+  throw new PoproomError('VALIDATION_FAILED', '"baseVersion" can be used only with "edits".', {
     details: { field: 'baseVersion' },
   });
 }
@@ -60,14 +60,14 @@ export const readContent =
   (request) =>
     chain(rooms.readContent(callerOf(request)), (text) => {
       const { length } = text.content;
-      if (length <= longestKept) return textReply(text, request);
-      // Read again in its turn: texts that wait would fill the memory.
+      if (length <= maxCachedLength) return textReply(text, request);
+      // Read again when its turn comes: waiting texts would fill the memory.
       return request.turns.run(request.client, length * readShare, async () =>
         textReply(await rooms.readContent(callerOf(request)), request),
       );
     });
 
-/** A turn is as long as it takes to write a text of its size. Reading takes less time. */
+/** Turns are sized for writes. A read takes about a quarter of the time. */
 const readShare = 1 / 4;
 
 function textReply(text: Content, { raw }: Request): Reply {
@@ -75,21 +75,21 @@ function textReply(text: Content, { raw }: Request): Reply {
   if (isNamedBy(raw.headers['if-none-match'], headers.ETag)) {
     return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
   }
-  return jsonText(200, knownBody(text), headers);
+  return jsonText(200, cachedBody(text), headers);
 }
 
-const body = Symbol('the text as it is answered');
-const longestKept = 4096;
+const cachedJson = Symbol('cached JSON');
+const maxCachedLength = 4096;
 
-/** A store that keeps texts at hand hands out the same one again and again, and writing it as JSON takes its time. */
-function knownBody(text: Content & { [body]?: string }): string {
-  const known = text[body];
+/** Stores return the same cached object repeatedly, so its JSON is cached on it. */
+function cachedBody(text: Content & { [cachedJson]?: string }): string {
+  const known = text[cachedJson];
   if (known !== undefined) return known;
   const made = textBody(text.content, text.writtenAt);
-  if (made.length <= longestKept) text[body] = made;
+  if (made.length <= maxCachedLength) text[cachedJson] = made;
   return made;
 }
 
-/** Put together by hand: these are the answers that a server gives most, and an object would cost twice as much. */
+/** Concatenated by hand: this is the most frequent response, and serializing an object would cost twice as much. */
 const textBody = (content: string, writtenAt: number) =>
   `{"content":${JSON.stringify(content)},"timestamp":"${timestamp(writtenAt)}"}`;

@@ -1,4 +1,4 @@
-/** The files of a room: upload, list, remove. */
+/** Files of a room: upload, list, remove. */
 import { PoproomError } from '../../core/errors.ts';
 import { fileTooLarge } from '../../core/files.ts';
 import type { StoredFile } from '../../core/ports.ts';
@@ -14,7 +14,7 @@ import { json } from '../response/reply.ts';
 import { timestamp } from '../response/timestamp.ts';
 import type { Handler, Service } from './handler.ts';
 
-/** With boundaries, part headers and the PIN around the file. */
+/** The file plus boundaries, part headers and the PIN. */
 const largestForm = largestFile + 64 * 1024;
 
 export const uploadFile = (service: Service): Handler => {
@@ -22,9 +22,9 @@ export const uploadFile = (service: Service): Handler => {
     const { linkTo } = fileAddresses(request, service.links);
     refuseCompressed(request.raw);
     const type = header(request.raw, 'content-type');
-    if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Say what is sent, with a Content-Type header.');
+    if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
     const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
-    const file = await (isForm ? uploadForm(service, request) : uploadBare(service, request, type));
+    const file = await (isForm ? uploadForm(service, request) : uploadRaw(service, request, type));
     const body = { success: true, fileUrl: linkTo(file), fileName: file.name, fileSize: file.size } as const;
     return json(201, body satisfies FileUploaded);
   };
@@ -32,7 +32,7 @@ export const uploadFile = (service: Service): Handler => {
 
 async function uploadForm({ files }: Service, request: Request): Promise<StoredFile> {
   if ((announcedLength(request.raw) ?? 0) > largestForm) throw fileTooLarge();
-  request.letBodyCome();
+  request.sendContinue();
   const signal = signalOf(request);
   return receiveForm(request.raw, largestForm, async ({ pin, ...file }) => {
     const prepared = await files.prepareUpload(callerOf(request, pin), undefined, announcedLength(request.raw));
@@ -40,19 +40,19 @@ async function uploadForm({ files }: Service, request: Request): Promise<StoredF
   });
 }
 
-async function uploadBare({ files }: Service, request: Request, type: string): Promise<StoredFile> {
-  const name = bareName(request);
+async function uploadRaw({ files }: Service, request: Request, type: string): Promise<StoredFile> {
+  const name = rawName(request);
   const size = announcedLength(request.raw);
   const prepared = await files.prepareUpload(callerOf(request), size);
-  request.letBodyCome();
+  request.sendContinue();
   const signal = signalOf(request);
   return files.upload(prepared, { name, type, bytes: bodyOf(request.raw), whole: Promise.resolve(), signal });
 }
 
-function bareName({ raw, query }: Request): string {
+function rawName({ raw, query }: Request): string {
   const name = decodeHeader(header(raw, 'x-file-name')) ?? query.get('fileName');
   if (name) return name;
-  throw badName('Name the file, percent-encoded in the header X-File-Name or as ?fileName=, or send it as a form.');
+  throw badName('The file name is missing. Send it percent-encoded in X-File-Name, as ?fileName=, or in a form.');
 }
 
 function decodeHeader(text: string | undefined): string | undefined {
@@ -67,7 +67,7 @@ function badName(message: string): PoproomError {
   return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'X-File-Name' } });
 }
 
-/** Ends the work on an upload of which nothing more will come. */
+/** Aborts an upload that will not be completed. */
 function signalOf({ raw }: Request): AbortSignal {
   const aborter = new AbortController();
   onAborted(raw, (reason) => aborter.abort(reason));

@@ -1,4 +1,4 @@
-/** What handlers are, and what they have at hand. */
+/** The type of handlers, and the services they use. */
 import type { Files } from '../../core/files.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { MaybePromise } from '../../core/ports.ts';
@@ -12,7 +12,7 @@ import type { Probes } from './probes.ts';
 
 export type Handler = (request: Request) => MaybePromise<Reply>;
 
-/** One for each endpoint of the protocol: a missing one does not compile. */
+/** One for each endpoint: a missing handler does not compile. */
 export type Handlers = Record<EndpointName, Handler>;
 
 export interface Service {
@@ -23,6 +23,6 @@ export interface Service {
   links: LinkSettings;
   page: PageSettings;
   largestContent: number;
-  /** The text of /metrics; undefined when it is switched off. */
+  /** The text of /metrics; undefined if metrics are disabled. */
   metrics: (() => Promise<string>) | undefined;
 }

@@ -34,5 +34,5 @@ function entryOf({ version, writtenAt, size, deviceId }: CheckpointInfo): Histor
   return { version, timestamp: timestamp(writtenAt), size, ...(deviceId !== undefined && { deviceId }) };
 }
 
-/** Anything but a version is one that the history does not have. */
+/** Invalid text becomes -1, which no history contains. */
 const versionIn = (text = ''): number => (/^\d{1,15}$/.test(text) ? Number(text) : -1);

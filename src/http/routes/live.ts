@@ -1,4 +1,4 @@
-/** The doors to the live channel. What goes on behind them is not this folder's business. */
+/** The HTTP endpoints of the live channel. */
 import { PoproomError } from '../../core/errors.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { fileAddresses } from '../response/links.ts';
@@ -7,7 +7,7 @@ import type { Handler, Service } from './handler.ts';
 const streamHeaders = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
-  // Proxies that collect what passes through them would hold events back.
+  // Proxies that buffer responses would delay events.
   'X-Accel-Buffering': 'no',
   Connection: 'close',
 };
@@ -30,14 +30,17 @@ export const roomEvents =
       await rooms.info(visitor.caller);
       return { status: 200, headers: streamHeaders };
     }
-    // One way as it is, only TCP can tell that the other side has vanished; before the next heartbeat, which would mask it.
+    // Clients of an event stream send nothing, so only TCP keepalive detects a lost one, before a heartbeat resets it.
     request.raw.socket.setKeepAlive(true, 10_000);
     return { status: 200, headers: streamHeaders, body: await live.openEvents(request.client, visitor) };
   };
 
-/** Asked for without an upgrade, for instance by a browser's address bar. */
+/** Requests without an upgrade, for example from the address bar of a browser. */
 export const liveChannel = (): Handler => async () => {
-  throw new PoproomError('VALIDATION_FAILED', 'This is a WebSocket; to follow a room by plain HTTP, use /events.');
+  throw new PoproomError(
+    'VALIDATION_FAILED',
+    'This endpoint requires a WebSocket. Use /events to follow a room over plain HTTP.',
+  );
 };
 
 function lastSeq({ raw, query }: Request): number | undefined {
@@ -48,7 +51,7 @@ function lastSeq({ raw, query }: Request): number | undefined {
 function deviceName(text: string | null): string | undefined {
   if (!text) return undefined;
   if (text.length <= 64) return text;
-  throw new PoproomError('VALIDATION_FAILED', 'The name of a device has at most 64 characters.', {
+  throw new PoproomError('VALIDATION_FAILED', 'The device name is limited to 64 characters.', {
     details: { field: 'deviceName' },
   });
 }

@@ -1,4 +1,4 @@
-/** Figures for Prometheus, loaded only when asked for. */
+/** Metrics for Prometheus. The library is loaded only if they are enabled. */
 import type { StorageUsage } from '../../core/ports.ts';
 import type { Observation } from '../response/request-log.ts';
 
@@ -23,7 +23,7 @@ export async function createMetrics(gauges: Gauges): Promise<Metrics> {
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'poproom_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last of its response.',
+    help: 'Time from the first byte of a request to the last byte of its response.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [registry],
@@ -38,7 +38,7 @@ export async function createMetrics(gauges: Gauges): Promise<Metrics> {
   });
   new Gauge({
     name: 'poproom_live_channels',
-    help: 'Live channels that are open.',
+    help: 'Open live channels.',
     registers: [registry],
     collect() {
       this.set(channels());
@@ -55,7 +55,7 @@ export async function createMetrics(gauges: Gauges): Promise<Metrics> {
   });
   new Gauge({
     name: 'poproom_stored_bytes',
-    help: 'Bytes of files: stored, and reserved for uploads in progress.',
+    help: 'Bytes of all files, stored and reserved for uploads in progress.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {
@@ -66,7 +66,7 @@ export async function createMetrics(gauges: Gauges): Promise<Metrics> {
   });
   new Gauge({
     name: 'poproom_stored_bytes_limit',
-    help: 'Bytes that all files together may have; 0 for no limit.',
+    help: 'Maximum bytes of all files together; 0 means no limit.',
     registers: [registry],
   }).set(maxStoredBytes);
   return {
@@ -77,7 +77,7 @@ export async function createMetrics(gauges: Gauges): Promise<Metrics> {
   };
 }
 
-/** Labels live for ever: strangers must not be able to make new ones. */
+/** Labels are never removed, so clients must not be able to create new ones. */
 function knownMethod(method: string): string {
   return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'].includes(method) ? method : 'other';
 }

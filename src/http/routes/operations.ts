@@ -1,4 +1,4 @@
-/** Health, probes, figures and the description of the API. */
+/** Health, probes, metrics and API descriptions. */
 import { PoproomError } from '../../core/errors.ts';
 import type { HealthReport, Readiness } from '../../protocol/types.ts';
 import { ownBase } from '../response/links.ts';
@@ -26,7 +26,11 @@ export const ready =
 export const metrics =
   ({ metrics }: Service): Handler =>
   async () => {
-    if (!metrics) throw new PoproomError('NOT_FOUND', 'Figures are served only with POPROOM_METRICS=true.');
+    if (!metrics)
+      throw new PoproomError(
+        'NOT_FOUND',
+        'Metrics are disabled. The operator can enable them with POPROOM_METRICS=true.',
+      );
     const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' };
     return { status: 200, headers, body: await metrics() };
   };
@@ -36,7 +40,7 @@ export const openapi = (): Handler => documentHandler(document);
 export const asyncapi = (): Handler =>
   documentHandler(async () => (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
 
-/** The bytes are made once, however many ask for them. */
+/** Serializes the document once. */
 function documentHandler(load: () => Promise<unknown>): Handler {
   let bytes: Buffer | undefined;
   return async () => {
@@ -45,7 +49,7 @@ function documentHandler(load: () => Promise<unknown>): Handler {
   };
 }
 
-/** One for each name that readers know the server by. */
+/** One page for each host name of the server. */
 const maxDocsPages = 8;
 
 export const docs = ({ links }: Service): Handler => {
@@ -58,7 +62,7 @@ export const docs = ({ links }: Service): Handler => {
   };
 };
 
-/** Its commands are meant to be copied, so they name the server that the reader is at. */
+/** The commands on the page contain the URL of this server, so that they can be copied. */
 async function docsPageFor(base: string): Promise<Buffer> {
   const { docsPage } = await import('../docs/page.ts');
   docsTemplate ??= docsPage(await document());

@@ -1,4 +1,4 @@
-/** Hands out the page. What stands at its addresses is one and the same: the page itself looks at where it is. */
+/** Serves the page. All its paths return the same document, which reads the location itself. */
 import { PoproomError } from '../../core/errors.ts';
 import type { PageFile, PageFiles } from '../page/files.ts';
 import { pickEncoding } from '../request/accept-encoding.ts';
@@ -19,12 +19,12 @@ interface PageHandlers {
 export function pageHandlers(service: PageService): PageHandlers {
   const files = readOnce(service);
   const page = servePage(files, {});
-  // Their addresses are somebody's own.
+  // These URLs are private.
   const unlisted = servePage(files, { 'X-Robots-Tag': 'noindex' });
   return { home: page, roomPage: unlisted, sharePage: unlisted, pageAsset: serveAsset(files) };
 }
 
-/** At the first request of the page, so that a start does not wait for it; anew where that failed. */
+/** Reads the files at the first request, so that the start does not wait for them. Retries after a failure. */
 function readOnce(service: PageService): () => Promise<PageFiles> {
   let reading: Promise<PageFiles> | undefined;
   return () => {
@@ -40,13 +40,13 @@ async function read({ page, links }: PageService): Promise<PageFiles> {
   const { loadPageFiles } = await import('../page/files.ts');
   const files = await loadPageFiles(page, links);
   if (files) return files;
-  throw new PoproomError('NOT_FOUND', 'The page was not built: run "npm run build". The API is described at /docs.');
+  throw new PoproomError('NOT_FOUND', 'The page has not been built. Run "npm run build". See /docs for the API.');
 }
 
 function servePage(files: () => Promise<PageFiles>, own: Record<string, string>): Handler {
   return async (request) => {
-    const { html, htmlHere, htmlHeaders } = await files();
-    return replyWith(request, isHere(request) ? htmlHere : html, {
+    const { html, localHtml, htmlHeaders } = await files();
+    return replyWith(request, isLocal(request) ? localHtml : html, {
       'Content-Type': types.html,
       'Cache-Control': 'no-cache',
       ...htmlHeaders,
@@ -56,10 +56,10 @@ function servePage(files: () => Promise<PageFiles>, own: Record<string, string>)
 }
 
 /**
- * Whether the page is opened on the machine that serves it: a name alone can be made up. A proxy on this machine may
- * call the server localhost for everyone, but says for whom it asks, or speaks HTTP/1.0.
+ * Whether the browser runs on the same machine. The Host alone can be forged. A proxy on this machine may use
+ * localhost for every client, but it adds a header that names the client, or uses HTTP/1.0.
  */
-const isHere = ({ raw: { headers, httpVersion, socket } }: Request): boolean =>
+const isLocal = ({ raw: { headers, httpVersion, socket } }: Request): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(headers.host ?? '') &&
   /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '') &&
   httpVersion === '1.1' &&
@@ -71,7 +71,7 @@ function serveAsset(files: () => Promise<PageFiles>): Handler {
   return async (request) => {
     const { name = '' } = request.params;
     const file = (await files()).assets.get(name);
-    if (!file) throw new PoproomError('NOT_FOUND', 'The page has no such file.');
+    if (!file) throw new PoproomError('NOT_FOUND', 'This file is not part of the page.');
     return replyWith(request, file, assetHeaders(name));
   };
 }
@@ -86,7 +86,7 @@ const types = {
   md: 'text/markdown; charset=utf-8',
 } as const;
 
-/** As web/vite.config.ts names what it builds. */
+/** The pattern of hashed names in web/vite.config.ts. */
 const hashed = /\.[0-9a-f]{12}\.\w+$/;
 
 function assetHeaders(name: string): Record<string, string> {
@@ -94,7 +94,7 @@ function assetHeaders(name: string): Record<string, string> {
   return {
     'Content-Type': types[ending as keyof typeof types] ?? 'application/octet-stream',
     'Cache-Control': hashed.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
-    // It lies among the assets and is to serve the whole page.
+    // It is served from /assets/ but controls the whole page.
     ...(name === 'service-worker.js' && { 'Service-Worker-Allowed': '/' }),
   };
 }

@@ -1,16 +1,16 @@
-/** How the service is: for people and their monitors (health), supervisors (live) and load balancers (ready). */
+/** State of the service: for monitoring (health), supervisors (live) and load balancers (ready). */
 import { PoproomError } from '../../core/errors.ts';
 import type { BlobStore, Clock, Store } from '../../core/ports.ts';
 
 export interface ProbeParts {
   store: Store;
   blobs: BlobStore;
-  /** Of all files; 0 for no limit. */
+  /** Maximum bytes of all files; 0 means no limit. */
   maxStoredBytes: number;
   clock: Clock;
-  /** The largest text, for which there should be room. */
+  /** The maximum size of a text, for which there must be free disk space. */
   largestContent: number;
-  /** Milliseconds since some moment, whatever the clock is set to meanwhile. */
+  /** A monotonic clock in milliseconds, unaffected by changes of the system clock. */
   monotonic: Clock;
   lastSweptAt: () => number;
   sweepEveryMs: number;
@@ -25,7 +25,7 @@ export function createProbes(parts: ProbeParts) {
   const startedAt = monotonic();
   const stores = { store: shared(() => store.ping()), files: shared(() => blobs.ping()) };
 
-  /** Without room for files the server is still ready for texts, so this does not decide whether it is ready. */
+  /** Without space for files the server is still ready for texts, so this does not affect readiness. */
   async function uploads(): Promise<string | undefined> {
     try {
       await blobs.checkSpace(1);
@@ -62,22 +62,22 @@ export function createProbes(parts: ProbeParts) {
 
 const isOk = (verdict: string) => verdict === 'ok';
 
-/** Resolves with what is wrong, or with nothing; one that rejects is failing, and the client need not know how. */
+/** Resolves with a problem or undefined. A rejection is reported as `failing`, without details. */
 type Check = () => Promise<unknown>;
 
-/** Who asks while another waits waits along: many who ask at once must not make a remote store slow. */
+/** Concurrent callers share one check, so that many probes do not slow down a remote store. */
 function shared(check: Check): Check {
-  let underWay: Promise<unknown> | undefined;
+  let pending: Promise<unknown> | undefined;
   return () => {
-    underWay ??= check().finally(() => {
-      underWay = undefined;
+    pending ??= check().finally(() => {
+      pending = undefined;
     });
-    return underWay;
+    return pending;
   };
 }
 
-/** A store that hangs is a store that does not answer. */
-const patienceMs = 2000;
+/** A store that takes longer is reported as not responding. */
+const timeoutMs = 2000;
 
 async function run(checks: Record<string, Check>): Promise<Record<string, string>> {
   const verdicts = await Promise.all(
@@ -88,8 +88,8 @@ async function run(checks: Record<string, Check>): Promise<Record<string, string
 
 async function verdict(check: Check): Promise<string> {
   const { promise: late, resolve } = Promise.withResolvers<string>();
-  // After a stall timers come first: an answer that is already there is read before it counts as missing.
-  const timer = setTimeout(() => setImmediate(resolve, 'no answer'), patienceMs);
+  // After a stall, timers run before I/O. setImmediate gives a response that has already arrived precedence.
+  const timer = setTimeout(() => setImmediate(resolve, 'no answer'), timeoutMs);
   const answer = check().then(
     (wrong) => String(wrong ?? 'ok'),
     () => 'failing',

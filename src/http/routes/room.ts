@@ -1,4 +1,4 @@
-/** Rooms themselves: create, look at, delete. */
+/** Rooms: create, get, delete. */
 import { createRoomRequest, pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, CreateRoomRequest, RoomCreated, RoomInfo } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../request/json-body.ts';

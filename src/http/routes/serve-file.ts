@@ -1,4 +1,4 @@
-/** Hands out the bytes of files, in a way that no file can act on the service's origin. */
+/** Serves files with headers that keep them from running scripts on the origin of the service. */
 import { PoproomError } from '../../core/errors.ts';
 import type { ByteRange, StoredFile } from '../../core/ports.ts';
 import { header, type Request } from '../request/request.ts';
@@ -22,13 +22,13 @@ export const serveFile =
     return { status: 206, headers: { ...headers, 'Content-Length': String(end - start + 1) }, ...body };
   };
 
-/** Shown by browsers themselves, without scripts; SVG and HTML are not among them. */
-const shown =
+/** Types that browsers display without scripts. SVG and HTML are excluded. */
+const inlineTypes =
   /^(image\/(a?png|jpeg|gif|webp|avif|bmp|tiff|hei[cf]|jxl|x-icon|vnd\.microsoft\.icon)|audio\/[^/]+|video\/[^/]+|application\/pdf|text\/plain)$/;
 
 async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<string, string>> {
   const { create: contentDisposition } = await import('content-disposition');
-  const inline = shown.test(file.type);
+  const inline = inlineTypes.test(file.type);
   const type = inline ? file.type : 'application/octet-stream';
   return {
     'Content-Type': type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
@@ -41,10 +41,10 @@ async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<st
   };
 }
 
-/** Files never change, so a name that is theirs alone is a version. */
+/** Files never change, so their unique blob name serves as the version. */
 const tagOf = ({ blob }: StoredFile) => `"${blob.slice(0, 32)}"`;
 
-/** Several ranges at once, other units and what is malformed are answered with the whole, as HTTP allows. */
+/** Multiple ranges, other units and malformed ranges return the whole file, as HTTP allows. */
 function wantedRange({ raw }: Request, file: StoredFile): ByteRange | 'outside' | undefined {
   const asked = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(raw.headers.range ?? '');
   const condition = header(raw, 'if-range');
@@ -56,14 +56,18 @@ function wantedRange({ raw }: Request, file: StoredFile): ByteRange | 'outside' 
   return start < file.size ? { start, end: Math.min(end, file.size - 1) } : 'outside';
 }
 
-/** A file with fewer bytes than are asked for is sent from its first. */
+/** If the file is shorter than `count`, the range covers all of it. */
 function lastBytes(count: number, size: number): ByteRange | 'outside' {
   return count === 0 ? 'outside' : { start: Math.max(0, size - count), end: size - 1 };
 }
 
 function outside(file: StoredFile, requestId: string): Reply {
-  const error = new PoproomError('VALIDATION_FAILED', `The file has only ${file.size} bytes.`, {
-    details: { field: 'Range' },
-  });
+  const error = new PoproomError(
+    'VALIDATION_FAILED',
+    `The requested range is outside the file, which has ${file.size} bytes.`,
+    {
+      details: { field: 'Range' },
+    },
+  );
   return json(416, errorBody(error, requestId), { 'Content-Range': `bytes */${file.size}` });
 }

@@ -1,18 +1,18 @@
 /**
- * Bounds how many counters strangers can start. A counter that is in use is never given up for a new one: clients that
- * come when the budget is used up, or when their network has had its part, share the counter of their network.
+ * Limits how many counters clients can start. A counter in use is never dropped for a new one: when the budget or the
+ * share of a network is used up, further clients share one counter with their network.
  */
 import type { ClientId } from '../../core/ports.ts';
 import { networkOf } from './network.ts';
 
-/** One network may use up a tenth of the budget. */
+/** One network may use a tenth of the budget. */
 const partsOfBudget = 10;
-/** As many as there are in IPv4; the clients of further ones share one counter. */
-const mostSharing = 65_536;
+/** As many as IPv4 has. Clients of further networks share one counter. */
+const maxSharing = 65_536;
 
 export class CounterBudget {
   readonly #windowMs: number;
-  readonly #most: number;
+  readonly #max: number;
   #windowEndsAt = 0;
   #started = 0;
   readonly #startedBy = new Map<string, number>();
@@ -20,23 +20,23 @@ export class CounterBudget {
 
   constructor({ windowMs, countersPerWindow }: { windowMs: number; countersPerWindow: number }) {
     this.#windowMs = windowMs;
-    this.#most = countersPerWindow;
+    this.#max = countersPerWindow;
   }
 
-  /** Whether any client shares a counter: until then there is no need to look for one. */
+  /** Whether any client shares a counter. Otherwise there is no need to look for one. */
   get isShared(): boolean {
     return this.#sharing.size > 0;
   }
 
-  /** The key of the counter for a client that has none of its own: its own, or one that it shares. */
+  /** The key for the new counter of a client: its own or a shared one. */
   keyFor(client: ClientId, now: number): string {
     this.#renew(now);
     const network = networkOf(client);
-    const isWithin = this.#started < this.#most && this.#startedIn(network) < this.#most / partsOfBudget;
+    const isWithin = this.#started < this.#max && this.#startedIn(network) < this.#max / partsOfBudget;
     return isWithin ? client : this.#sharedKey(network);
   }
 
-  /** To be called when a counter was started under that key. */
+  /** Call this when a counter was started under that key. */
   noteStart(key: string, client: ClientId): void {
     if (key !== client) return;
     const network = networkOf(client);
@@ -49,12 +49,12 @@ export class CounterBudget {
   }
 
   #sharedKey(network: string): string {
-    if (!this.#sharing.has(network) && this.#sharing.size >= mostSharing) return 'shared:*';
+    if (!this.#sharing.has(network) && this.#sharing.size >= maxSharing) return 'shared:*';
     this.#sharing.add(network);
     return `shared:${network}`;
   }
 
-  /** Also after a clock that was ahead is set back. */
+  /** Also handles a clock that was set back. */
   #renew(now: number): void {
     if (now < this.#windowEndsAt && this.#windowEndsAt <= now + this.#windowMs) return;
     this.#windowEndsAt = now + this.#windowMs;

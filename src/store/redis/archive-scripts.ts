@@ -1,4 +1,4 @@
-/** The scripts of the archive; what holds for all scripts stands in scripts.ts. */
+/** Scripts of the archive. See scripts.ts for what applies to all scripts. */
 import { script } from '../../redis/script.ts';
 import { textAndLog } from './lua.ts';
 
@@ -12,8 +12,8 @@ return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1)
 `);
 
 /**
- * All rooms by their expiry, so that the sweep will meet this one. A code that is there with the same expiry was left
- * by a restoration that broke off. KEYS: all rooms by expiry. ARGV: code, expiresAt. Returns whether the code is ours.
+ * Adds the room to the list of rooms by expiry, so that the sweep finds it. An entry with the same expiry is left from
+ * an interrupted restore. KEYS: all rooms by expiry. ARGV: code, expiresAt. Returns whether the code is ours.
  */
 export const claimRestored = script(`
 if redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1]) == 1 then return 1 end
@@ -58,7 +58,7 @@ for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6]}) do redis.cal
 return 1
 `);
 
-/** KEYS: keys by id, in force by hash, ids in force by name. ARGV: id, hash, name, json, 1 if it is in force. */
+/** KEYS: keys by id, in force by hash, ids in force by name. ARGV: id, hash, name, json, 1 if it is active. */
 export const restoreKey = script(`
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 0 end
 if ARGV[5] == '1' then

@@ -1,4 +1,4 @@
-/** Rooms and keys as they are kept in Redis, for moving them. */
+/** Rooms and keys in Redis in full, for migration. */
 import type { Archive, Checkpoint, GuardRules, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -16,7 +16,7 @@ import {
   textAndLogOf,
 } from './text-log.ts';
 
-const portion = '500';
+const batchSize = '500';
 
 export function createArchive(
   redis: Redis,
@@ -27,12 +27,12 @@ export function createArchive(
   const [byId = ''] = keys.apiKeys;
 
   async function scan(cursor: string): Promise<{ next: string; members: string[] }> {
-    const reply = await redis.send(keys.rooms, ['ZSCAN', keys.rooms, cursor, 'COUNT', portion]);
+    const reply = await redis.send(keys.rooms, ['ZSCAN', keys.rooms, cursor, 'COUNT', batchSize]);
     const [next, members] = reply as [string, string[]];
     return { next, members };
   }
 
-  /** Before the room itself: one that is there can be swept, and its files can be fetched. */
+  /** Runs before the room is created, so that it can be swept and its files can be downloaded. */
   async function prepare(record: RoomRecord, keepMs: number, now: number): Promise<boolean> {
     const { code, expiresAt, files } = record;
     const isOurs = await redis.run(scripts.claimRestored, [keys.rooms], [code, expiresAt]);
@@ -65,7 +65,7 @@ export function createArchive(
     async restoreRoom(record, now) {
       const { room, trusted, files, edits, history, historyTexts, blobs, ...shard } = keys.ofRoom(record.code);
       const keepMs = record.expiresAt - now + rememberExpiredMs + netMs;
-      // The memory of a room that expired of late stands where the room would.
+      // The record of a recently expired room has the same key.
       if (Number(await redis.send(room, ['EXISTS', room])) === 1) return 'taken';
       if (!(await prepare(record, keepMs, now))) return 'taken';
       const { trash, trashOwners, storedBytes } = shard;
@@ -118,17 +118,17 @@ function recordOf(code: RoomCode, [fields, files, trusted, text, history, histor
   };
 }
 
-/** Of the texts, each stands after its version. */
+/** `texts` alternates versions and texts. */
 function historyOf(infos: string[], texts: string[]): Checkpoint[] {
   const contents = new Map<number, string>();
   for (let i = 0; i < texts.length; i += 2) contents.set(Number(texts[i]), texts[i + 1] ?? '');
   return infos.map(checkpointInfoOf).map((info) => ({ ...info, content: contents.get(info.version) ?? '' }));
 }
 
-/** The lists that the script takes, each after the number of its items. */
+/** The lists for the script, each preceded by its length. */
 function listsOf(record: RoomRecord): (string | number)[] {
   const fields = Object.entries(fieldsOf(record));
-  // Places in a row stand for the seqs of their arrival: they keep the order, and later ones come after them.
+  // Indexes replace the seqs of the uploads: they preserve the order, and later files follow them.
   const files = record.files.map((file, i) => [file.id, file.blob, file.size, `${i}:${fileJson(file)}`]);
   const entries = record.entries.map((entry) => [entryJson(entry)]);
   const history = record.history.map(checkpointFields);

@@ -1,8 +1,8 @@
 import type { Redis } from '../../redis/connection.ts';
 
 /**
- * Clears what lies elsewhere on a cluster, and misleads nobody should it stay. The change that it follows on is done:
- * whoever asked for that must not be told that it failed.
+ * Removes a key on another node of a cluster, which is harmless if it stays. The change itself has succeeded, so a
+ * failure here must not fail the request.
  */
 export async function clearUp(redis: Redis, key: string, command: readonly string[]): Promise<void> {
   await redis.send(key, command).catch(() => undefined);

@@ -1,15 +1,15 @@
-/** Counters of clients in Redis. Each expires with its window; how many a node starts is bounded. */
+/** Counters of clients in Redis. Each expires with its window. The number that a node starts is limited. */
 import type { ClientId, GuardRules } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Script } from '../../redis/script.ts';
 import { CounterBudget } from '../counters/budget.ts';
 
-/** Of a counter's script: first what was counted, last 1 if the counter was started. */
+/** The reply of a counter script: the result, and at the end 1 if the counter was started. */
 type Reply = [...unknown[], started: number];
 
 /**
- * Runs a script on the counter of a client: its own, or where the budget has no further one, one that it shares. The
- * script is told by its last argument whether it may start the counter; where it may not, it returns false.
+ * Runs a script on the counter of a client: its own, or a shared one if the budget is used up. The last argument tells
+ * the script whether it may start the counter. If it may not, it returns false.
  */
 export type CountFor = (client: ClientId, now: number, args: readonly (string | number)[]) => Promise<Reply>;
 

@@ -1,4 +1,4 @@
-/** Who is in a room: devices with a channel on any node, and those seen of late. */
+/** The devices in a room: with a channel on any node or a recent request. */
 import type { Device, GuardRules, RoomStore } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import * as scripts from './device-scripts.ts';
@@ -42,7 +42,7 @@ interface StoredChannel {
 const channelJson = ({ id, name }: Device, now: number): string =>
   JSON.stringify({ id, name, renewedAt: now } satisfies Omit<StoredChannel, 'name'> & { name: string | undefined });
 
-/** The device of a channel lends its name to the same device seen by requests. */
+/** A device with both a channel and requests is listed once, with the name from its channel. */
 function devicesOf(jsons: string[], seen: string[], renewedSince: number): Device[] {
   const devices = new Map<string, Device>();
   for (const json of jsons) {

@@ -1,4 +1,4 @@
-/** The scripts of devices; what holds for all scripts stands in scripts.ts. */
+/** Scripts of devices. See scripts.ts for what applies to all scripts. */
 import { script } from '../../redis/script.ts';
 
 /** KEYS: channels. ARGV: now, channelSeenMs, devicesPerRoom, channel id, device id, json. */
@@ -26,7 +26,7 @@ for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `);
 
-/** KEYS: channels, seen. ARGV: from when on those that were seen count. */
+/** KEYS: channels, seen. ARGV: the time since which requests count. */
 export const listDevices = script(`
 return {redis.call('HVALS', KEYS[1]), redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[1], '+inf')}
 `);

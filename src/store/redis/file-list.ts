@@ -1,4 +1,4 @@
-/** The files of a room. Where each of them is found by its id alone lies elsewhere on a cluster. */
+/** The files of a room. The index by file id is on other nodes of a cluster. */
 import type { GuardRules, MissingReason, RoomStore, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -10,7 +10,7 @@ import type { RedisStorage } from './storage.ts';
 export type FileList = Pick<RoomStore, 'addFile' | 'listFiles' | 'findFile' | 'removeFile'>;
 
 export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): FileList {
-  /** Before the file is added: a file that counts too long is found by its reservation, one that never counts by nobody. */
+  /** Runs before the file is added: the reservation ends an excess charge, but nothing would add a missing one. */
   async function charge(code: RoomCode, { blob, owner, size, uploadedAt }: StoredFile): Promise<void> {
     if (!owner) return;
     const { room } = keys.ofRoom(code);
@@ -19,21 +19,21 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
   }
 
   return {
-    async addFile(code, file, { files: mostFiles, bytes: mostBytes }) {
+    async addFile(code, file, { files: maxFiles, bytes: maxBytes }) {
       const { room, files, blobs, storedBytes } = keys.ofRoom(code);
       const index = keys.roomOfFile(file.id);
       await charge(code, file);
-      // The address first: a file that is listed can be fetched.
+      // The index first, so that a listed file can be downloaded.
       await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
       const entry = [file.id, file.blob, file.size, fileJson(file)];
-      const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, mostFiles, mostBytes];
+      const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, maxFiles, maxBytes];
       const reply = await redis.run(scripts.addFile, [room, files, blobs, storedBytes], args);
       if (typeof reply === 'string') {
         await redis.send(index, ['DEL', index]);
         if (file.owner) await storage.release({ blob: file.blob, owner: file.owner });
         return reply as MissingReason | 'full';
       }
-      // It is stored; where this fails, the sweep does it.
+      // The file is stored. If this fails, the sweep does it.
       if (file.owner) await storage.dropReservation(file.blob, file.owner).catch(() => undefined);
       const [seq, expiresAt] = reply as [number, string];
       await redis.send(index, ['PEXPIRE', index, String(Number(expiresAt) - file.uploadedAt + netMs)]);
@@ -67,14 +67,14 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
   };
 }
 
-/** Oldest first; those of one moment in the order in which they came. */
+/** Oldest first; files of the same moment in order of arrival. */
 export function filesOf(entries: string[]): StoredFile[] {
   const files = entries.map((entry) => ({ seq: Number.parseInt(entry, 10), file: fileOf(entry) }));
   files.sort((a, b) => a.file.uploadedAt - b.file.uploadedAt || a.seq - b.seq);
   return files.map(({ file }) => file);
 }
 
-/** An owner of null tells a file that counts from one of a version before the quotas. */
+/** With an owner of null the file counts. Files from versions without quotas have no owner field. */
 export const fileJson = (file: StoredFile): string => JSON.stringify({ ...file, owner: file.owner ?? null });
 
 function fileOf(entry: string): StoredFile {

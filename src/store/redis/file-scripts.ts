@@ -1,8 +1,8 @@
-/** The scripts of files; what holds for all scripts stands in scripts.ts. */
+/** Scripts of files. See scripts.ts for what applies to all scripts. */
 import { script } from '../../redis/script.ts';
 import { absenceOf, discard, fileIn, isLive } from './lua.ts';
 
-/** KEYS: room, files, blobs, stored bytes. ARGV: now, rememberExpiredMs, id, blob, size, json, most files, most bytes. */
+/** KEYS: room, files, blobs, stored bytes. ARGV: now, rememberExpiredMs, id, blob, size, json, max files, max bytes. */
 export const addFile = script(`${absenceOf}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end

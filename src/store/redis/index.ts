@@ -20,11 +20,11 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     storage,
     inbox: undefined,
     ping: redis.ping,
-    // No disk of this node; that Redis is full, it says by itself.
+    // Uses no disk of this node. Redis itself reports when it is full.
     checkSpace: async () => undefined,
     close: redis.close,
   };
 }
 
-/** For the command line, beside servers that run. */
+/** For the command line. Servers may be running. */
 export const createRedisKeys = (redis: Redis, prefix: string): KeyStore => createKeyStore(redis, createKeys(prefix));

@@ -1,24 +1,24 @@
-/** Looks at the Redis of the distributed engine, beside servers that may be running. Nothing is written. */
+/** Inspects the Redis of the distributed engine without writing. Servers may be running. */
 import type { GuardRules } from '../../core/ports.ts';
 import { connectRedis, type Redis } from '../../redis/connection.ts';
 import { parseRedisUrl } from '../../redis/redis-url.ts';
 import { createRedisStore } from './index.ts';
 
 export interface RedisFacts {
-  /** Of Redis, or of the Redis that a Valkey is compatible with. */
+  /** The version of Redis, or the Redis version that Valkey is compatible with. */
   version: string;
   evictionPolicy: string | undefined;
   writesLog: boolean;
-  /** `always`, `everysec` or `no`; undefined where the server does not tell its settings. */
+  /** `always`, `everysec` or `no`; undefined if the server does not allow reading its settings. */
   syncsLog: string | undefined;
-  /** What it said, and what the clock here said before and after. */
+  /** The time of the server, and the local time before and after the request. */
   clock: { theirs: number; before: number; after: number };
   keysInForce: number;
   /** Bytes of all files. */
   storedBytes: number;
 }
 
-/** Its hosts, without the password. */
+/** The hosts of a Redis URL, without the password. */
 export function whereIsRedis(url: string): string {
   const { nodes } = parseRedisUrl(url);
   return nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
@@ -48,12 +48,12 @@ export async function inspectRedis(url: string, rules: GuardRules): Promise<Redi
 const readInfo = (text: string) =>
   new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));
 
-/** Those who rent a Redis out seldom let its settings be read. */
+/** Managed Redis services seldom allow reading settings. */
 async function syncOf(redis: Redis): Promise<string | undefined> {
   try {
-    // Pairs in a list or in an object, as the protocol of the connection has it.
-    const said = (await redis.send('', ['CONFIG', 'GET', 'appendfsync'])) as string[] | Record<string, string>;
-    return Array.isArray(said) ? said[1] : said.appendfsync;
+    // A list or an object, depending on the protocol version.
+    const reply = (await redis.send('', ['CONFIG', 'GET', 'appendfsync'])) as string[] | Record<string, string>;
+    return Array.isArray(reply) ? reply[1] : reply.appendfsync;
   } catch {
     return undefined;
   }

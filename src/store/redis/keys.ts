@@ -1,44 +1,44 @@
 /**
- * The names under which things lie in Redis. What a room has lies under one hash tag, with the blobs and the trash of
- * the rooms that share its tag: so a step that touches several of them is one step on a cluster too.
+ * The keys in Redis. All keys of a room have one hash tag, together with the blobs and the trash of rooms that share it,
+ * so that a script can use several of them on a cluster too.
  */
 import type { RoomCode } from '../../core/room-code.ts';
 
-/** How long Redis keeps a room that no sweep has met: a net under the sweep, which forgets nothing. */
+/** How long Redis keeps a room that no sweep has removed, as a safety net. */
 export const netMs = 7 * 86_400_000;
 
-/** For a node to end the rooms, and remove the blobs, that it took on. */
+/** How long a node has to end the rooms and remove the blobs that it claimed. */
 export const leaseMs = 60_000;
 
-/** Few enough to look through all of them, many enough to spread over a cluster. */
+/** Few enough to query all of them, enough to spread over a cluster. */
 const shardCount = 16;
 
 export type Keys = ReturnType<typeof createKeys>;
 
-/** `prefix` sets installations apart that share a Redis. */
+/** `prefix` separates installations that share a Redis. */
 export function createKeys(prefix: string) {
   const ofShard = (shard: number) => ({
     blobs: `${prefix}:{${shard}}:blobs`,
     trash: `${prefix}:{${shard}}:trash`,
-    /** Whose the blobs in the trash are: their bytes count until they are removed. */
+    /** The owners of blobs in the trash, whose bytes count until they are removed. */
     trashOwners: `${prefix}:{${shard}}:trash-owners`,
-    /** Whose texts counted in rooms that have ended. */
+    /** The owners of counted texts of rooms that have ended. */
     endedTexts: `${prefix}:{${shard}}:ended-texts`,
-    /** How many bytes the files of these rooms have. */
+    /** The bytes of all files of these rooms. */
     storedBytes: `${prefix}:{${shard}}:stored-bytes`,
   });
 
   return {
-    /** Every room by its expiry. */
+    /** All rooms by expiry. */
     rooms: `${prefix}:{rooms}`,
-    /** Those past their time that a node is about to end. */
+    /** Expired rooms that a node is about to end. */
     ending: `${prefix}:{rooms}:ending`,
-    /** Blobs in the trash that a node is about to remove, or just removed. */
+    /** Blobs that a node is about to remove or has just removed. */
     claims: `${prefix}:{rooms}:claims`,
-    /** Uploads that have bytes reserved: when each of them must be over, and how many bytes. */
+    /** Uploads with reserved bytes: the deadline and the bytes of each. */
     reservations: `${prefix}:{storage}:reservations`,
     reservedBytes: `${prefix}:{storage}:reserved-bytes`,
-    /** Bytes of a client or a network by blob, with their sum, and until when each counts at the latest. */
+    /** Bytes of a client or network by blob, with their sum, and when each stops counting at the latest. */
     usage: (account: string) => [`${prefix}:usage:{${account}}`, `${prefix}:usage:{${account}}:ends`],
     apiKeys: ['by-id', 'by-hash', 'by-name'].map((what) => `${prefix}:{keys}:${what}`),
     misses: (client: string) => `${prefix}:misses:{${client}}`,
@@ -69,7 +69,7 @@ export function createKeys(prefix: string) {
   };
 }
 
-/** Codes are random, so any function of them spreads evenly. */
+/** Codes are random, so any function of them distributes evenly. */
 function shardOf(code: string): number {
   let sum = 0;
   for (let i = 0; i < code.length; i++) sum = (sum * 31 + code.charCodeAt(i)) % 65_521;

@@ -1,10 +1,10 @@
-/** Clients that this node knows to be shut out: they are refused without asking Redis, and touch no counter of a room. */
+/** Clients that this node knows to be locked out. They are rejected without a request to Redis. */
 export interface Lockouts {
   until(client: string, now: number): number | undefined;
   note(client: string, until: number): void;
 }
 
-const mostRemembered = 10_000;
+const maxLockouts = 10_000;
 
 export function createLockouts(): Lockouts {
   const lockouts = new Map<string, number>();
@@ -16,7 +16,7 @@ export function createLockouts(): Lockouts {
       return undefined;
     },
     note(client, until) {
-      if (lockouts.size >= mostRemembered) lockouts.delete(lockouts.keys().next().value as string);
+      if (lockouts.size >= maxLockouts) lockouts.delete(lockouts.keys().next().value as string);
       lockouts.set(client, until);
     },
   };

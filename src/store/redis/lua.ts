@@ -1,6 +1,6 @@
-/** What several scripts share: functions of Lua, put before the script that calls them. */
+/** Lua functions that several scripts share, prepended to the scripts that call them. */
 
-/** Whether a room is there and not past its time. */
+/** Whether a room exists and has not expired. */
 export const isLive = `
 local function isLive(room, now)
   local expiresAt = redis.call('HGET', room, 'expiresAt')
@@ -8,7 +8,7 @@ local function isLive(room, now)
 end
 `;
 
-/** Why there is no such room, as core's ports say it; nil where it is there. */
+/** The MissingReason of a room; nil if it exists. */
 export const absenceOf = `
 local function absenceOf(room, now, rememberMs)
   local expiresAt = tonumber(redis.call('HGET', room, 'expiresAt') or 0)
@@ -17,7 +17,7 @@ local function absenceOf(room, now, rememberMs)
 end
 `;
 
-/** A file's entry is the seq of its arrival, which keeps those of one moment in order, and its JSON. */
+/** A file entry is the seq of its upload, which orders files of the same moment, and its JSON. */
 export const fileIn = `
 local function fileIn(entry)
   return cjson.decode(string.match(entry, '^%d+:(.*)$'))
@@ -25,8 +25,8 @@ end
 `;
 
 /**
- * The blob of a file goes to the trash, with its owner: its bytes count until they are removed. The files of versions
- * before the quotas have no owner, and were never counted.
+ * Moves the blob of a file to the trash, with its owner, because its bytes count until they are removed. Files from
+ * versions without quotas have no owner and were never counted.
  */
 export const discard = `
 local function discard(file, blobs, trash, trashOwners, storedBytes)
@@ -39,7 +39,7 @@ local function discard(file, blobs, trash, trashOwners, storedBytes)
 end
 `;
 
-/** A text that counted goes on counting until its owner's account, which lies elsewhere, has been changed. */
+/** A counted text continues to count until the account of its owner, which is on another node, has been changed. */
 export const endText = `
 local function endText(room, endedTexts, code)
   local text = redis.call('HMGET', room, 'textCharge', 'client', 'network')
@@ -49,7 +49,7 @@ local function endText(room, endedTexts, code)
 end
 `;
 
-/** Files' blobs go to the trash in the same step in which the files go. */
+/** Deletes the files and moves their blobs to the trash in one step. */
 export const dropFiles = `${fileIn}${discard}
 local function dropFiles(files, ...)
   for _, entry in ipairs(redis.call('HVALS', files)) do discard(fileIn(entry), ...) end
@@ -58,9 +58,9 @@ end
 `;
 
 /**
- * The text of a room: `content` holds the full text of `textVersion`, and the log ends with the entry that made
- * `logVersion`. A node from before the log writes `content` and `version` only. Then `logVersion` is not the current
- * version: the full text is current, and the log does not lead to it.
+ * The text of a room: `content` is the full text of `textVersion`, and the log ends with the entry that created
+ * `logVersion`. A node of a version without a log writes only `content` and `version`. Then `logVersion` is not the
+ * current version: the full text is current, and the log does not lead to it.
  */
 export const textVersions = `
 local function textVersions(room)
@@ -70,7 +70,7 @@ local function textVersions(room)
 end
 `;
 
-/** The entries after a version, oldest first; false where the log does not lead from it to the current one. */
+/** The entries after a version, oldest first; false if the log does not lead from it to the current one. */
 export const entriesSince = `
 local function entriesSince(edits, versions, since)
   local count = versions.current - since
@@ -80,7 +80,7 @@ local function entriesSince(edits, versions, since)
 end
 `;
 
-/** The full text, the current version, when that was written, and the entries that lead from the one to the other. */
+/** The full text, the current version, its time, and the entries that lead from the full text to it. */
 export const fullText = `${textVersions}${entriesSince}
 local function fullText(room, edits)
   local versions = textVersions(room)
@@ -90,7 +90,7 @@ local function fullText(room, edits)
 end
 `;
 
-/** The same with the whole log, which may reach further back, and the version of the full text. */
+/** The same with the whole log, which may go further back, and the version of the full text. */
 export const textAndLog = `${textVersions}
 local function textAndLog(room, edits)
   local versions = textVersions(room)

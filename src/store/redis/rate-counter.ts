@@ -1,4 +1,4 @@
-/** Requests per client and window, counted in Redis, so exactly over all nodes. */
+/** Requests per client and window, counted in Redis and therefore exact across all nodes. */
 import type { GuardRules, RateCounter } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { createCounters } from './counters.ts';

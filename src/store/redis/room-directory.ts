@@ -1,4 +1,4 @@
-/** The rooms in Redis for the command line, which is to them as any other node. */
+/** The rooms in Redis for the command line, which acts like any other node. */
 import type { MissingReason, RoomDirectory, RoomSummary, Store } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -9,13 +9,13 @@ export interface RedisDirectoryParts {
   redis: Redis;
   prefix: string;
   store: Pick<Store, 'rooms' | 'archive'>;
-  /** Removes rooms as any node does; says why one was not there. */
+  /** Removes rooms like any node. Returns the reason for each missing room. */
   remove: (codes: readonly RoomCode[]) => Promise<(MissingReason | undefined)[]>;
   close(): Promise<void>;
 }
 
-/** So many rooms are asked for at the same time. */
-const portion = 100;
+/** The maximum number of concurrent requests. */
+const batchSize = 100;
 
 /** KEYS: room, edits, history texts. ARGV: now. No text leaves Redis. */
 const summarize = script(`
@@ -37,11 +37,11 @@ export function createRedisDirectory({ redis, prefix, store, remove, close }: Re
     return reply === null ? undefined : summaryOf(code, reply as SummaryReply);
   }
 
-  async function* inPortions(now: number): AsyncGenerator<RoomCode[]> {
+  async function* inBatches(now: number): AsyncGenerator<RoomCode[]> {
     let codes: RoomCode[] = [];
     for await (const code of archive.codes(now)) {
       codes.push(code);
-      if (codes.length < portion) continue;
+      if (codes.length < batchSize) continue;
       yield codes;
       codes = [];
     }
@@ -50,7 +50,7 @@ export function createRedisDirectory({ redis, prefix, store, remove, close }: Re
 
   return {
     async *list(now) {
-      for await (const codes of inPortions(now)) {
+      for await (const codes of inBatches(now)) {
         const found = await Promise.all(codes.map((code) => find(code, now)));
         yield* found.filter((summary) => summary !== undefined);
       }
@@ -60,15 +60,15 @@ export function createRedisDirectory({ redis, prefix, store, remove, close }: Re
 
     async countDevices(codes, now) {
       const counts: number[] = [];
-      for (let i = 0; i < codes.length; i += portion) {
-        const devices = await Promise.all(codes.slice(i, i + portion).map((code) => rooms.listDevices(code, now)));
+      for (let i = 0; i < codes.length; i += batchSize) {
+        const devices = await Promise.all(codes.slice(i, i + batchSize).map((code) => rooms.listDevices(code, now)));
         counts.push(...devices.map(({ length }) => length));
       }
       return counts;
     },
 
     async remove(codes) {
-      return (await remove(codes)).map((absence) => absence ?? 'removed');
+      return (await remove(codes)).map((reason) => reason ?? 'removed');
     },
 
     close,

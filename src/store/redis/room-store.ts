@@ -1,4 +1,4 @@
-/** Rooms in Redis: each method one script, where what it touches lies under one hash tag. */
+/** Rooms in Redis. Each method is one script if all its keys have one hash tag. */
 import { randomBytes } from 'node:crypto';
 import type {
   AccessAttempt,
@@ -40,18 +40,18 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
   const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);
   const countMisses = createCounters(redis, scripts.settleLookup, keys.misses, rules);
 
-  async function visitRoom(attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Entrance> {
+  async function checkAccess(attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Access> {
     const { code, now } = attempt;
     const before =
-      lockouts.until(guesserOf(attempt), now) ?? (leavesTraces(attempt) ? await settle(attempt, 0) : undefined);
+      lockouts.until(guesserOf(attempt), now) ?? (hasSideEffects(attempt) ? await settle(attempt, 0) : undefined);
     if (before !== undefined) return { outcome: 'too-many-misses', until: before };
-    const entrance: Entrance = code ? await enter(code, attempt, wanted) : { outcome: 'unknown' };
-    const missed = entrance.outcome === 'unknown' || entrance.outcome === 'pin-incorrect';
+    const access: Access = code ? await enter(code, attempt, wanted) : { outcome: 'unknown' };
+    const missed = access.outcome === 'unknown' || access.outcome === 'pin-incorrect';
     const after = await settle(attempt, missed ? 1 : 0);
-    return after === undefined ? entrance : { outcome: 'too-many-misses', until: after };
+    return after === undefined ? access : { outcome: 'too-many-misses', until: after };
   }
 
-  async function enter(code: RoomCode, attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Entrance> {
+  async function enter(code: RoomCode, attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Access> {
     const { pinMac, deviceId, now } = attempt;
     const client = guesserOf(attempt);
     const { room, guard, trusted, seen, edits } = keys.ofRoom(code);
@@ -71,14 +71,14 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
     }
   }
 
-  /** Counts a look-up's misses; returns until when a client is shut out that had looked up too much before. */
+  /** Counts a miss. Returns until when the client is locked out, if it already had too many misses. */
   async function settle(attempt: AccessAttempt, misses: 0 | 1): Promise<number | undefined> {
     if (rules.missesPerClient === 0) return undefined;
     const { client, isCrossSite, now } = attempt;
     const args = [misses, now, rules.missesPerClient, rules.windowMs, isCrossSite ? crossSiteMisses : 0];
-    const [shutOut, until] = (await countMisses(client, now, args)) as unknown as [number, string];
+    const [isLockedOut, until] = (await countMisses(client, now, args)) as unknown as [number, string];
     if (Number(until) > 0) lockouts.note(guesserOf(attempt), Number(until));
-    return shutOut === 1 ? Number(until) : undefined;
+    return isLockedOut === 1 ? Number(until) : undefined;
   }
 
   const dropKeys = (code: RoomCode) => {
@@ -108,21 +108,21 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
       const made = await redis.run(scripts.createRoom, [room, trusted, edits, history, historyTexts], args);
       if (made === 1) return code;
-      // One that expired of late had it; its memory is not to be mistaken for the new room.
+      // A recently expired room had this code, so the new room must not use it.
       await redis.send(keys.rooms, ['ZREM', keys.rooms, code]);
       return undefined;
     },
 
     async admit(attempt) {
-      const entrance = await visitRoom(attempt, 'room');
-      if (entrance.outcome !== 'admitted') return entrance;
-      return { outcome: 'admitted', room: roomOf(entrance.code, entrance.found as string[]) };
+      const access = await checkAccess(attempt, 'room');
+      if (access.outcome !== 'admitted') return access;
+      return { outcome: 'admitted', room: roomOf(access.code, access.found as string[]) };
     },
 
     async read(attempt) {
-      const entrance = await visitRoom(attempt, 'text');
-      if (entrance.outcome !== 'admitted') return entrance;
-      return { outcome: 'admitted', content: contentOf(entrance.found as FullTextReply) };
+      const access = await checkAccess(attempt, 'text');
+      if (access.outcome !== 'admitted') return access;
+      return { outcome: 'admitted', content: contentOf(access.found as FullTextReply) };
     },
 
     async deleteRoom(code, now) {
@@ -130,7 +130,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       if (typeof reply === 'string') return reply as MissingReason;
       const [seq, hadText] = reply as [number, number];
       await clearUp(redis, keys.rooms, ['ZREM', keys.rooms, code]);
-      // Where this fails, the sweep does it.
+      // If this fails, the sweep does it.
       if (hadText === 1) await storage.dischargeEndedTexts(keys.ofRoom(code)).catch(() => undefined);
       return { seq };
     },
@@ -169,11 +169,11 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
   };
 }
 
-/** With what the visitor wanted: the fields of the room, or its text. */
-type Entrance = { outcome: 'admitted'; code: RoomCode; found: unknown } | Refusal;
+/** `found` contains the fields of the room or its text, as requested. */
+type Access = { outcome: 'admitted'; code: RoomCode; found: unknown } | Refusal;
 
-/** At the door of a room. Who leaves none costs no step more: that it is shut out is seen after, in time. */
-const leavesTraces = ({ pinMac, deviceId }: AccessAttempt): boolean => pinMac !== undefined || deviceId !== undefined;
+/** Whether an attempt changes counters or devices. Otherwise the lockout is checked afterwards, in one step less. */
+const hasSideEffects = ({ pinMac, deviceId }: AccessAttempt): boolean => pinMac !== undefined || deviceId !== undefined;
 
 const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
 
@@ -188,7 +188,7 @@ function roomOf(code: RoomCode, [createdAt, expiresAt, pinMac, fileCount, fileBy
   };
 }
 
-/** The text is there where the entries are not. */
+/** Contains the text if there are no entries. */
 type StateReply = [fields: string[], files: string[], entries: string[] | null, text: FullTextReply];
 
 function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): RoomState {

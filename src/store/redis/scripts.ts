@@ -1,6 +1,6 @@
 /**
- * What runs inside Redis. Each script is one atomic step; all keys that it touches are named in KEYS and lie under one
- * hash tag. Times always come from the caller; the expiry of Redis itself only clears what nobody will ask for again.
+ * Lua scripts. Each is one atomic step. All its keys are in KEYS and have one hash tag. Times always come from the
+ * caller; the expiry of Redis only removes what is no longer needed.
  */
 import { script } from '../../redis/script.ts';
 import { absenceOf, dropFiles, endText, fullText, isLive } from './lua.ts';
@@ -19,7 +19,7 @@ return false
 `);
 
 /**
- * A room that expired of late keeps its code, so that it is not mistaken for the new one.
+ * A recently expired room keeps its code, so that it is not confused with the new one.
  * KEYS: room, trusted, edits, history, history texts. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
  * keep, rememberExpiredMs, 1 if it keeps the history of its text, client and network of the owner or '', 0 if the text
  * counts for them or ''.
@@ -41,17 +41,17 @@ return 1
 `);
 
 /**
- * The door of a room. A try is counted as wrong, then looked at: there is no moment in which one more could slip past.
- * Both hashes of a PIN are hashed once more with a salt of this call, so that how long it takes to compare them says
- * nothing about them.
+ * Checks access to a room. Counting and checking are one step, so no concurrent attempt is missed. Both hashes of the
+ * PIN are hashed again with a salt of this call, so that the time of the comparison reveals nothing about them.
  *
- * KEYS: room, guard, trusted, seen, and where the text is wanted, edits. ARGV: client, pinMac or '', salt, deviceId or
+ * KEYS: room, guard, trusted, seen, and edits if the text is requested. ARGV: client, pinMac or '', salt, deviceId or
  * '', now, triesBeforeLock, firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs,
- * devicesPerRoom, wrongPinsPerLife, wrongPinsOfNewNetworks, the client's network. Returns the text where it is wanted,
- * and else what admission tells of the room.
+ * devicesPerRoom, wrongPinsPerLife, wrongPinsOfNewNetworks, the client's network. Returns the text if it is requested,
+ * and the fields of the room otherwise.
  *
- * The guard has the wrong PINs of the window and of the room's life, what each client did (client:…), the networks of
- * strangers that were wrong (net:…), how many tries these had in spite of a lock, and wrong PINs of trusted clients.
+ * The guard has the wrong PINs of the window and of the room's lifetime, the attempts of each client (client:…), the
+ * networks of unknown clients with a wrong PIN (net:…), their attempts in spite of a lock, and wrong PINs of trusted
+ * clients.
  */
 export const enterRoom = script(`${fullText}
 local now = tonumber(ARGV[5])
@@ -131,12 +131,12 @@ return {'in', redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', '
 `);
 
 /**
- * What a client's look-ups came to. A miss is counted; whoever has too many is told so instead of what was found, so
- * that of many tries at once no more than the limit say anything.
+ * Counts a miss. A client with too many misses receives that instead of the result, so that concurrent attempts reveal
+ * no more than the limit allows.
  *
- * KEYS: misses. ARGV: 1 for a miss, now, limit, windowMs, the limit for pages of other sites or 0 for anyone else, 1 if
- * the counter may be started. Returns whether it is shut out, until when from now on, and whether the counter was started;
- * false where there is none and none may be started.
+ * KEYS: misses. ARGV: 1 for a miss, now, limit, windowMs, the limit for cross-site requests or 0 for others, 1 if the
+ * counter may be started. Returns whether the client is locked out, until when, and whether the counter was started;
+ * false if there is no counter and none may be started.
  */
 export const settleLookup = script(`
 local now, limit, share = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
@@ -170,8 +170,8 @@ return {seq, hadText}
 `);
 
 /**
- * Hands out rooms past their time to be ended, each to one node; what a node did not finish is handed out again when
- * its lease is over. KEYS: all rooms by expiry, those being ended. ARGV: now, limit, end of the lease.
+ * Assigns expired rooms to be ended, each to one node. Rooms that a node did not finish are assigned again when its
+ * lease ends. KEYS: all rooms by expiry, those being ended. ARGV: now, limit, end of the lease.
  */
 export const takeExpired = script(`
 local taken = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
@@ -185,8 +185,8 @@ return taken
 `);
 
 /**
- * Hands out blobs to be removed, each to one node. A claim outlives the removal: another node may have listed the blob
- * before. KEYS: claims. ARGV: now, end of the lease, its length, the blobs.
+ * Assigns blobs to be removed, each to one node. A claim lasts longer than the removal, because another node may have
+ * listed the blob before. KEYS: claims. ARGV: now, end of the lease, its length, the blobs.
  */
 export const claimTrash = script(`
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
@@ -199,8 +199,8 @@ return own
 `);
 
 /**
- * Leaves of a room past its time only that it was there. One that is not was deleted, and its place in the list of all
- * rooms was out of reach then. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs, code.
+ * Deletes an expired room except for a record that it existed. A missing room was deleted while the list of all rooms
+ * was unreachable. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs, code.
  */
 export const expireRoom = script(`${isLive}${dropFiles}${endText}
 if isLive(KEYS[1], ARGV[1]) then return 0 end
@@ -217,8 +217,8 @@ return 1
 `);
 
 /**
- * KEYS: room, files, edits. ARGV: now, rememberExpiredMs, the version of the text that the reader has or ''. Returns the
- * entries since that version; where the log does not have them, nothing in their place, and the whole text.
+ * KEYS: room, files, edits. ARGV: now, rememberExpiredMs, the version of the reader's text or ''. Returns the entries
+ * since that version, or the whole text if the log does not have them.
  */
 export const readState = script(`${absenceOf}${fullText}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
@@ -251,7 +251,8 @@ return redis.call('HINCRBY', KEYS[1], 'seq', 1)
 
 /**
  * KEYS: spending. ARGV: 1 to take, now, limit, windowMs, 1 if the counter may be started. Returns whether it is granted,
- * what is spent until when, and whether the counter was started; false where there is none and none may be started.
+ * the used requests, the reset time, and whether the counter was started; false if there is no counter and none may be
+ * started.
  */
 export const spendRequest = script(`
 local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -269,7 +270,7 @@ end
 return {granted and 1 or 0, used, string.format('%.0f', resetAt), isNew and used > 0 and 1 or 0}
 `);
 
-/** KEYS: keys by id, in force by hash, ids in force by name. ARGV: id, hash, name, json. */
+/** KEYS: keys by id, active keys by hash, active ids by name. ARGV: id, hash, name, json. */
 export const createKey = script(`
 if redis.call('HEXISTS', KEYS[3], ARGV[3]) == 1 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])

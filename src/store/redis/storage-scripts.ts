@@ -1,12 +1,12 @@
-/** The scripts of stored bytes; scripts.ts says what applies to all scripts. */
+/** Scripts of stored bytes. See scripts.ts for what applies to all scripts. */
 import { script } from '../../redis/script.ts';
 
 /**
- * Lets a blob count for a client or a network, with as many bytes as are left of the limit. Counts that have reached
- * their end are dropped: they belong to rooms that are long gone.
+ * Charges a blob to a client or network, with at most the rest of the limit. Drops charges that have reached their end,
+ * because their rooms ended long ago.
  *
- * KEYS: usage, ends. ARGV: now, blob, least, most, limit or '', end. Returns the bytes, or -1 where the least do not
- * fit; the bytes of all other blobs; the first end, or '0'.
+ * KEYS: usage, ends. ARGV: now, blob, least, most, limit or '', end. Returns the bytes, or -1 if `least` does not fit;
+ * the bytes of all other blobs; the first end, or '0'.
  */
 export const chargeBlob = script(`
 local now, most = tonumber(ARGV[1]), tonumber(ARGV[4])
@@ -49,7 +49,7 @@ if redis.call('ZCARD', KEYS[2]) == 0 then return redis.call('DEL', KEYS[1], KEYS
 redis.call('HINCRBY', KEYS[1], 'sum', 0 - tonumber(bytes))
 `);
 
-/** KEYS: room. ARGV: bytes. Returns how many they were, and when the room expires; nothing where the text does not count. */
+/** KEYS: room. ARGV: bytes. Returns the previous bytes and the expiry of the room; false if the text does not count. */
 export const noteTextCharge = script(`
 local room = redis.call('HMGET', KEYS[1], 'textCharge', 'expiresAt')
 if not room[1] or room[1] == '' then return false end
@@ -58,7 +58,7 @@ return room
 `);
 
 /**
- * Notes an upload before anything is charged for it, so that nothing stays charged when its node crashes.
+ * Records an upload before anything is charged for it, so that nothing stays charged if its node crashes.
  * KEYS: reservations, reserved bytes. ARGV: upload, deadline, bytes. Returns the bytes of all other uploads.
  */
 export const noteReservation = script(`

@@ -1,13 +1,13 @@
 /**
- * Bytes of files by owner. What belongs to a client, to its network and to an upload lies in three places of a cluster,
- * so no step covers all of them. The order of the steps makes up for it:
+ * Bytes of files by owner. The data of a client, of its network and of an upload may be on three nodes of a cluster, so
+ * no script can change all of it. The order of the steps ensures consistency:
  *
- * 1. An upload is noted with a deadline, then charged to its client and its network.
- * 2. When it is stored, the charges get its size, the file is added to its room, and the note is dropped.
- * 3. When its bytes are removed from the trash, its charges are dropped, and then it leaves the trash.
+ * 1. An upload is recorded with a deadline, then charged to its client and its network.
+ * 2. When it is stored, the charges are set to its size, the file is added to its room, and the record is dropped.
+ * 3. When its bytes are removed, its charges are dropped, and then its entry in the trash.
  *
- * Wherever a node crashes, either the note or the trash is left, and the sweep of another node does the rest. A blob is
- * charged under its name, so doing a step twice changes nothing.
+ * Wherever a node crashes, either the record or the trash entry remains, and the sweep of another node does the rest. A
+ * blob is charged under its name, so repeating a step changes nothing.
  */
 import type { Owner, ReachedLimit, RoomRecord, RoomStore, StorageAccounts, StorageRequest } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -16,24 +16,24 @@ import { type Keys, netMs } from './keys.ts';
 import * as scripts from './storage-scripts.ts';
 
 export interface RedisStorage extends StorageAccounts {
-  /** Charges a file with its size, whatever the limits are. */
+  /** Charges a file with its size, regardless of limits. */
   charge(file: ChargedFile, now: number): Promise<void>;
   discharge(blob: string, owner: Owner): Promise<void>;
-  /** For the text of a room that is being restored with its charge. */
+  /** For the text of a restored room. */
   restoreTextCharge(
     record: Pick<RoomRecord, 'code' | 'owner' | 'textCharge' | 'expiresAt'>,
     now: number,
   ): Promise<void>;
   dischargeEndedTexts(shard: Pick<Keys['shards'][number], 'endedTexts'>): Promise<void>;
-  /** Its file is in its room. */
+  /** Call this when the file has been added to its room. */
   dropReservation(blob: string, owner: Owner): Promise<void>;
 }
 
 type KnownBlobs = RoomStore['knownBlobs'];
 
-/** A net under the trash, as Redis has one under the sweep for rooms. */
+/** A safety net for the trash, like `netMs` for rooms. */
 const keptMs = netMs + 86_400_000;
-const portion = 100;
+const batchSize = 100;
 
 export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs): RedisStorage {
   const { reservations, reservedBytes } = keys;
@@ -78,8 +78,8 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
   }
 
   /**
-   * What is left for an upload in total. The reserved bytes are read before the stored ones: an upload that ends in
-   * between counts twice, and never not at all.
+   * The rest of the total limit for an upload. Reserved bytes are read before stored ones, so that an upload that ends
+   * in between counts twice but is never missing.
    */
   async function leftInTotal(request: StorageRequest, total: number): Promise<Left> {
     const reserved = await note(request, request.most);
@@ -105,13 +105,13 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
     return { bytes, limit: { scope, used, maximum: limit, freesAt } } satisfies Left;
   }
 
-  /** As a text counts with these bytes, whatever the limits are. */
+  /** Sets the charge of a text, regardless of limits. */
   async function setTextCharge(code: RoomCode, owner: Owner, bytes: number, expiresAt: number, now: number) {
     if (bytes > 0) await charge({ blob: textName(code), owner, size: bytes, expiresAt }, now);
     else await discharge(textName(code), owner);
   }
 
-  /** The room notes it first: a text that counts is discharged when its room ends, whatever happens in between. */
+  /** Recorded in the room first, so that the text is discharged when its room ends, whatever happens in between. */
   async function noteTextCharge(code: RoomCode, bytes: number): Promise<NotedCharge | undefined> {
     const { room } = keys.ofRoom(code);
     const reply = await redis.run(scripts.noteTextCharge, [room], [bytes]);
@@ -148,7 +148,7 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
         await noteTextCharge(code, before);
         return { ...limit, used: limit.used + before };
       }
-      // The room may have ended, and its text been discharged, before it was charged.
+      // The room may have ended, and its text may have been discharged, before it was charged.
       const { room } = keys.ofRoom(code);
       if (Number(await redis.send(room, ['HEXISTS', room, 'textCharge'])) === 0) await discharge(textName(code), owner);
       return undefined;
@@ -170,7 +170,7 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
         await release(request);
         return { outcome: 'refused', limit: left.limit };
       }
-      // The network or the total may have left less than the client was charged for.
+      // The network or the total limit may allow less than the client was charged for.
       if (left.bytes < request.most) {
         const { blob, owner, expiresAt } = request;
         await charge({ blob, owner, size: left.bytes, expiresAt }, now);
@@ -182,11 +182,11 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
     release,
 
     async releaseAbandoned(now) {
-      const due = ['ZRANGEBYSCORE', reservations, '-inf', String(now), 'LIMIT', '0', String(portion)];
+      const due = ['ZRANGEBYSCORE', reservations, '-inf', String(now), 'LIMIT', '0', String(batchSize)];
       const uploads = ((await redis.send(reservations, due)) as string[]).map(uploadOf);
       const known = await knownBlobs(uploads.map(({ blob }) => blob));
       for (const upload of uploads) {
-        // Of a file that was stored, the charge ends with the file.
+        // The charge of a stored file ends with the file.
         if (known.has(upload.blob)) await dropReservation(upload.blob, upload.owner);
         else await release(upload);
       }
@@ -219,7 +219,7 @@ interface NotedCharge {
   expiresAt: number;
 }
 
-/** Unlike the name of any blob. */
+/** Differs from every blob name. */
 const textName = (code: string) => `text:${code}`;
 
 type Upload = Pick<StorageRequest, 'blob' | 'owner'>;
@@ -229,7 +229,7 @@ interface Claim extends Omit<StorageRequest, 'owner' | 'deadline'> {
 }
 
 interface Charged {
-  /** -1 where too little is left. */
+  /** -1 if too little is left. */
   bytes: number;
   used: number;
   freesAt: number | undefined;
@@ -244,7 +244,7 @@ const isTooLittle = ({ bytes }: Left, { least, most }: StorageRequest) => bytes 
 
 const accountsOf = ({ client, network }: Owner) => (network === undefined ? [client] : [client, network]);
 
-/** None of the three has a space in it. */
+/** None of the three contains a space. */
 const memberOf = (blob: string, { client, network = '' }: Owner) => `${blob} ${client} ${network}`;
 
 function uploadOf(member: string): Upload {

@@ -1,4 +1,4 @@
-/** The text of a room, the log of its edits, and its history. Edits are applied here, not in the scripts. */
+/** The text of a room, its log and its history. Edits are applied here, not in the scripts. */
 import type {
   Checkpoint,
   CheckpointInfo,
@@ -82,7 +82,7 @@ function quotaOf([charged, client, network, historyBytes]: QuotaReply): TextQuot
   return { owner, charged: Number(charged), historyBytes: Number(historyBytes ?? 0) };
 }
 
-/** The full text, the current version, when that was written, and the entries from the one to the other. */
+/** The full text, the current version, its time, and the entries that lead from the full text to it. */
 export type FullTextReply = [content: string, version: string, writtenAt: string, entries: string[] | null];
 
 export function contentOf([content, version, writtenAt, entries]: FullTextReply): Content {
@@ -107,7 +107,7 @@ const toContent = (fullText: string, entries: TextEntry[], version: string, writ
   writtenAt: Number(writtenAt),
 });
 
-/** Rooms from before the history have no such field. */
+/** Rooms of versions without a history have no such field. */
 export const keepsHistoryOf = (field: string | null): boolean => field !== '0';
 
 export function entryJson({ version, edits, deviceId, ref, writtenAt }: TextEntry): string {
@@ -128,7 +128,7 @@ export function checkpointInfoOf(json: string): CheckpointInfo {
   return { version, writtenAt, deviceId, size };
 }
 
-/** What the script takes after the time. */
+/** The arguments of the script after the times. */
 function argumentsOf({ entry, revision, previousRevision, compaction, checkpoint }: TextAppend): (string | number)[] {
   const compacted = compaction ? [compaction.dropThrough, compaction.content] : ['', ''];
   return [
@@ -147,7 +147,7 @@ function checkpointArguments(kept: TextAppend['checkpoint']): (string | number)[
   return [...checkpointFields(checkpoint), limits.checkpoints, limits.bytes];
 }
 
-/** As scripts take a checkpoint: version, json, content. */
+/** A checkpoint as script arguments: version, json, content. */
 export const checkpointFields = (checkpoint: Checkpoint): (string | number)[] => [
   checkpoint.version,
   checkpointInfoJson(checkpoint),

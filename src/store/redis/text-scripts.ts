@@ -1,4 +1,4 @@
-/** The scripts of the text and its history; scripts.ts says what applies to all scripts. Entries stay opaque here. */
+/** Scripts of the text and its history. See scripts.ts for what applies to all scripts. Entries are opaque here. */
 import { script } from '../../redis/script.ts';
 import { absenceOf, entriesSince, textAndLog, textVersions } from './lua.ts';
 
@@ -12,7 +12,7 @@ local quota = redis.call('HMGET', KEYS[1], 'textCharge', 'client', 'network', 'h
 return {textAndLog(KEYS[1], KEYS[2]), newest[2] or '0', room[1], room[2] or room[3], quota}
 `);
 
-/** The newest checkpoint stays, whatever the limits are. Returns how many bytes are left. */
+/** Keeps the newest checkpoint regardless of the limits. Returns the remaining bytes. */
 const dropOldest = `
 local function dropOldest(history, texts, maxCheckpoints, maxBytes)
   local checkpoints, bytes = redis.call('ZRANGE', history, 0, -1), 0

@@ -1,4 +1,4 @@
-/** Blobs that no file names any more, and which blobs are known at all. */
+/** Blobs that no file references any more, and known blobs. */
 import type { Owner, RoomStore } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type Keys, leaseMs } from './keys.ts';
@@ -32,7 +32,7 @@ export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage
       if (blobs.length > 0) await redis.send(keys.claims, ['ZREM', keys.claims, ...blobs]);
     },
 
-    /** The owners first: what is in the trash is tried again, what is not would count for ever. */
+    /** Discharges the owners first: an entry in the trash is retried, while a lost one would count forever. */
     async clearTrash(gone) {
       if (gone.length === 0) return;
       const owned = await inAllShards((shard) => ownersOf(shard, gone));
@@ -45,7 +45,7 @@ export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage
   };
 }
 
-/** Those of these blobs that belong to a file or wait in the trash. */
+/** Which of these blobs belong to a file or are in the trash. */
 export async function knownBlobs(redis: Redis, { shards }: Keys, names: readonly string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set();
   const isMember = async (key: string) => (await redis.send(key, ['SMISMEMBER', key, ...names])) as number[];

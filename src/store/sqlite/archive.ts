@@ -1,4 +1,4 @@
-/** Rooms and keys as they are kept on SQLite, for moving them. */
+/** Rooms and keys on SQLite in full, for migration. */
 import type { Archive, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { roomIdOf } from './room-id.ts';
@@ -9,7 +9,7 @@ import { createTextReader } from './text-reader.ts';
 
 export type ArchiveParts = Pick<RoomStoreParts, 'db' | 'snapshot' | 'writer' | 'guard'>;
 
-const portion = 500;
+const batchSize = 500;
 
 export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Archive {
   const sql = prepareOnce(db);
@@ -17,7 +17,7 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
 
   function codesAfter(last: RoomCode | undefined, now: number): RoomCode[] {
     const rows = sql('SELECT code FROM rooms WHERE id > ? AND expires_at > ? ORDER BY id LIMIT ?');
-    return rows.all(last ? roomIdOf(last) : 0, now, portion).map(({ code }) => code as RoomCode);
+    return rows.all(last ? roomIdOf(last) : 0, now, batchSize).map(({ code }) => code as RoomCode);
   }
 
   function readRoom(code: RoomCode, now: number): RoomRecord | undefined {
@@ -38,7 +38,7 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
       for (;;) {
         const codes = codesAfter(last, now);
         yield* codes;
-        if (codes.length < portion) return;
+        if (codes.length < batchSize) return;
         last = codes.at(-1);
       }
     },

@@ -1,6 +1,6 @@
-/** Checkpoints are compressed, since a long text is stored again every 30 seconds while someone types in it. */
+/** Checkpoints are compressed, because a long text is stored again every 30 seconds while someone edits it. */
 
-/** Rows of earlier versions have the text itself. */
+/** Rows of earlier versions contain the uncompressed text. */
 export type Compressed = Uint8Array | string;
 
 export function compress(text: string): Uint8Array {

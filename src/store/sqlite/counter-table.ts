@@ -1,14 +1,14 @@
 /**
- * Counters that live in memory and are written behind: a read of a room must not become a write to the disk.
- * A clean stop keeps them exact; a crash forgets at most the last second.
+ * Counters in memory with write-behind, so that reading a room does not write to the disk.
+ * A clean stop keeps them exact; a crash loses at most the last second.
  */
 import type { CounterRow } from './operations.ts';
 
-const mostLooks = 16;
+const maxChecks = 16;
 
 export class CounterTable<State> {
   readonly kind: string;
-  /** Oldest first, which is the order of forgetting. */
+  /** Oldest first, the order in which they are dropped. */
   readonly #states = new Map<string, State>();
   readonly #dirty = new Set<string>();
   readonly #expiresAt: (state: State) => number;
@@ -27,7 +27,7 @@ export class CounterTable<State> {
     return state !== undefined && this.#expiresAt(state) > now ? state : undefined;
   }
 
-  /** Starts a counter, or starts it anew. */
+  /** Starts or restarts a counter. */
   start(key: string, state: State): State {
     this.#states.delete(key);
     this.#states.set(key, state);
@@ -35,7 +35,7 @@ export class CounterTable<State> {
     return state;
   }
 
-  /** To be called after changing a state in place. */
+  /** Call this after changing a state in place. */
   changed(key: string): void {
     this.#dirty.add(key);
   }
@@ -45,18 +45,18 @@ export class CounterTable<State> {
   }
 
   /**
-   * Forgets the oldest counter that may be dropped, and returns whether there was one. It looks at a few only, and moves
-   * those that must stay behind all others, so that the next call looks further.
+   * Drops the oldest counter that may be dropped, and returns whether there was one. It checks only a few, and moves
+   * those that must stay to the end, so that the next call checks others.
    */
   dropOldest(mayDrop: (state: State) => boolean): boolean {
-    let looks = 0;
+    let checks = 0;
     for (const [key, state] of this.#states) {
       if (mayDrop(state)) {
         this.forget(key);
         return true;
       }
-      if (looks === mostLooks) break;
-      looks += 1;
+      if (checks === maxChecks) break;
+      checks += 1;
       this.#states.delete(key);
       this.#states.set(key, state);
     }
@@ -67,7 +67,7 @@ export class CounterTable<State> {
     this.#states.set(key, state);
   }
 
-  /** What changed since the last call, for the disk. */
+  /** The changes since the last call, for the disk. */
   takeDirty(): CounterRow[] {
     const rows: CounterRow[] = [];
     for (const key of this.#dirty) {
@@ -79,7 +79,7 @@ export class CounterTable<State> {
     return rows;
   }
 
-  /** From memory only: the disk is cleared by the same rule when rooms are swept. */
+  /** From memory only. The sweep removes them from disk by the same rule. */
   dropExpired(now: number): void {
     for (const [key, state] of this.#states) {
       if (this.#expiresAt(state) <= now) this.#states.delete(key);

@@ -1,6 +1,6 @@
 /**
- * Keeps some of the disk for making room. Ending a room is written to SQLite's log first; on a disk that texts have
- * filled to the last byte that is refused too, and nothing would ever get better by itself.
+ * Reserves disk space for deletions. Ending a room is first written to the WAL, which fails on a completely full disk,
+ * so that the server could never free space again.
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,13 +8,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Batch, type Operation, textsIn } from './writer.ts';
 
 const reserve = 64 * 1024 * 1024;
-/** In the log, in the file that it is carried over to, and for what both have beside the text. */
+/** One in the WAL, one in the database file, and one for the overhead of both. */
 const copies = 3;
 const growing: readonly string[] = ['createRoom', 'appendText', 'addFile', 'restoreRoom'];
 
 export const grows = ([name]: Operation): boolean => growing.includes(name);
 
-/** Whether so many more bytes of texts leave the reserve alone. */
+/** Returns a function that tells whether this many bytes of texts fit without using the reserve. */
 export function watchDisk(db: DatabaseSync, path: string): (bytes: number) => boolean {
   const folder = dirname(path);
   const [pageSize, unusedPages] = [db.prepare('PRAGMA page_size'), db.prepare('PRAGMA freelist_count')];
@@ -26,7 +26,7 @@ export function watchDisk(db: DatabaseSync, path: string): (bytes: number) => bo
   };
 }
 
-/** A disk that does not say how full it is decides by itself. */
+/** Without a known size there is no reserve. Writes fail when the disk is full. */
 function freeIn(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);

@@ -24,7 +24,7 @@ export function entryRowsAfter(sql: Sql, id: RoomId, version: number): EntryRow[
   return sql(query).all(id, version) as unknown as EntryRow[];
 }
 
-/** The entries after one version up to the current one; undefined where the log does not have all of them. */
+/** The entries after one version up to the current one; undefined if the log does not have all of them. */
 export function entryRowsBetween(
   sql: Sql,
   id: RoomId,
@@ -32,7 +32,7 @@ export function entryRowsBetween(
 ): EntryRow[] | undefined {
   if (since === version) return [];
   if (since > version) return undefined;
-  // The log has no gaps: it has all of them if it has the first.
+  // The log has no gaps, so it has all of them if it has the first.
   const rows = sql(`
     SELECT ${entryColumns} FROM edits WHERE room = ?1 AND version > ?2
     AND EXISTS (SELECT 1 FROM edits WHERE room = ?1 AND version = ?2 + 1) ORDER BY version

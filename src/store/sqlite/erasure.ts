@@ -1,37 +1,37 @@
 /**
- * Makes deleted text leave the files of the database. SQLite overwrites it in its pages (`secure_delete`), but the log
- * has earlier copies of these pages, and their free space may have copies of rows. So the log is carried over into the
- * database file and emptied, and such free space is overwritten.
+ * Erases deleted text from the database files. SQLite overwrites it in its pages (`secure_delete`), but the WAL has
+ * earlier copies of these pages, and their free space may contain copies of rows. So the WAL is checkpointed into the
+ * database file and truncated, and such free space is overwritten.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { busyTimeoutMs } from './connection.ts';
 import { createLogScan } from './log-scan.ts';
 import { overwriteStale, scanDatabase } from './stale-bytes.ts';
 
-/** In pages. A longer log is carried over by the write that made it so long. */
+/** In pages. The write that exceeds it checkpoints the WAL. */
 const longestLog = 2000;
-/** So often the length of the log is looked at: after so many commits, or after some with so many bytes of text. */
-const writesPerLook = 32;
-const bytesPerLook = 64 * 1024;
-/** For a reader in another process to finish. Writes wait as long. */
-const readerPatienceMs = 50;
+/** The length of the WAL is checked after this many commits or bytes of text. */
+const writesPerCheck = 32;
+const bytesPerCheck = 64 * 1024;
+/** How long to wait for a reader in another process. Writes wait as long. */
+const readerTimeoutMs = 50;
 
 export interface DatabaseFile {
   path: string;
-  /** Stays open as long as any connection of this process: closing it gives up the locks that SQLite has on the file. */
+  /** Stays open as long as any connection of this process: closing it would release SQLite's locks on the file. */
   descriptor: number;
 }
 
 export interface Eraser {
-  /** The next time scans the whole file, since what is known from the log is not all of it. */
+  /** Makes the next erasure scan the whole file, because the WAL does not show all changes. */
   distrustLog(): void;
-  /** Not in a transaction. False where another process reads for longer than that: the next time does what is left. */
-  erase(patienceMs?: number): boolean;
+  /** Not in a transaction. False if another process reads for longer; the next call erases the rest. */
+  erase(timeoutMs?: number): boolean;
   /**
-   * To be called after each write. Carries a long log over, which SQLite then writes from its beginning again: that is
-   * cheaper than to empty it, after which each write has to extend it.
+   * Call this after each write. Checkpoints a long WAL, which SQLite then overwrites from its start. That is cheaper
+   * than truncating it, because each write would have to extend it again.
    */
-  carryOverIfLong(textBytes: number): void;
+  checkpointIfLong(textBytes: number): void;
 }
 
 export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFile): Eraser {
@@ -41,18 +41,18 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
   /** Changes when another process writes. */
   const foreignVersion = () => Number(dataVersion.get()?.data_version);
 
-  /** Pages whose free space has to be overwritten. */
+  /** Pages whose free space must be overwritten. */
   let stale = new Set<number>();
   let isWholeScanDue = false;
   let seenVersion = foreignVersion();
-  let looksDue = 0;
+  let checksDue = 0;
 
-  function erase(patienceMs = readerPatienceMs): boolean {
-    // The other process may write after the scan of the log, or empty it before.
+  function erase(timeoutMs = readerTimeoutMs): boolean {
+    // Another process may write after the scan of the WAL, or truncate it before.
     isWholeScanDue ||= foreignVersion() !== seenVersion;
     if (log.isEmpty() && stale.size === 0 && !isWholeScanDue) return true;
     log.scan(stale);
-    if (!emptyLog(db, patienceMs)) return false;
+    if (!emptyLog(db, timeoutMs)) return false;
     const version = foreignVersion();
     if (isWholeScanDue || version !== seenVersion) stale = scanDatabase(descriptor, pageSize);
     if (stale.size > 0 && !overwrite()) return false;
@@ -65,7 +65,7 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
   function overwrite(): boolean {
     db.exec('BEGIN IMMEDIATE');
     try {
-      // Nobody else writes now; with an empty log, the file has the newest copy of each page.
+      // No one else writes now. With an empty WAL, the file has the newest copy of each page.
       if (!log.isEmpty()) return false;
       overwriteStale(descriptor, pageSize, stale);
     } finally {
@@ -83,11 +83,11 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
 
     erase,
 
-    carryOverIfLong(textBytes) {
-      looksDue += 1 / writesPerLook + textBytes / bytesPerLook;
-      if (looksDue < 1) return;
-      looksDue = 0;
-      // A reader may keep SQLite from starting the log again. Then it is still long, and the next look tries once more.
+    checkpointIfLong(textBytes) {
+      checksDue += 1 / writesPerCheck + textBytes / bytesPerCheck;
+      if (checksDue < 1) return;
+      checksDue = 0;
+      // A reader may keep SQLite from restarting the WAL. Then it is still long, and the next check tries again.
       if (!log.isLongerThan(longestLog)) return;
       log.scan(stale);
       db.exec('PRAGMA wal_checkpoint(PASSIVE)');
@@ -95,8 +95,8 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
   };
 }
 
-function emptyLog(db: DatabaseSync, patienceMs: number): boolean {
-  db.exec(`PRAGMA busy_timeout = ${patienceMs}`);
+function emptyLog(db: DatabaseSync, timeoutMs: number): boolean {
+  db.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
   try {
     return db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
   } finally {

@@ -1,6 +1,6 @@
 /**
- * One server a folder: two would each count in their own memory, and every limit would hold twice.
- * The lock is SQLite's own on an empty database, so it goes with the process, however that ends.
+ * Allows one server per folder: two would count separately, and every limit would apply twice.
+ * It is SQLite's lock on an empty database, so the system releases it however the process ends.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,7 +9,7 @@ import { createPrivateFile } from './private-file.ts';
 
 export class FolderInUse extends PoproomError {
   constructor(folder: string, cause: unknown) {
-    super('UNAVAILABLE', `Another Poproom server is running on the folder ${folder}.`, { cause });
+    super('UNAVAILABLE', `Another Poproom server is using the folder ${folder}.`, { cause });
   }
 }
 
@@ -31,6 +31,6 @@ export const sqliteBusy = 5;
 const isBusy = (error: unknown) => (error as { errcode?: number }).errcode === sqliteBusy;
 
 function unusable(path: string, cause: Error): PoproomError {
-  const message = `The file ${path}, which keeps other servers away, cannot be used: ${cause.message}.`;
+  const message = `Cannot use the lock file ${path}: ${cause.message}.`;
   return new PoproomError('UNAVAILABLE', message, { cause });
 }

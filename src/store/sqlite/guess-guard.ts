@@ -1,4 +1,4 @@
-/** The guards against guessing codes and PINs. Synchronous inside: counting and checking are one step. */
+/** Guards against guessing codes and PINs. Synchronous, so that counting and checking are one step. */
 import type { AccessAttempt, ClientId, GuardRules, Room } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget } from '../counters/budget.ts';
@@ -7,7 +7,7 @@ import { CounterTable } from './counter-table.ts';
 
 interface Misses {
   count: number;
-  /** Those of the count that pages of other sites made. */
+  /** How many of them came from pages of other sites. */
   crossSite?: number;
   resetAt: number;
 }
@@ -18,31 +18,31 @@ interface Tries {
   forgetAt: number;
 }
 
-/** What a protected room remembers of those who tried its PIN. */
+/** The PIN attempts of a protected room. */
 interface RoomGuard {
   wrong: number;
   windowEndsAt: number;
-  /** Few: the room's own limit shuts strangers out long before this grows. */
+  /** Few, because the room's own limit locks out unknown clients before this grows. */
   clients: Record<ClientId, Tries>;
-  /** Clients that know the PIN; the room's limit does not shut them out. */
+  /** Clients that know the PIN. The room's limit does not lock them out. */
   trusted: ClientId[];
   roomExpiresAt: number;
-  /** Not there before the first try. */
+  /** Set after the first attempt. */
   life?: LifeCount;
 }
 
-/** Wrong PINs over the whole life of a room. */
+/** Wrong PINs over the lifetime of a room. */
 interface LifeCount {
   wrong: number;
-  /** Those that came from a network which had not tried before, while other strangers were locked out. */
+  /** Those from networks without an earlier wrong PIN, while other unknown clients were locked out. */
   ofNewNetworks: number;
-  /** The networks of all strangers that were wrong: as many as there are wrong PINs, at most. */
+  /** The networks of unknown clients with a wrong PIN, at most one per wrong PIN. */
   networks: string[];
-  /** Wrong PINs of trusted clients. One that has too many of them is trusted no longer. */
+  /** Wrong PINs of trusted clients. A client with too many is no longer trusted. */
   ofTrusted: Record<ClientId, number>;
 }
 
-type Visitor = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
+type Guesser = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
 
 export type PinTrial =
@@ -52,22 +52,22 @@ export type PinTrial =
 
 type Lock = { outcome: 'locked'; until: number; isForLife?: true };
 
-/** Strangers can make as many rooms with a PIN as they like, but no more guards than these. */
-const mostGuards = 500_000;
-const mostTrusted = 1000;
+/** Limits the memory for guards, because anyone can create rooms with a PIN. */
+const maxGuards = 500_000;
+const maxTrusted = 1000;
 
 export type GuessGuard = ReturnType<typeof createGuessGuard>;
 
-/** `attemptsOf` a room are its wrong PINs as the database has them, which a crash does not forget. */
-export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode) => number, most = mostGuards) {
+/** `attemptsOf` returns the wrong PINs of a room from the database, which survive a crash. */
+export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode) => number, most = maxGuards) {
   const misses = new CounterTable<Misses>('miss', ({ resetAt }) => resetAt);
   const missBudget = new CounterBudget(rules);
   const guards = new CounterTable<RoomGuard>('pin', ({ roomExpiresAt }) => roomExpiresAt);
-  /** Guards whose life count is not behind the database. */
+  /** Guards whose life count has been compared with the database. */
   const compared = new WeakSet<RoomGuard>();
   const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);
 
-  /** Undefined when there are too many guards that cannot be dropped, because they hold wrong PINs. */
+  /** Undefined if there are too many guards with wrong PINs, which cannot be dropped. */
   function guardOf({ code, expiresAt }: GuardedRoom, now: number): RoomGuard | undefined {
     const known = guards.get(code, now);
     if (known) return known;
@@ -87,7 +87,7 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
   const lockMs = ({ wrong }: Tries) =>
     Math.min(rules.firstLockMs * 2 ** (wrong - rules.triesBeforeLock), rules.longestLockMs);
 
-  /** After a clock that was ahead is set back, no window and no lock lasts for longer than a whole one from now. */
+  /** After the clock was set back, limits windows and locks to a full one from now. */
   function shorten(guard: RoomGuard, { code, client, now }: { code: RoomCode; client: ClientId; now: number }): void {
     const tries = guard.clients[client];
     const isAhead = guard.windowEndsAt > now + rules.windowMs || (tries && tries.lockedUntil > now + lockMs(tries));
@@ -106,17 +106,17 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
     return until > now ? { outcome: 'locked', until } : undefined;
   }
 
-  /** The lock for all strangers. */
+  /** The lock for all clients that are not trusted. */
   function roomLock(guard: RoomGuard, life: LifeCount, now: number): Lock | undefined {
     const forAll = rules.wrongPinsPerLife - rules.wrongPinsOfNewNetworks;
     if (life.wrong - life.ofNewNetworks >= forAll) {
       return { outcome: 'locked', until: guard.roomExpiresAt, isForLife: true };
     }
-    const isShut = guard.windowEndsAt > now && guard.wrong >= rules.wrongPinsPerRoom;
-    return isShut ? { outcome: 'locked', until: guard.windowEndsAt } : undefined;
+    const isLocked = guard.windowEndsAt > now && guard.wrong >= rules.wrongPinsPerRoom;
+    return isLocked ? { outcome: 'locked', until: guard.windowEndsAt } : undefined;
   }
 
-  /** Whether a stranger has a try in spite of the lock: most newcomers are not in the networks of those who guess. */
+  /** Whether an unknown client has a try in spite of the lock, because its network has not sent a wrong PIN. */
   const hasSpareTry = (life: LifeCount, client: ClientId): boolean =>
     life.wrong < rules.wrongPinsPerLife &&
     life.ofNewNetworks < rules.wrongPinsOfNewNetworks &&
@@ -132,7 +132,7 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
     return tries;
   }
 
-  /** Over the life of the room, a wrong PIN of a trusted client or of a stranger. */
+  /** Counts a wrong PIN over the lifetime of the room. */
   function countForLife(life: LifeCount, client: ClientId, kind: 'trusted' | 'stranger' | 'spare'): void {
     life.wrong += 1;
     if (kind === 'trusted') {
@@ -144,16 +144,16 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
     if (!life.networks.includes(network)) life.networks.push(network);
   }
 
-  /** The fifth wrong PIN locks for the first time; each further one locks for twice as long. */
+  /** The fifth wrong PIN locks for the first time. Each further one locks for twice as long. */
   function lock(tries: Tries, now: number): void {
     if (tries.wrong >= rules.triesBeforeLock) tries.lockedUntil = now + lockMs(tries);
     tries.forgetAt = Math.max(now, tries.lockedUntil) + rules.windowMs;
   }
 
-  function welcome(guard: RoomGuard, code: RoomCode, client: ClientId): void {
+  function markTrusted(guard: RoomGuard, code: RoomCode, client: ClientId): void {
     if (guard.trusted.includes(client) && !guard.clients[client]) return;
     delete guard.clients[client];
-    if (!guard.trusted.includes(client)) guard.trusted = [...guard.trusted.slice(1 - mostTrusted), client];
+    if (!guard.trusted.includes(client)) guard.trusted = [...guard.trusted.slice(1 - maxTrusted), client];
     guards.changed(code);
   }
 
@@ -165,7 +165,7 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
     return missed;
   }
 
-  function miss({ client, isCrossSite, now }: Visitor): void {
+  function miss({ client, isCrossSite, now }: Guesser): void {
     const key = missesAt(client, now) ? client : missBudget.keyFor(client, now);
     const missed = missesAt(key, now) ?? startMisses(key, client, now);
     missed.count += 1;
@@ -179,11 +179,11 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
   }
 
   return {
-    ledgers: [misses, guards] as const,
+    tables: [misses, guards] as const,
     miss,
 
-    /** When a client that missed too often may look for rooms again; undefined if it may now. */
-    missedOutUntil({ client, isCrossSite, now }: Visitor): number | undefined {
+    /** When a client with too many misses may access rooms again; undefined if it may now. */
+    missedOutUntil({ client, isCrossSite, now }: Guesser): number | undefined {
       if (rules.missesPerClient === 0) return undefined;
       const own = missesAt(client, now);
       const missed = own ?? (missBudget.isShared ? missesAt(missBudget.keyFor(client, now), now) : undefined);
@@ -193,38 +193,38 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
       return tooMany ? resetAt : undefined;
     },
 
-    /** Counts the try as wrong, then looks: there is no moment in which one more could slip past. */
-    tryPin(room: GuardedRoom, visitor: Visitor, isRight: () => boolean): PinTrial {
-      const { now } = visitor;
-      const client = guesserOf(visitor);
+    /** Counts the attempt as wrong before it checks the PIN, so that no concurrent attempt is missed. */
+    tryPin(room: GuardedRoom, guesser: Guesser, isRight: () => boolean): PinTrial {
+      const { now } = guesser;
+      const client = guesserOf(guesser);
       const guard = guardOf(room, now);
       if (!guard) return { outcome: 'locked', until: now + rules.firstLockMs };
       shorten(guard, { code: room.code, client, now });
       const life = lifeOf(guard, room.code);
-      const shut = roomLock(guard, life, now);
-      const isShutOut = shut && !isTrusted(guard, life, client) && !hasSpareTry(life, client);
-      const locked = ownLock(guard, client, now) ?? (isShutOut ? shut : undefined);
+      const roomLocked = roomLock(guard, life, now);
+      const isLockedOut = roomLocked && !isTrusted(guard, life, client) && !hasSpareTry(life, client);
+      const locked = ownLock(guard, client, now) ?? (isLockedOut ? roomLocked : undefined);
       if (locked) return locked;
       const known = guard.clients[client] !== undefined;
       const tries = count(guard, client, now);
       if (isRight()) {
         guard.wrong -= 1;
         if (!known) delete guard.clients[client];
-        welcome(guard, room.code, client);
+        markTrusted(guard, room.code, client);
         return { outcome: 'right' };
       }
-      countForLife(life, client, isTrusted(guard, life, client) ? 'trusted' : shut ? 'spare' : 'stranger');
+      countForLife(life, client, isTrusted(guard, life, client) ? 'trusted' : roomLocked ? 'spare' : 'stranger');
       lock(tries, now);
       guards.changed(room.code);
-      miss(visitor);
+      miss(guesser);
       const triesLeft = Math.max(0, rules.triesBeforeLock - tries.wrong);
       return { outcome: 'wrong', triesLeft, lockedUntil: tries.lockedUntil > now ? tries.lockedUntil : undefined };
     },
 
-    /** Whoever made the room knows its PIN. */
+    /** For the creator of the room, who knows its PIN. */
     trust(room: GuardedRoom, client: ClientId, now: number): void {
       const guard = guardOf(room, now);
-      if (guard) welcome(guard, room.code, client);
+      if (guard) markTrusted(guard, room.code, client);
     },
 
     trusted(code: RoomCode, now: number): ClientId[] {

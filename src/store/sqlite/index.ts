@@ -1,8 +1,8 @@
 /**
  * The embedded engine: rooms, counters and keys in one SQLite file.
  *
- * Reads run on this thread, on a connection of their own, and never wait for a write (WAL); writes go through the
- * writer's thread. Counters are decided in memory. That is exact because one process owns the folder.
+ * Reads run on this thread with their own connection, and never wait for a write (WAL). Writes run on the writer
+ * thread. Counters are in memory, which is exact because one process owns the folder.
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -41,11 +41,11 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
   const rates = createRateCounter(rules);
   const attempts = db.prepare('SELECT pin_attempts FROM rooms WHERE id = ?');
   const guard = createGuessGuard(rules, (code) => Number(attempts.get(roomIdOf(code))?.pin_attempts ?? 0));
-  const ledgers = [rates.ledger, ...guard.ledgers] as unknown as CounterTable<never>[];
-  const counters = keepCounters(db, writer, ledgers, now);
+  const tables = [rates.table, ...guard.tables] as unknown as CounterTable<never>[];
+  const counters = keepCounters(db, writer, tables, now);
   const storage = createStorage(db, writer);
   const ping = db.prepare('SELECT 1 FROM room_count');
-  const hasRoomFor = watchDisk(db, pathIn(folder));
+  const hasSpaceFor = watchDisk(db, pathIn(folder));
 
   return {
     rooms: createRoomStore({ db, snapshot, writer, rules, guard, storage, dropCounters: counters.dropExpired }),
@@ -58,14 +58,14 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
       ping.get();
     },
     async checkSpace(bytes) {
-      if (!hasRoomFor(bytes)) throw storageFull();
+      if (!hasSpaceFor(bytes)) throw storageFull();
     },
-    // What cannot be written must not keep the thread, nor the folder.
+    // A failed write must not keep the thread running or the folder locked.
     close: () => counters.close().finally(close).finally(unlock),
   };
 }
 
-/** For the command line, beside a server that runs. */
+/** For the command line. A server may be running. */
 export function openSqliteKeys(folder: string): KeyStore & { close(): Promise<void> } {
   const { db, writer, close } = open(makeFolder(folder), usualEraseEveryMs);
   return { ...createKeyStore(db, writer), close };
@@ -85,7 +85,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** A start that fails leaves the folder free for the next. */
+/** A failed start releases the folder. */
 function openOr(unlock: () => void, folder: string, eraseEveryMs: number): Opened {
   try {
     return open(folder, eraseEveryMs, eraseFormer);
@@ -97,16 +97,16 @@ function openOr(unlock: () => void, folder: string, eraseEveryMs: number): Opene
 
 interface Former extends DatabaseFile {
   folder: string;
-  /** A log is there before anyone has opened the database: the last process crashed, or another one is running. */
+  /** Whether a WAL existed before opening: the last process crashed, or another one is running. */
   hasLog: boolean;
 }
 
-/** Erases what an earlier version deleted, and what a crash has left. False where something may be left. */
+/** Erases what an earlier version deleted and what a crash left. False if something may remain. */
 function eraseFormer(db: DatabaseSync, { folder, hasLog, ...file }: Former): boolean {
   try {
     compact(db, resolve(folder));
   } catch (error) {
-    // There is no room for a second copy, or another process is writing: the next start tries again.
+    // No space for a second copy, or another process is writing. The next start tries again.
     if (![sqliteFull, sqliteBusy].includes((error as { errcode: number }).errcode & 0xff)) throw error;
   }
   const eraser = createEraser(db, file);
@@ -132,7 +132,7 @@ function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer 
     closeAll();
     throw error;
   }
-  // From here on this connection only reads: a write on it would make the event loop wait for the disk.
+  // From now on this connection only reads, because a write would block the event loop.
   db.exec('PRAGMA query_only = ON');
   const snapshot = createSnapshot(db);
   const writer = createWriter({ file, isLogTrusted, snapshot, eraseEveryMs });

@@ -1,4 +1,4 @@
-/** API keys on SQLite. They are read anew for each request, so what another process changed holds within moments. */
+/** API keys on SQLite. Each request reads them again, so changes by other processes take effect immediately. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyStore } from '../../core/ports.ts';
 import { keyOf } from './rows.ts';

@@ -1,6 +1,6 @@
 /**
- * Looks for pages with stale bytes in the log of SQLite, frame by frame as it grows. A log that was carried over is
- * written from its beginning again, with another salt; frames with the former salt may follow.
+ * Finds pages with stale bytes in SQLite's WAL, frame by frame as it grows. After a checkpoint, the WAL is overwritten
+ * from its start with another salt; frames with the previous salt may follow.
  *
  * The layout is in https://sqlite.org/fileformat2.html#the_write_ahead_log
  */
@@ -14,7 +14,7 @@ const saltSize = 8;
 export interface LogScan {
   isEmpty(): boolean;
   isLongerThan(frames: number): boolean;
-  /** Scans what is new. Adds pages with stale bytes, and removes those whose newest copy has none. */
+  /** Scans new frames. Adds pages with stale bytes, and removes those whose newest copy has none. */
   scan(stale: Set<number>): void;
 }
 
@@ -24,14 +24,14 @@ export function createLogScan(path: string, pageSize: number): LogScan {
   let salt: Buffer = Buffer.alloc(saltSize);
   let scanned = 0;
 
-  /** Of the log as it is now. */
-  function within<T>(otherwise: T, look: (file: number) => T): T {
+  /** Opens the WAL and detects whether it was restarted. */
+  function within<T>(otherwise: T, inspect: (file: number) => T): T {
     const file = openIfThere(path);
     if (file === undefined) return otherwise;
     try {
       const current = read(file, header.saltAt, saltSize);
       if (!current.equals(salt)) [salt, scanned] = [current, 0];
-      return look(file);
+      return inspect(file);
     } finally {
       closeSync(file);
     }

@@ -1,4 +1,4 @@
-/** Everything that changes the database, as plain functions that run inside the writer's transaction. */
+/** All changes of the database, as functions that run in the writer's transaction. */
 import type { DatabaseSync } from 'node:sqlite';
 import type {
   ApiKey,
@@ -21,12 +21,12 @@ import { type AppendReply, type AppendWrite, appendText, clearHistory } from './
 export interface CounterRow {
   kind: string;
   key: string;
-  /** JSON; null forgets the counter. */
+  /** JSON; null deletes the counter. */
   state: string | null;
   expiresAt: number;
 }
 
-/** Overwriting long texts takes time, and other writes wait. */
+/** Overwriting long texts takes time, and other writes have to wait. */
 const longestSweepMs = 20;
 
 export type Operations = ReturnType<typeof createOperations>;
@@ -167,13 +167,13 @@ export function createOperations(db: DatabaseSync) {
     restoreKey: (key: KeyRecord) => restoreKey(sql, key),
   };
 
-  /** Met past its time, a room must stay gone when the clock is set back. Whether that is why, is asked of the reader. */
+  /** Ends an expired room, so that it stays ended if the clock is set back. The caller looks up the reason. */
   function gone(code: RoomCode, now: number): 'gone' {
     expireRoom(code, now);
     return 'gone';
   }
 
-  /** Ends at least one of the rooms; returns how many. */
+  /** Ends at least one of the rooms, and returns how many. */
   function expireWithin(ms: number, codes: readonly RoomCode[], now: number): number {
     const deadline = performance.now() + ms;
     let ended = 0;
@@ -185,7 +185,7 @@ export function createOperations(db: DatabaseSync) {
     return ended;
   }
 
-  /** Ends a room, if its time is up, and remembers that it was. */
+  /** Ends a room if it has expired, and records that. */
   function expireRoom(code: RoomCode, now: number): void {
     const id = roomIdOf(code);
     const ended = sql('DELETE FROM rooms WHERE id = ? AND expires_at <= ? RETURNING expires_at').get(id, now);
@@ -193,7 +193,7 @@ export function createOperations(db: DatabaseSync) {
   }
 }
 
-/** All but those past their time, which are few: counting the others would take long where there are many. */
+/** Subtracts expired rooms from the total, because counting all others would be slow. */
 export function liveRooms(sql: Sql, now: number): number {
   const count = sql('SELECT total - (SELECT count(*) FROM rooms WHERE expires_at <= ?) AS live FROM room_count');
   return Number(count.get(now)?.live);

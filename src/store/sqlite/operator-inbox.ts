@@ -1,4 +1,4 @@
-/** What the command line asks of this server. It writes its requests into the database, which it may open too. */
+/** Requests of the command line to this server, which it writes into the database. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { OperatorInbox, OperatorRequest } from '../../core/ports.ts';
 import type { Writer } from './writer.ts';

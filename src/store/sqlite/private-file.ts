@@ -1,4 +1,4 @@
-/** Makes a file that only its owner can open, whatever the umask. SQLite gives its log and index the same mode. */
+/** Creates a file that only its owner can open, whatever the umask. SQLite uses the same mode for its WAL. */
 import { closeSync, fchmodSync, openSync } from 'node:fs';
 
 export function createPrivateFile(path: string): void {
@@ -7,7 +7,7 @@ export function createPrivateFile(path: string): void {
     fchmodSync(file, 0o600);
     closeSync(file);
   } catch {
-    // One that exists is not opened here: closing it would give up the locks that SQLite has on it. Where none can be
-    // made, SQLite says why.
+    // An existing file is not opened here, because closing it would release SQLite's locks. If it cannot be created,
+    // SQLite reports the reason.
   }
 }

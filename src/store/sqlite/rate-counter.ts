@@ -1,4 +1,4 @@
-/** Requests per client and window. Synchronous inside, so that a burst is granted exactly the limit. */
+/** Requests per client and window. Synchronous, so that a burst is granted exactly the limit. */
 import type { Allowance, ClientId, GuardRules, Quota, RateCounter } from '../../core/ports.ts';
 import { CounterBudget } from '../counters/budget.ts';
 import { CounterTable } from './counter-table.ts';
@@ -8,35 +8,35 @@ interface Spending {
   resetAt: number;
 }
 
-export function createRateCounter(rules: GuardRules): RateCounter & { ledger: CounterTable<Spending> } {
-  const ledger = new CounterTable<Spending>('rate', ({ resetAt }) => resetAt);
+export function createRateCounter(rules: GuardRules): RateCounter & { table: CounterTable<Spending> } {
+  const table = new CounterTable<Spending>('rate', ({ resetAt }) => resetAt);
   const budget = new CounterBudget(rules);
 
-  /** After a clock that was ahead is set back, nobody waits for longer than a whole window. */
+  /** After the clock was set back, no client waits longer than a full window. */
   function current(key: string, { windowMs }: Quota, now: number): Spending | undefined {
-    const spending = ledger.get(key, now);
+    const spending = table.get(key, now);
     if (!spending || spending.resetAt <= now + windowMs) return spending;
     spending.resetAt = now + windowMs;
-    ledger.changed(key);
+    table.changed(key);
     return spending;
   }
 
   function start(key: string, client: ClientId, { windowMs }: Quota, now: number): Spending {
     budget.noteStart(key, client);
-    return ledger.start(key, { used: 0, resetAt: now + windowMs });
+    return table.start(key, { used: 0, resetAt: now + windowMs });
   }
 
   function take(spending: Spending, key: string, quota: Quota): Allowance {
     const granted = spending.used < quota.limit;
     if (granted) {
       spending.used += 1;
-      ledger.changed(key);
+      table.changed(key);
     }
     return allowance(spending, quota, granted);
   }
 
   return {
-    ledger,
+    table,
     take(client: ClientId, quota: Quota, now: number) {
       const own = current(client, quota, now);
       if (own) return take(own, client, quota);

@@ -1,4 +1,4 @@
-/** Rooms and keys of another store, written down here as they were there. Part of the writer's operations. */
+/** Restores rooms and keys of another store. Part of the writer's operations. */
 import type { KeyRecord, RoomRecord } from '../../core/ports.ts';
 import { insertFile } from './files.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
@@ -11,10 +11,10 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
   if (had.get(id, id)) return 'taken';
   insertRoom(sql, id, record);
   insertText(sql, id, record);
-  // In their order, which is that of their rows where they came in the same moment.
+  // In order: files of the same moment are sorted by row.
   for (const file of record.files) {
     insertFile(sql, id, file);
-    // From a room that was here before and was deleted: its bytes are wanted again.
+    // The file may be from a room that was deleted here before. Its bytes are needed again.
     sql('DELETE FROM trash WHERE blob = ?').get(file.blob);
   }
   return 'restored';
@@ -43,7 +43,7 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
     room.owner?.network ?? null,
     room.textCharge === undefined ? null : 0,
   );
-  // By the trigger of changes, so that it counts.
+  // An update, so that the trigger counts it.
   if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);
 }
 

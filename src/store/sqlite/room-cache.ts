@@ -1,7 +1,6 @@
 /**
- * Rooms as they were last read or written, so that the hot ones are answered without a query. It is exact: one process
- * owns the database, every change of a room passes through its writer, and what the writer touches is renewed here or
- * dropped before the change is answered.
+ * Caches rooms, so that frequent ones need no query. It is exact: one process owns the database, its writer makes every
+ * change, and each change updates or drops the cached room before it is acknowledged.
  */
 import type { Content, Room } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -10,22 +9,22 @@ import type { RoomId } from './room-id.ts';
 export interface CachedRoom {
   room: Room;
   pinMac: Uint8Array | null;
-  /** Once it has been asked for. */
+  /** Set after the first read. */
   content: Content | undefined;
 }
 
-/** What admission to a room depends on. */
+/** The data that admission depends on. */
 export interface RoomAccess {
   room: Pick<Room, 'code' | 'expiresAt'>;
   pinMac: Uint8Array | null;
 }
 
-/** Of each of two generations. */
-const mostRooms = 5_000;
-const mostTextUnits = 8 * 1024 * 1024;
-/** Longer texts would push out many rooms each, and reading them is not what costs when they are sent. */
+/** Limits of each of the two generations. */
+const maxRooms = 5_000;
+const maxTextUnits = 8 * 1024 * 1024;
+/** A longer text would displace many rooms, and reading it costs little compared with sending it. */
 const longestText = 256 * 1024;
-/** A prime, so that the numbers of codes spread over all of them. */
+/** A prime, so that room ids are spread over all slots. */
 const recentReadSlots = 4093;
 
 interface Generation {
@@ -33,15 +32,15 @@ interface Generation {
   textUnits: number;
 }
 
-/** What is used stays with the young; when these are full they become the old, and what was old is forgotten. */
+/** Used rooms are in the young generation. When it is full it becomes the old one, and the old one is dropped. */
 export class RoomCache {
   #young = emptyGeneration();
   #old = emptyGeneration();
-  /** The last room that fell on each. */
+  /** The last room in each slot. */
   #recentReads = new Float64Array(recentReadSlots);
 
   get(code: RoomCode): CachedRoom | undefined {
-    return this.#young.rooms.get(code) ?? this.#rejuvenated(code);
+    return this.#young.rooms.get(code) ?? this.#promote(code);
   }
 
   put(code: RoomCode, cached: CachedRoom): CachedRoom {
@@ -52,8 +51,8 @@ export class RoomCache {
   }
 
   /**
-   * Whether a room is worth keeping for its text: one that is read again. Of many rooms most are read once in a long
-   * while, and keeping those costs more than to look them up again.
+   * Whether a room was read recently and its text is worth caching. Most rooms are read rarely, and caching them costs
+   * more than querying them again.
    */
   isReadAgain(id: RoomId): boolean {
     const readKey = Number(id);
@@ -63,25 +62,25 @@ export class RoomCache {
     return again;
   }
 
-  /** Remembers the text of a room that is here. A write that is told of after a newer one was read comes too late. */
+  /** Caches the text of a cached room, unless a newer text was read before this write was reported. */
   putContent(code: RoomCode, content: Content): void {
     const cached = this.get(code);
     if (!cached || (cached.content && cached.content.version >= content.version)) return;
     this.#changeContent(cached, content.content.length > longestText ? undefined : content);
   }
 
-  /** For a write whose text is not at hand: the room stays, and its text is read again. */
+  /** For a write whose text is not available: the room stays, and its text is read again. */
   dropContent(code: RoomCode): void {
     const cached = this.get(code);
     if (cached?.content) this.#changeContent(cached, undefined);
   }
 
-  /** Of a room that was just got, and is with the young. */
+  /** The room must be in the young generation, which `get` ensures. */
   #changeContent(cached: CachedRoom, content: Content | undefined): void {
     this.#young.textUnits -= unitsOf(cached);
     cached.content = content;
     this.#young.textUnits += unitsOf(cached);
-    if (this.#young.textUnits > mostTextUnits) this.#ageAll();
+    if (this.#young.textUnits > maxTextUnits) this.#ageAll();
   }
 
   drop(code: RoomCode): void {
@@ -93,7 +92,7 @@ export class RoomCache {
     }
   }
 
-  #rejuvenated(code: RoomCode): CachedRoom | undefined {
+  #promote(code: RoomCode): CachedRoom | undefined {
     const cached = this.#old.rooms.get(code);
     return cached && this.put(code, cached);
   }
@@ -104,7 +103,7 @@ export class RoomCache {
   }
 
   #add(code: RoomCode, cached: CachedRoom): void {
-    const isFull = this.#young.rooms.size >= mostRooms || this.#young.textUnits + unitsOf(cached) > mostTextUnits;
+    const isFull = this.#young.rooms.size >= maxRooms || this.#young.textUnits + unitsOf(cached) > maxTextUnits;
     if (isFull) this.#ageAll();
     this.#young.rooms.set(code, cached);
     this.#young.textUnits += unitsOf(cached);

@@ -1,6 +1,6 @@
 /**
- * The rooms of a database for the command line, beside a server that may be running. That server has rooms in memory, so
- * it alone removes them: it is asked by a row of the database, and answers there.
+ * The rooms of a database for the command line. A running server caches rooms, so only it may remove them: the command
+ * line writes a request into the database, and the server responds there.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,15 +15,15 @@ import { migrate } from './schema.ts';
 
 export interface SqliteDirectoryOptions {
   folder: string;
-  /** Removes rooms while no server runs; says why one was not there. */
+  /** Removes rooms while no server runs. Returns the reason for each missing room. */
   removeAlone: (codes: readonly RoomCode[]) => Promise<(MissingReason | undefined)[]>;
 }
 
-/** Much longer than a running server takes to answer. */
-const patienceMs = 10_000;
+/** Much longer than a running server needs to respond. */
+const timeoutMs = 10_000;
 const pollMs = 50;
-/** Requests of a command that was killed. */
-const forgottenMs = 3600_000;
+/** Age at which requests of a killed command are removed. */
+const abandonedMs = 3600_000;
 
 const summaryQuery = `
   SELECT ${roomColumns}, client,
@@ -42,13 +42,13 @@ export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOpti
     throw error;
   }
 
-  /** The answer is undefined where the server does not answer in time. The request stays for when it does. */
+  /** The answer is undefined if the server does not respond in time. The request stays until it does. */
   async function ask(request: OperatorRequest, now: number): Promise<{ id: number; answer: unknown }> {
-    db.prepare('DELETE FROM operator_requests WHERE answer IS NOT NULL AND asked_at < ?').get(now - forgottenMs);
+    db.prepare('DELETE FROM operator_requests WHERE answer IS NOT NULL AND asked_at < ?').get(now - abandonedMs);
     const asked = db.prepare('INSERT INTO operator_requests (asked_at, request) VALUES (?, ?) RETURNING id');
     const id = Number(asked.get(now, JSON.stringify(request))?.id);
     const answered = db.prepare('SELECT answer FROM operator_requests WHERE id = ? AND answer IS NOT NULL');
-    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pollMs) {
+    for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += pollMs) {
       const row = answered.get(id);
       if (row) return { id, answer: JSON.parse(String(row.answer)) };
       await pause(pollMs);
@@ -76,7 +76,7 @@ export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOpti
     },
 
     async remove(codes, now) {
-      if (!isServed(folder)) return (await removeAlone(codes)).map((absence) => absence ?? 'removed');
+      if (!isServed(folder)) return (await removeAlone(codes)).map((reason) => reason ?? 'removed');
       const { id, answer } = await ask({ remove: codes }, now);
       if (answer === undefined) return codes.map(() => 'requested');
       withdraw(id);

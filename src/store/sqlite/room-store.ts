@@ -1,4 +1,4 @@
-/** Rooms on SQLite: reads here, writes through the writer, the door's counters in memory. */
+/** Rooms on SQLite: reads here, writes through the writer, access counters in memory. */
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type {
@@ -42,7 +42,7 @@ export interface RoomStoreParts {
   rules: GuardRules;
   guard: GuessGuard;
   storage: SqliteStorage;
-  /** Drops counters that are over from memory. */
+  /** Drops expired counters from memory. */
   dropCounters: (now: number) => void;
 }
 
@@ -57,7 +57,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
   const liveById = sql(`SELECT ${recordColumns}, ${ownerColumns} FROM rooms WHERE id = ? AND expires_at > ?`);
   const textById = sql(textQuery);
   textById.setReturnArrays(true);
-  // One past its time that could not be ended is still among the rooms.
+  // An expired room that could not be ended yet is still in the table.
   const expiredById = sql(`
     SELECT 1 FROM expired_rooms WHERE id = ?1 AND expired_at > ?2
     UNION ALL SELECT 1 FROM rooms WHERE id = ?1 AND expires_at > ?2
@@ -71,7 +71,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     return row && cache.put(code, cachedRoomOf(row));
   }
 
-  /** With its text, or the row that it is made of. */
+  /** The room with its text, or with the row that contains it. */
   function findToRead(code: RoomCode): CachedWithText | RoomToRead | undefined {
     const cached = cache.get(code);
     if (cached && hasText(cached)) return cached;
@@ -81,8 +81,8 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
   }
 
   /**
-   * A room that is cached from now on was looked up twice; should a write come in between, it renews or drops what is
-   * cached here before it is answered.
+   * Caching a room queries it a second time. A write in between updates or drops the cached room before it is
+   * acknowledged.
    */
   function readContent({ room: { code }, row }: RoomToRead): Content {
     const content = contentOf(row);
@@ -98,14 +98,14 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     return rows.map(fileOf);
   }
 
-  /** Why a room is not there. */
-  const absenceOf = (code: RoomCode, now: number): MissingReason =>
+  /** Why a room is missing. */
+  const missingReason = (code: RoomCode, now: number): MissingReason =>
     expiredById.get(roomIdOf(code), now - rules.rememberExpiredMs) ? 'expired' : 'gone';
 
-  const orWhy = <T>(code: RoomCode, now: number, outcome: T | 'gone'): T | MissingReason =>
-    outcome === 'gone' ? absenceOf(code, now) : outcome;
+  const orReason = <T>(code: RoomCode, now: number, outcome: T | 'gone'): T | MissingReason =>
+    outcome === 'gone' ? missingReason(code, now) : outcome;
 
-  /** From the database alone and in one transaction, so that seq, text and files belong together. */
+  /** Reads from the database in one transaction, so that seq, text and files are consistent. */
   async function readLive<T>(
     code: RoomCode,
     now: number,
@@ -118,10 +118,10 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     });
     if (found) return found.value;
     await endForGood(code, now);
-    return absenceOf(code, now);
+    return missingReason(code, now);
   }
 
-  /** Waits for a change; whatever came of it, the room is read anew afterwards. */
+  /** Waits for a change and drops the cached room, whatever the outcome. */
   async function changing<T>(code: RoomCode, change: Promise<T>): Promise<T> {
     try {
       return await change;
@@ -130,8 +130,8 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     }
   }
 
-  /** Through the door of a room; it is returned, or why not. */
-  function enter<R extends RoomAccess>(
+  /** Checks access to a room. Returns the room or the refusal. */
+  function checkAccess<R extends RoomAccess>(
     attempt: AccessAttempt,
     lookUp: (code: RoomCode) => R | undefined,
   ): R | MaybePromise<Refusal> {
@@ -139,8 +139,8 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     const until = guard.missedOutUntil(attempt);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
     const found = code && lookUp(code);
-    if (!found) return absent(attempt, undefined);
-    if (found.room.expiresAt <= now) return over(found.room, attempt);
+    if (!found) return refuseMissing(attempt, undefined);
+    if (found.room.expiresAt <= now) return refuseExpired(found.room, attempt);
 
     const { room, pinMac: roomMac } = found;
     if (roomMac) {
@@ -153,22 +153,22 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     return found;
   }
 
-  /** Counted before anything is waited for, so that many at once are counted too. */
-  async function over({ code, expiresAt }: RoomAccess['room'], attempt: AccessAttempt): Promise<Refusal> {
-    const admission = absent(attempt, expiresAt);
+  /** Counts before it waits, so that concurrent attempts are counted too. */
+  async function refuseExpired({ code, expiresAt }: RoomAccess['room'], attempt: AccessAttempt): Promise<Refusal> {
+    const admission = refuseMissing(attempt, expiresAt);
     await endForGood(code, attempt.now);
     return admission;
   }
 
-  /** Met past its time, a room must stay gone when the clock is set back. Where this fails, the next sweep does it. */
+  /** Ends an expired room, so that it stays ended if the clock is set back. If this fails, the next sweep does it. */
   async function endForGood(code: RoomCode, now: number): Promise<void> {
     await changing(code, writer.run('expireRoom', code, now)).catch(() => undefined);
   }
 
-  function absent(attempt: AccessAttempt, expiredAt: number | undefined): Refusal {
+  function refuseMissing(attempt: AccessAttempt, expiredAt: number | undefined): Refusal {
     const { code, now } = attempt;
     const since = now - rules.rememberExpiredMs;
-    const expired = expiredAt === undefined ? code && absenceOf(code, now) === 'expired' : expiredAt > since;
+    const expired = expiredAt === undefined ? code && missingReason(code, now) === 'expired' : expiredAt > since;
     if (expired) return { outcome: 'expired' };
     guard.miss(attempt);
     return { outcome: 'unknown' };
@@ -176,12 +176,12 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
 
   return {
     admit(attempt) {
-      const found = enter(attempt, find);
+      const found = checkAccess(attempt, find);
       return 'room' in found ? { outcome: 'admitted', room: found.room } : found;
     },
 
     read(attempt) {
-      const found = enter(attempt, findToRead);
+      const found = checkAccess(attempt, findToRead);
       if (!('room' in found)) return found;
       return { outcome: 'admitted', content: 'row' in found ? readContent(found) : found.content };
     },
@@ -195,7 +195,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     async deleteRoom(code, now) {
       const deleted = await changing(code, writer.run('deleteRoom', code, now));
       if (deleted !== 'gone') guard.forgetRoom(code);
-      return orWhy(code, now, deleted);
+      return orReason(code, now, deleted);
     },
 
     readState: (code, now, sinceVersion) =>
@@ -212,7 +212,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
 
     async resetPinGuard(code, client, now) {
       const reset = await changing(code, writer.run('clearPinAttempts', code, now));
-      if (reset === 'gone') return absenceOf(code, now);
+      if (reset === 'gone') return missingReason(code, now);
       guard.forgetRoom(code);
       guard.trust({ code, expiresAt: reset.expiresAt }, client, now);
       return { seq: reset.seq };
@@ -234,19 +234,19 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
       return devices.list(code, now);
     },
 
-    ...createTextStore({ texts, writer, cache, readLive, absenceOf }),
+    ...createTextStore({ texts, writer, cache, readLive, missingReason }),
 
     async addFile(code, file, quota) {
       const added = await changing(code, writer.run('addFile', code, file, quota));
       storage.onFileAdded(file.blob);
-      return orWhy(code, file.uploadedAt, added);
+      return orReason(code, file.uploadedAt, added);
     },
 
     async listFiles(code, now) {
       const found = find(code);
       if (found && found.room.expiresAt > now) return filesOf(code, now);
       await endForGood(code, now);
-      return absenceOf(code, now);
+      return missingReason(code, now);
     },
 
     async findFile(fileId, now) {
@@ -259,12 +259,12 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     },
 
     async removeFile(code, fileId, now) {
-      return orWhy(code, now, await changing(code, writer.run('removeFile', code, fileId, now)));
+      return orReason(code, now, await changing(code, writer.run('removeFile', code, fileId, now)));
     },
 
     async expireRooms(now, limit) {
       dropCounters(now);
-      devices.dropAllGone(now);
+      devices.dropAllStale(now);
       const expired: RoomCode[] = [];
       for (let isDone = false; !isDone; ) {
         const ended = await writer.run('expireRooms', now, limit - expired.length, rules.rememberExpiredMs);
@@ -281,7 +281,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
         .map(({ blob }) => String(blob));
     },
 
-    // There is one node, and it empties its trash once at a time.
+    // There is only one node, which empties its trash once at a time.
     claimTrash: async (blobs) => blobs,
     releaseTrash: async () => undefined,
     clearTrash: (blobs) => writer.run('clearTrash', blobs),

@@ -1,4 +1,4 @@
-/** From database rows to the records of the ports. */
+/** Converts database rows to records of the ports. */
 import type { ApiKey, Checkpoint, CheckpointInfo, Owner, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { type Compressed, decompress } from './compression.ts';
@@ -14,10 +14,10 @@ export function cachedRoomOf(row: Row): CachedRoom {
   };
 }
 
-// By name, never *: the ids of rooms may be larger than a JavaScript number can tell.
+// By name, never *, because room ids may not fit into a JavaScript number.
 export const roomColumns = 'code, created_at, expires_at, pin_mac, file_count, file_bytes';
 export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
-/** Apart from the others: hashes may look like anything. */
+/** Separate, because not every query needs them. */
 export const ownerColumns = 'client, network, text_charge';
 export const fileColumns = 'files.id, blob, name, type, size, uploaded_at, files.client, files.network';
 
@@ -84,7 +84,7 @@ export function fileOf(row: Row): StoredFile {
   };
 }
 
-/** Unknown for what was stored before there were quotas. */
+/** Undefined for data from versions without quotas. */
 export function ownerOf({ client, network }: Row): Owner | undefined {
   if (client === null) return undefined;
   return { client: client as string, network: (network as string | null) ?? undefined };

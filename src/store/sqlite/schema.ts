@@ -1,8 +1,8 @@
-/** The tables, as a list of steps: a database is brought up to date by those that its version does not have yet. */
+/** The schema as a list of migration steps. */
 import type { DatabaseSync } from 'node:sqlite';
 import { PoproomError } from '../../core/errors.ts';
 
-/** Steps are history: never edit one that was released, append another. */
+/** Never edit a released step; append another one. */
 export const steps: readonly string[] = [
   `
   CREATE TABLE rooms (
@@ -158,27 +158,27 @@ export const steps: readonly string[] = [
   `,
 ];
 
-/** Numbers that were used up before the first release. */
+/** Version numbers used before the first release. */
 const drafts = 1;
 const newest = drafts + steps.length;
 
 /**
- * The `application_id` of a database that has nothing in it of what was deleted. Versions that did not overwrite it, and
- * steps that rewrite rows, leave some; `compact` removes it.
+ * The `application_id` of a database that contains no deleted data. Versions that did not overwrite it, and steps that
+ * rewrite rows, leave some; `compact` removes it.
  */
 const compacted = 0x506f7072;
 
 export function migrate(db: DatabaseSync): void {
   const at = versionOf(db);
   if (at === newest) return;
-  if (at > newest) throw otherVersion('a newer version of Poproom; upgrade the server.');
-  if (at > 0 && at <= drafts) throw otherVersion('a draft of Poproom, before its first release; use a fresh folder.');
+  if (at > newest) throw otherVersion('a newer version of Poproom. Upgrade the server.');
+  if (at > 0 && at <= drafts) throw otherVersion('a version of Poproom before its first release. Use a new folder.');
   db.exec('BEGIN IMMEDIATE');
   for (const step of steps.slice(Math.max(0, versionOf(db) - drafts))) db.exec(step);
   db.exec(`PRAGMA application_id = ${at === 0 ? compacted : 0}; PRAGMA user_version = ${newest}; COMMIT`);
 }
 
-/** Rewrites the whole database, once; its log has a copy of it afterwards. Temporary files go into `folder`. */
+/** Rewrites the whole database once. The WAL contains a copy of it afterwards. Temporary files go into `folder`. */
 export function compact(db: DatabaseSync, folder: string): void {
   if (isCompacted(db)) return;
   db.exec(`PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
@@ -195,4 +195,4 @@ export const isCompacted = (db: DatabaseSync): boolean =>
 
 const versionOf = (db: DatabaseSync) => Number(db.prepare('PRAGMA user_version').get()?.user_version);
 
-const otherVersion = (what: string) => new PoproomError('UNAVAILABLE', `The database was made by ${what}`);
+const otherVersion = (origin: string) => new PoproomError('UNAVAILABLE', `The database was created by ${origin}`);

@@ -1,27 +1,27 @@
 /**
- * Reads that share one look at the database. Each on its own has SQLite lock the file and unlock it again, which takes
- * a quarter of the time of a read of one row.
+ * Lets reads share one transaction. On its own, each read makes SQLite lock and unlock the file, which takes a quarter
+ * of the time of a read of one row.
  *
- * Never while a write is under way: what was answered must be seen, and a look that lasts would keep SQLite from
- * starting its log anew. Never for long: another process may write too (`poproom keys`).
+ * Never during a write: reads must see acknowledged writes, and a long transaction would keep SQLite from restarting
+ * its WAL. Never for long: another process may write too (`poproom keys`).
  */
 import type { DatabaseSync } from 'node:sqlite';
 
 const longestMs = 100;
 
 export interface ReadSnapshot {
-  /** Before a read: it may share its look with those after it. */
+  /** Call this before a read. It may share its transaction with later reads. */
   beginSharedRead(): void;
-  /** Reads as of one moment. */
+  /** Reads in one transaction. */
   within<T>(read: () => T): T;
-  /** For a write that begins, until the one for its end. */
+  /** Call these at the start and at the end of a write. */
   suspend(): void;
   resume(): void;
 }
 
 export function createSnapshot(db: DatabaseSync): ReadSnapshot {
-  // Run by `get`: `run` returns the id of the last row, here one that a migration inserted, and throws where that is
-  // larger than a JavaScript number.
+  // Uses `get`: `run` returns the id of the last inserted row, and throws if it does not fit into a JavaScript
+  // number.
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
   let suspended = false;
@@ -30,7 +30,7 @@ export function createSnapshot(db: DatabaseSync): ReadSnapshot {
   function end(): void {
     clearTimeout(timer);
     timer = undefined;
-    // An error of the disk may have ended it, and a write that comes too late finds no database.
+    // A disk error may have ended the transaction, or the database may be closed already.
     if (db.isOpen && db.isTransaction) commit.get();
   }
 

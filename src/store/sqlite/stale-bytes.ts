@@ -1,31 +1,31 @@
 /**
- * Finds and overwrites bytes of a database file that belong to no row. SQLite overwrites the rows that it deletes. But
- * when it divides a full page in two, it may leave copies of rows in the free space of the page, between the pointers to
- * the cells and the cells. They would outlive the rows.
+ * Finds and overwrites bytes of a database file that belong to no row. SQLite overwrites deleted rows. But when it
+ * splits a full page, it may leave copies of rows in the free space between the cell pointers and the cells. They
+ * would remain after the rows are deleted.
  *
  * The layout of pages is in https://sqlite.org/fileformat2.html
  */
 import { fdatasyncSync, fstatSync, readSync, writeSync } from 'node:fs';
 
-/** Where the pointers to the cells begin, by the type of a page: interior and leaf pages of indexes and of tables. */
+/** The offset of the cell pointers by page type: interior and leaf pages of indexes and tables. */
 const pointersAt: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
-/** In front of the header of the first page. */
+/** Precedes the header of the first page. */
 const fileHeader = 100;
 /**
- * Pages of other kinds begin with the number of a page. Its first byte is less than any type as long as there are fewer
- * pages than this, which are 64 GiB.
+ * Other pages start with a page number. Its first byte is smaller than any page type as long as there are fewer pages
+ * than this (64 GiB).
  */
-const mostPages = 2 ** 25;
+const maxPages = 2 ** 25;
 
 const zeros = Buffer.alloc(65_536);
-const scanAtOnce = 1024 * 1024;
+const scanChunkBytes = 1024 * 1024;
 
 interface Range {
   from: number;
   to: number;
 }
 
-/** The free space of the page, where it is not empty. */
+/** The free space of the page, if it contains non-zero bytes. */
 export function staleRange(page: Buffer, number: number): Range | undefined {
   const header = number === 1 ? fileHeader : 0;
   const pointers = pointersAt[page[header] ?? 0];
@@ -44,9 +44,9 @@ export function scanDatabase(file: number, pageSize: number): Set<number> {
   return stale;
 }
 
-/** The caller sees to it that the file has the newest copy of each page, and that nobody writes. */
+/** The caller ensures that the file has the newest copy of each page, and that no one writes. */
 export function overwriteStale(file: number, pageSize: number, pages: Iterable<number>): void {
-  if (fstatSync(file).size / pageSize >= mostPages) return;
+  if (fstatSync(file).size / pageSize >= maxPages) return;
   for (const number of pages) {
     const start = (number - 1) * pageSize;
     const range = staleRange(read(file, start, pageSize), number);
@@ -55,9 +55,9 @@ export function overwriteStale(file: number, pageSize: number, pages: Iterable<n
   fdatasyncSync(file);
 }
 
-/** Pieces of the same size, up to the end of the file. */
+/** Reads pieces of equal size up to the end of the file. */
 export function* pieces(file: number, start: number, size: number): Generator<{ piece: Buffer; index: number }> {
-  const length = Math.max(1, Math.floor(scanAtOnce / size)) * size;
+  const length = Math.max(1, Math.floor(scanChunkBytes / size)) * size;
   for (let [position, index] = [start, 0]; ; position += length) {
     const chunk = read(file, position, length);
     for (let at = 0; at + size <= chunk.length; at += size)

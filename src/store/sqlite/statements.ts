@@ -1,10 +1,10 @@
 /** Prepared statements of one connection. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Without `run`: it returns the id of the last row, and throws where that is larger than a JavaScript number. */
+/** Without `run`, which returns the id of the last row and throws if it does not fit into a JavaScript number. */
 export type Sql = (query: string) => Pick<StatementSync, 'get' | 'all' | 'setReturnArrays'>;
 
-/** Statements are prepared on first use and kept: their number is that of the queries in this engine. */
+/** Prepares statements on first use and keeps them. The number of queries is fixed. */
 export function prepareOnce(db: DatabaseSync): Sql {
   const prepared = new Map<string, StatementSync>();
   return (query) => {

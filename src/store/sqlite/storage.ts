@@ -1,6 +1,6 @@
 /**
- * Bytes of files by owner. Triggers of the database keep what is stored; what is reserved is in memory, because one
- * process owns the database and uploads in progress end with it.
+ * Bytes of files by owner. Database triggers count stored bytes. Reserved bytes are in memory, because one process owns
+ * the database and its uploads end with it.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Owner, ReachedLimit, StorageAccounts } from '../../core/ports.ts';
@@ -15,11 +15,11 @@ interface Reservation {
 }
 
 export interface SqliteStorage extends StorageAccounts {
-  /** The file of a reservation has been added, or surely has not. */
+  /** The file of a reservation was added, or definitely was not. */
   onFileAdded(blob: string): void;
 }
 
-const everyone = '';
+const allClients = '';
 
 export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
   const sql = prepareOnce(db);
@@ -32,12 +32,12 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
   function reservedBy(account: string): number {
     let sum = 0;
     for (const { owner, bytes } of reservations.values()) {
-      if (account === everyone || account === owner.client || account === owner.network) sum += bytes;
+      if (account === allClients || account === owner.client || account === owner.network) sum += bytes;
     }
     return sum;
   }
 
-  /** A file that was just added may count twice for a moment, and never not at all. */
+  /** A file that was just added may briefly count twice, but is never missing. */
   const usedBy = (account: string) => reservedBy(account) + storedBy(account);
 
   function freesAt(column: 'client' | 'network', account: string): number | undefined {
@@ -46,7 +46,7 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
   }
 
   function limitReached(scope: ReachedLimit['scope'], { client, network }: Owner, maximum: number): ReachedLimit {
-    const account = scope === 'total' ? everyone : scope === 'client' ? client : (network ?? '');
+    const account = scope === 'total' ? allClients : scope === 'client' ? client : (network ?? '');
     return {
       scope,
       used: usedBy(account),
@@ -60,7 +60,7 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
       const left = {
         client: limits.client - usedBy(owner.client),
         network: owner.network === undefined ? Number.POSITIVE_INFINITY : limits.network - usedBy(owner.network),
-        total: limits.total - usedBy(everyone),
+        total: limits.total - usedBy(allClients),
       };
       const scopes = ['client', 'network', 'total'] as const;
       const tightest = scopes.reduce((one, other) => (left[other] < left[one] ? other : one));
@@ -71,7 +71,7 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
       return { outcome: 'granted', bytes, limit };
     },
 
-    /** What it grows by is reserved until it is written. */
+    /** Reserves the growth until it is written. */
     async chargeText({ code, owner, bytes }, limits) {
       const row = sql('SELECT text_charge FROM rooms WHERE id = ?').get(roomIdOf(code));
       const growth = Math.max(0, bytes - Number(row?.text_charge ?? 0));
@@ -99,7 +99,7 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
     },
 
     async usage() {
-      return { stored: storedBy(everyone), reserved: reservedBy(everyone) };
+      return { stored: storedBy(allClients), reserved: reservedBy(allClients) };
     },
 
     async usageOf(account) {

@@ -7,8 +7,8 @@ import { type RoomId, roomIdOf } from './room-id.ts';
 import type { Sql } from './statements.ts';
 
 /**
- * An append as it travels to the writer's thread. A tuple and not an object, because copying an object with its property
- * names between threads takes twice as long (1.1 µs more, of some 60 for a write).
+ * An append for the writer thread. A tuple, because copying an object with its property names between threads takes
+ * twice as long (1.1 µs more, of about 60 for a write).
  */
 export type AppendWrite = [
   ...texts: AppendTexts,
@@ -16,16 +16,16 @@ export type AppendWrite = [
   writtenAt: number,
   revision: number,
   previousRevision: number,
-  /** The entries up to this version are dropped. */
+  /** Entries through this version are dropped. */
   dropThrough: number | undefined,
   deviceId: string | undefined,
   ref: string | undefined,
 ];
 
 export type AppendTexts = [
-  /** JSON; absent where the log does not keep the entry. */
+  /** JSON; undefined if the log does not keep the entry. */
   edits: string | undefined,
-  /** To be stored instead of the one there is. */
+  /** Replaces the stored full text. */
   fullText: string | undefined,
   checkpoint: NewCheckpoint | undefined,
 ];
@@ -35,10 +35,10 @@ interface NewCheckpoint {
   limits: HistoryLimits;
 }
 
-/** What an entry has beside its edits. */
+/** An entry without its edits. */
 type EntryPlace = Pick<TextEntry, 'version' | 'writtenAt'> & { [P in 'deviceId' | 'ref']?: string | undefined };
 
-/** The seq of the append, or what the text was instead. */
+/** The seq of the append, or the current text if it was another one. */
 export type AppendReply = number | StaleReply;
 
 interface StaleReply {
@@ -47,7 +47,7 @@ interface StaleReply {
   entries: EntryRow[] | undefined;
 }
 
-/** Undefined where there is no such room. The cost does not depend on the length of the text: no text is read. */
+/** Undefined if there is no such room. Reads no text, so the cost does not depend on its length. */
 export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | undefined {
   const [edits, fullText, checkpoint, version, writtenAt, revision, previousRevision, dropThrough, deviceId, ref] =
     append;
@@ -61,7 +61,7 @@ export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): Appen
   if (fullText !== undefined) putFullText(sql, id, { version, content: fullText });
   if (dropThrough !== undefined) sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, dropThrough);
   if (checkpoint) {
-    makeRoomInHistory(sql, id, checkpoint);
+    trimHistory(sql, id, checkpoint);
     putCheckpoint(sql, id, checkpoint.checkpoint);
   }
   return Number(appended.seq);
@@ -75,7 +75,7 @@ function staleReply(sql: Sql, id: RoomId, version: number, writtenAt: number): S
   return { version: current, revision: Number(room.revision), entries };
 }
 
-/** Undefined where there is no such room. */
+/** Undefined if there is no such room. */
 export function clearHistory(
   sql: Sql,
   code: RoomCode,
@@ -102,11 +102,11 @@ export function insertEntry(sql: Sql, room: RoomId, entry: EntryPlace, edits: st
   );
 }
 
-/** A text that takes more than its row has pages of its own. */
+/** A longer text is stored in overflow pages. */
 const longText = 2000;
 
 export function putFullText(sql: Sql, room: RoomId, { version, content }: { version: number; content: string }): void {
-  // So that the new text takes the pages of the old one. Otherwise these would be overwritten with zeros, too.
+  // Lets the new text reuse the pages of the old one, which would otherwise be overwritten with zeros too.
   if (content.length > longText) sql('DELETE FROM texts WHERE room = ?').get(room);
   sql(`
     INSERT INTO texts (room, version, content) VALUES (?, ?, ?)
@@ -128,10 +128,10 @@ export function putCheckpoint(sql: Sql, room: RoomId, checkpoint: Checkpoint): v
 }
 
 /**
- * Deletes the checkpoint of the same version and the oldest that would be over the limits. Before the new one is stored,
- * so that it takes their pages.
+ * Deletes the checkpoint of the same version and the oldest ones over the limits. Runs before the new one is stored, so
+ * that it reuses their pages.
  */
-function makeRoomInHistory(sql: Sql, room: RoomId, { checkpoint, limits }: NewCheckpoint): void {
+function trimHistory(sql: Sql, room: RoomId, { checkpoint, limits }: NewCheckpoint): void {
   sql(`
     DELETE FROM history WHERE room = ?1 AND (version = ?2 OR version <= (
       SELECT max(version) FROM (

@@ -4,17 +4,17 @@ import type { RoomCode } from '../../core/room-code.ts';
 import { replay } from '../../text/replay.ts';
 import type { RoomAccess } from './room-cache.ts';
 
-/** The full text, and the edits since as JSON lists with commas between them: one query sees one moment. */
+/** The full text, and later edits as comma-separated JSON lists. One query gives a consistent view. */
 export const textQuery = `
   SELECT expires_at, pin_mac, rooms.version, written_at, content, CASE WHEN rooms.version > ifnull(texts.version, 0) THEN
     (SELECT group_concat(edits, ',' ORDER BY edits.version) FROM edits
       WHERE edits.room = rooms.id AND edits.version > ifnull(texts.version, 0)) END
   FROM rooms LEFT JOIN texts ON texts.room = rooms.id WHERE rooms.id = ?
 `;
-/** As an array: naming the columns of each row takes a third of the time of a read. */
+/** An array: an object with column names would take a third of the time of a read. */
 export type TextRow = [number, Uint8Array | null, number, number, string | null, string | null];
 
-/** A room whose text is not read yet. */
+/** A room whose text has not been decoded yet. */
 export interface RoomToRead extends RoomAccess {
   row: TextRow;
 }
@@ -24,7 +24,7 @@ export function roomToReadOf(code: RoomCode, row: TextRow): RoomToRead {
   return { room: { code, expiresAt }, pinMac, row };
 }
 
-/** Not before the reader is admitted: applying a log takes time. */
+/** Call this after the reader is admitted, because applying a log takes time. */
 export function contentOf([, , version, writtenAt, fullText, log]: TextRow): Content {
   const content = log === null ? fullText : replay(fullText ?? '', JSON.parse(`[${log}]`));
   return { content: content ?? '', version, writtenAt };

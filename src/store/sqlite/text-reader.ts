@@ -1,4 +1,4 @@
-/** Reads texts, logs and checkpoints. Methods that run several queries must run in a transaction of the caller. */
+/** Reads texts, logs and checkpoints. The caller provides a transaction for methods with several queries. */
 import type { Checkpoint, CheckpointInfo, StoredText, TextEntry, TextQuota, TextState } from '../../core/ports.ts';
 import { replay } from '../../text/replay.ts';
 import { entryOf, entryRowsAfter, entryRowsBetween } from './edit-log.ts';
@@ -28,7 +28,7 @@ export function createTextReader(sql: Sql) {
   }
 
   return {
-    /** As of the moment of the record. */
+    /** In the same transaction as the record. */
     readText(id: RoomId, record: RecordRow): StoredText {
       const full = fullTextOf(id);
       const entries = entriesAfter(id, 0);

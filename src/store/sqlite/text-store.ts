@@ -13,18 +13,18 @@ export interface TextStoreParts {
   texts: TextReader;
   writer: Writer;
   cache: RoomCache;
-  /** Reads a live room as of one moment. */
+  /** Reads an unexpired room in one transaction. */
   readLive<T>(code: RoomCode, now: number, read: (id: RoomId, record: RecordRow) => T): Promise<T | MissingReason>;
-  absenceOf(code: RoomCode, now: number): MissingReason;
+  missingReason(code: RoomCode, now: number): MissingReason;
 }
 
 type TextStore = Pick<RoomStore, 'readText' | 'appendText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'>;
 
-export function createTextStore({ texts, writer, cache, readLive, absenceOf }: TextStoreParts): TextStore {
+export function createTextStore({ texts, writer, cache, readLive, missingReason }: TextStoreParts): TextStore {
   function outcomeOf(code: RoomCode, append: TextAppend, reply: AppendReply | 'gone'): AppendOutcome {
     if (reply === 'gone') {
       cache.drop(code);
-      return { outcome: absenceOf(code, append.entry.writtenAt) };
+      return { outcome: missingReason(code, append.entry.writtenAt) };
     }
     if (typeof reply !== 'number') return { outcome: 'stale', ...reply, entries: reply.entries?.map(entryOf) };
     cacheContent(code, append);
@@ -39,7 +39,7 @@ export function createTextStore({ texts, writer, cache, readLive, absenceOf }: T
   return {
     readText: (code, now) => readLive(code, now, texts.readText),
 
-    /** Several may be in progress for one room: they are answered, and cached, in their order. */
+    /** Several appends of a room may run concurrently. They are acknowledged and cached in order. */
     async appendText(code, append) {
       try {
         return outcomeOf(code, append, await writer.run('appendText', code, ...toWrite(append)));
@@ -59,7 +59,7 @@ export function createTextStore({ texts, writer, cache, readLive, absenceOf }: T
       const outcome = await writer.run('clearHistory', code, current, now);
       if (outcome !== 'gone') return outcome;
       cache.drop(code);
-      return absenceOf(code, now);
+      return missingReason(code, now);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The thread that owns writing: one transaction for all the operations of a batch, so that they share one fsync. */
+/** The writer thread: one transaction for all operations of a batch, so that they share one fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { busyTimeoutMs, connect } from './connection.ts';
 import { bytesAddedBy, grows, watchDisk } from './disk-reserve.ts';
@@ -9,7 +9,7 @@ import { type Batch, type BatchReply, type Operation, sqliteFull, type ThreadDat
 const { isLogTrusted, ...file } = workerData as ThreadData;
 const db = connect(file.path);
 const operations = createOperations(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
-const hasRoomFor = watchDisk(db, file.path);
+const hasSpaceFor = watchDisk(db, file.path);
 const eraser = createEraser(db, file);
 if (!isLogTrusted) eraser.distrustLog();
 if (!parentPort) throw new Error('This module runs as a thread of the SQLite store.');
@@ -17,21 +17,21 @@ const port = parentPort;
 
 port.on('message', (order: Batch | 'erase' | 'close') => {
   if (order === 'close') return close();
-  if (order === 'erase') orLater(eraser.erase);
+  if (order === 'erase') ignoringErrors(eraser.erase);
   port.postMessage(order === 'erase' ? 'erased' : write(order));
 });
 
 function write(batch: Batch): BatchReply {
   const bytes = bytesAddedBy(batch);
-  const fits = !batch.some(grows) || hasRoomFor(bytes);
+  const fits = !batch.some(grows) || hasSpaceFor(bytes);
   const reply = fits ? commit(batch) : oneByOne(batch, aloneIfSmall);
-  // Before the reply: until then no read of this process is in the way.
-  orLater(() => eraser.carryOverIfLong(bytes));
+  // Before the reply, because no read of this process is active until then.
+  ignoringErrors(() => eraser.checkpointIfLong(bytes));
   return reply;
 }
 
-/** What a failing disk keeps from being erased stays in the log, and is erased when that is next emptied. */
-function orLater(erase: () => unknown): void {
+/** If the disk fails, the data stays in the WAL and is erased when that is next truncated. */
+function ignoringErrors(erase: () => unknown): void {
   try {
     erase();
   } catch {
@@ -47,8 +47,8 @@ function commit(batch: Batch): BatchReply {
       return { values: batch.map(perform) };
     });
   } catch (error) {
-    // One of them failed and rolled back the transaction: run each alone, so that only the faulty one is refused.
-    // Where no transaction could be started, trying each would only make all of them wait once more.
+    // One of them failed and rolled back the transaction: run each alone, so that only the faulty one is rejected.
+    // If no transaction could be started, trying each would only make all of them wait again.
     return oneByOne(batch, (operation) => {
       if (!begun) throw error;
       return alone(operation);
@@ -71,7 +71,7 @@ function oneByOne(batch: Batch, run: (operation: Operation) => unknown): BatchRe
 
 function aloneIfSmall(operation: Operation): unknown {
   if (!grows(operation)) return alone(operation);
-  throw Object.assign(new Error('the rest of the disk is kept for making room'), { errcode: sqliteFull });
+  throw Object.assign(new Error('the rest of the disk is reserved for deletions'), { errcode: sqliteFull });
 }
 
 const alone = (operation: Operation): unknown => inTransaction(() => perform(operation));
@@ -88,15 +88,15 @@ function inTransaction<T>(work: () => T): T {
     return result;
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    // It may have left frames in the log, which later ones overwrite.
+    // It may have left frames in the WAL, which later ones overwrite.
     eraser.distrustLog();
     throw error;
   }
 }
 
-/** The log goes into the database file, so that a copy of that one file is a whole backup. */
+/** Checkpoints the WAL, so that a copy of the database file is a complete backup. */
 function close(): void {
-  orLater(() => eraser.erase(busyTimeoutMs));
+  ignoringErrors(() => eraser.erase(busyTimeoutMs));
   db.close();
   port.close();
 }

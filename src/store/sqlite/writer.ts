@@ -1,6 +1,6 @@
 /**
- * Group commit. Writes go to a thread of their own, because an fsync blocks whoever waits for it; those that arrive
- * while a batch is being committed make up the next batch. Each is answered after its commit.
+ * Group commit. Writes run on a separate thread, because an fsync blocks. Writes that arrive during a commit form the
+ * next batch. Each is acknowledged after its commit.
  */
 import type { Worker } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
@@ -15,10 +15,10 @@ type Name = keyof Operations;
 /** The name of an operation, and its arguments. */
 export type Operation = [name: Name, ...args: unknown[]];
 export type Batch = Operation[];
-/** What an operation returned, or why it was refused. Values travel without a wrapper, which would double their cost. */
+/** The results and errors of a batch. Values are sent without a wrapper, which would double their cost. */
 export interface BatchReply {
   values: unknown[];
-  /** By the index of their operation, where there are any. */
+  /** By the index of the operation, if there are any. */
   errors?: Map<number, WriteError>;
 }
 export interface WriteError {
@@ -27,23 +27,23 @@ export interface WriteError {
 }
 
 export interface ThreadData extends DatabaseFile {
-  /** Whether the log has all that was written since deleted text was last erased. */
+  /** Whether the WAL contains all writes since deleted text was last erased. */
   isLogTrusted: boolean;
 }
 
 interface Waiting {
   operation: Operation;
-  /** How many characters of texts it has. */
+  /** The length of its texts in characters. */
   textLength: number;
   resolve: (value: never) => void;
   reject: (error: Error) => void;
 }
 
 const largestBatch = 256;
-/** More than a disk that works ever has waiting; past it, refusing is kinder than making everyone wait. */
+/** A working disk never has this many waiting. Beyond it, writes are rejected instead of delayed. */
 const longestQueue = 10_000;
-/** Of texts, in characters: ten thousand of the longest would take all of the memory. The longest alone has room. */
-const mostText = 64 * 1024 * 1024;
+/** The total length of queued texts in characters: ten thousand of maximum size would fill the memory. */
+const maxQueuedText = 64 * 1024 * 1024;
 export const sqliteFull = 13;
 /** How often deleted text is erased from the files. */
 export const eraseEveryMs = 10_000;
@@ -71,10 +71,10 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
   const eraseTimer = setInterval(eraseSoon, eraseEveryMs);
   eraseTimer.unref();
 
-  /** Started with the first write: a server that only answers reads, or its first health check, does not wait for it. */
+  /** Starts the thread with the first write, so that reads and the first health check do not wait for it. */
   function start(): Worker {
     const worker = startThread({ ...file, isLogTrusted: isTrusted });
-    // Should it fail, it takes with it what it knew of the log.
+    // If the thread fails, its knowledge of the WAL is lost.
     isTrusted = false;
     worker.on('message', (reply: BatchReply | 'erased') => {
       if (reply === 'erased') onErased();
@@ -94,7 +94,7 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
     proceed();
   }
 
-  /** Between two batches, while no read is in the way. */
+  /** Runs between two batches, while no read is active. */
   function erase(worker: Worker): void {
     erasing = 'running';
     snapshot.suspend();
@@ -131,7 +131,7 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
     proceed();
     done.forEach(({ resolve, reject }, i) => {
       const error = errors?.get(i);
-      if (error) reject(refused(error));
+      if (error) reject(rejection(error));
       else resolve(values[i] as never);
     });
     if (isIdle()) idle();
@@ -148,7 +148,7 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
     idle();
   }
 
-  /** Whatever came of what is waiting. */
+  /** Waits until the queue is empty, whatever the outcome. */
   function finish(): Promise<void> {
     return new Promise((resolve) => {
       if (isIdle()) resolve();
@@ -161,11 +161,11 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
       return new Promise((resolve, reject) => {
         const operation: Operation = [name, ...args];
         const textLength = lengthOf(textsIn(operation));
-        const isFull = queue.length >= longestQueue || queuedText + textLength > mostText;
+        const isFull = queue.length >= longestQueue || queuedText + textLength > maxQueuedText;
         if (closed || isFull) return reject(unavailable());
         queuedText += textLength;
         queue.push({ operation, textLength, resolve: resolve as Waiting['resolve'], reject });
-        // Writes of the same turn of the event loop travel together.
+        // Writes of the same event loop turn form one batch.
         if (queue.length === 1) setImmediate(proceed);
       });
     },
@@ -185,7 +185,7 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
   };
 }
 
-/** The texts of a write; all else is short. */
+/** The texts of a write. Other data is short. */
 export function textsIn(operation: Operation): string[] {
   if (operation[0] === 'appendText') return textsOfAppend(operation as [Name, RoomCode, ...AppendTexts]);
   return operation[0] === 'restoreRoom' ? textsOfRecord(operation[1] as RoomRecord) : [];
@@ -202,7 +202,7 @@ function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
 
 const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
 
-/** Its code is beside this module, as source or as built; in an executable it is a part of that. */
+/** The code is beside this module, as source or built file, or inside the executable. */
 function startThread(workerData: ThreadData): Worker {
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   const { isSea, getAsset } = process.getBuiltinModule('node:sea');
@@ -212,15 +212,18 @@ function startThread(workerData: ThreadData): Worker {
 }
 
 function unavailable(cause?: unknown): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'The database does not take writes at the moment.', { retryAfter: 1, cause });
+  return new PoproomError('UNAVAILABLE', 'The database does not accept writes at the moment. Try again later.', {
+    retryAfter: 1,
+    cause,
+  });
 }
 
-function refused({ message, errcode }: { message: string; errcode: number | undefined }): PoproomError {
+function rejection({ message, errcode }: { message: string; errcode: number | undefined }): PoproomError {
   const cause = new Error(message);
   if (errcode === sqliteFull) return storageFull(cause);
-  return new PoproomError('UNAVAILABLE', 'The database did not take the write.', { retryAfter: 1, cause });
+  return new PoproomError('UNAVAILABLE', 'The database rejected the write. Try again later.', { retryAfter: 1, cause });
 }
 
 export function storageFull(cause?: unknown): PoproomError {
-  return new PoproomError('STORAGE_FULL', 'The server has no room left on its disk.', { cause });
+  return new PoproomError('STORAGE_FULL', 'The server has no disk space left.', { cause });
 }
