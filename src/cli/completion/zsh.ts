@@ -1,14 +1,14 @@
-/** Completion for zsh, by its own `_arguments`. */
+/** Completion for zsh, based on `_arguments`. */
 import { type Command, help, type Option } from '../command.ts';
 
 export function zshScript(commands: readonly Command[]): string {
   return `#compdef poproom
-# Completion of poproom for zsh. In ~/.zshrc, after compinit: source <(poproom completion zsh)
+# zsh completion for poproom. Add to ~/.zshrc, after compinit: source <(poproom completion zsh)
 _poproom() {
   local -a commands
   commands=(
 ${commands.map(({ name, does }) => `    ${quoted(`${name}:${does}`)}`).join('\n')}
-    'help:show the help of a command'
+    'help:show help for a command'
   )
   if ((CURRENT == 2)); then
     _describe command commands
@@ -22,7 +22,7 @@ ${commands.map(branchOf).join('\n')}
   esac
 }
 
-# In a folder of fpath, this file is the function; elsewhere it is told to zsh.
+# In an fpath folder, zsh runs this file as the function. Otherwise, register it.
 if [[ $funcstack[1] == _poproom ]]; then _poproom "$@"; else compdef _poproom poproom; fi`;
 }
 
@@ -48,7 +48,7 @@ function argumentSpecs(takes: string, choices: Option['choices']): string[] {
   return choices ? [quoted(`1:what:${action(choices)}`)] : code;
 }
 
-/** A space offers nothing. */
+/** A space means no completions. */
 function action(choices: Option['choices']): string {
   if (choices === 'file') return '_files';
   return choices ? `(${choices.join(' ')})` : ' ';
