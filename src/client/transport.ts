@@ -1,14 +1,14 @@
-/** Requests to the server: what all of them carry, and how an answer becomes a value or an error. */
-import { errorFrom, notItsOwn, PoproomError, unreachable } from './error.ts';
+/** Sends requests to the server, and turns responses into values or errors. */
+import { errorFrom, offlineError, PoproomError, unexpectedResponse } from './error.ts';
 import { maxJsonBytes, parseJson } from './json.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
-import { type Attempt, createPersistence, type RetryOptions } from './retry.ts';
+import { createRetry, type RetryableRequest, type RetryOptions } from './retry.ts';
 import { fetchFromOrigin } from './same-origin.ts';
 import type { Shape } from './shapes.ts';
 import { type Measured, measure } from './upload-source.ts';
 
 export interface CallOptions {
-  /** Calls it off. */
+  /** Aborts the call. */
   signal?: AbortSignal | undefined;
 }
 
@@ -17,122 +17,127 @@ export interface Call extends CallOptions {
   json?: unknown;
   body?: Blob | ReadableStream<Uint8Array>;
   headers?: Readonly<Record<string, string | undefined>>;
-  /** Sends no key, where none is needed. */
-  isAnonymous?: boolean;
-  /** A status that is an answer too, and no failure. */
-  answeredBy?: number;
-  /** Told of the bytes of the body that were taken. */
+  /** Sends the request without the API key. */
+  omitsApiKey?: boolean;
+  /** A further status that counts as success. */
+  acceptedStatus?: number;
+  /** Called with the number of bytes of the body that were sent. */
   onProgress?: ((sent: number) => void) | undefined;
 }
 
-export interface Wire {
-  /** Without a slash at its end. */
+export interface Transport {
+  /** Without a trailing slash. */
   readonly url: string;
   readonly rateLimit: RateLimit | undefined;
-  /** What every request carries. */
+  /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The response of a success; anything else is thrown. */
+  /** Returns a successful response, and throws otherwise. */
   send(path: string, call?: Call): Promise<Response>;
-  /** The body of a success, with its headers. One of another shape is an error. */
-  ask<T>(path: string, shape: Shape<T>, call?: Call): Promise<Answer<T>>;
-  /** The body alone. */
+  /** Returns the checked body with status and headers. Throws if the body does not have this shape. */
+  request<T>(path: string, shape: Shape<T>, call?: Call): Promise<CheckedResponse<T>>;
+  /** Returns only the body. */
   call<T>(path: string, shape: Shape<T>, call?: Call): Promise<T>;
-  /** What a response says of the limits; those of requests that do not go through `send` too. */
-  note(header: (name: string) => string | null): void;
-  /** Tries again what is refused for a while, if the client was made to. */
-  persist<T>(attempt: () => Promise<T>, what: Attempt): Promise<T>;
+  /** Records the rate limit of a response, also for requests that do not use `send`. */
+  recordRateLimit(header: (name: string) => string | null): void;
+  /** Retries temporary failures, if the client is configured to. */
+  withRetry<T>(attempt: () => Promise<T>, request: RetryableRequest): Promise<T>;
 }
 
-export interface Answer<T> {
+export interface CheckedResponse<T> {
   status: number;
   body: T;
   header(name: string): string | null;
 }
 
-export interface WireOptions {
+export interface TransportOptions {
   url: string;
   apiKey: string | undefined;
   retry: RetryOptions | undefined;
 }
 
-export function createWire({ url, apiKey, retry }: WireOptions): Wire {
+export function createTransport({ url, apiKey, retry }: TransportOptions): Transport {
   let rateLimit: RateLimit | undefined;
 
-  const wire: Wire = {
+  const transport: Transport = {
     url: url.replace(/\/+$/, ''),
-    headers: given({ Authorization: apiKey && `Bearer ${apiKey}` }),
-    persist: createPersistence(retry),
+    headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
+    withRetry: createRetry(retry),
 
     get rateLimit() {
       return rateLimit;
     },
 
-    note(header) {
+    recordRateLimit(header) {
       rateLimit = rateLimitIn(header) ?? rateLimit;
     },
 
     send(path, call = {}) {
-      const attempt = () => request(wire, path, call);
+      const attempt = () => sendOnce(transport, path, call);
       // A stream can be read only once.
-      return call.body instanceof ReadableStream ? attempt() : wire.persist(attempt, call);
+      return call.body instanceof ReadableStream ? attempt() : transport.withRetry(attempt, call);
     },
 
-    async ask(path, shape, call = {}) {
-      const response = await wire.send(path, call);
+    async request(path, shape, call = {}) {
+      const response = await transport.send(path, call);
       const { status } = response;
-      const body = parseAnswer(status, await textOf(response, call.signal), shape);
+      const body = parseBody(status, await textOf(response, call.signal), shape);
       return { status, body, header: (name) => response.headers.get(name) };
     },
 
-    call: async (path, shape, call) => (await wire.ask(path, shape, call)).body,
+    call: async (path, shape, call) => (await transport.request(path, shape, call)).body,
   };
-  return wire;
+  return transport;
 }
 
-async function request(wire: Wire, path: string, call: Call): Promise<Response> {
+async function sendOnce(transport: Transport, path: string, call: Call): Promise<Response> {
   const body = call.body && streamed(call.body, call.onProgress);
   try {
-    return await exchange(wire, path, call, body);
+    return await fetchResponse(transport, path, call, body);
   } catch (error) {
     body?.stop(error);
     throw error;
   }
 }
 
-async function exchange(wire: Wire, path: string, call: Call, body: Measured | undefined): Promise<Response> {
-  const { method = 'GET', json, headers, isAnonymous, signal, answeredBy } = call;
+async function fetchResponse(
+  transport: Transport,
+  path: string,
+  call: Call,
+  body: Measured | undefined,
+): Promise<Response> {
+  const { method = 'GET', json, headers, omitsApiKey, signal, acceptedStatus } = call;
   const type = json === undefined ? undefined : 'application/json';
   const init: RequestInit & { duplex: 'half' } = {
     method,
-    headers: { ...(!isAnonymous && wire.headers), ...given({ 'Content-Type': type, ...headers }) },
+    headers: { ...(!omitsApiKey && transport.headers), ...definedHeaders({ 'Content-Type': type, ...headers }) },
     body: json === undefined ? (body?.stream ?? null) : JSON.stringify(json),
-    // Those that can send a stream ask for it, to the others it says nothing.
+    // Required for streams where they are supported, ignored elsewhere.
     duplex: 'half',
     signal: signal ?? null,
   };
-  const response = await fetchFromOrigin(wire.url + path, init).catch((cause) => {
+  const response = await fetchFromOrigin(transport.url + path, init).catch((cause) => {
     throw signal?.aborted ? signal.reason : (body?.failure ?? toPoproomError(cause));
   });
   const header = (name: string) => response.headers.get(name);
-  wire.note(header);
-  if (response.ok || response.status === answeredBy) return response;
+  transport.recordRateLimit(header);
+  if (response.ok || response.status === acceptedStatus) return response;
   throw errorFrom(response.status, await textOf(response, signal), header);
 }
 
 const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
   measure(body instanceof Blob ? body.stream() : body, onProgress);
 
-const toPoproomError = (cause: unknown) => (cause instanceof PoproomError ? cause : unreachable(cause));
+const toPoproomError = (cause: unknown) => (cause instanceof PoproomError ? cause : offlineError(cause));
 
-/** The line may break within an answer, and the call may be called off. */
+/** The connection may break within a response, and the call may be aborted. */
 function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
-  return boundedText(response).catch((cause) => {
+  return readBounded(response).catch((cause) => {
     throw signal?.aborted ? signal.reason : toPoproomError(cause);
   });
 }
 
-/** A server may send without end. */
-async function boundedText(response: Response): Promise<string> {
+/** A malicious server may send an endless response. */
+async function readBounded(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -141,22 +146,22 @@ async function boundedText(response: Response): Promise<string> {
     bytes += next.value.byteLength;
     if (bytes > maxJsonBytes) {
       await reader?.cancel();
-      throw notItsOwn(response.status);
+      throw unexpectedResponse(response.status);
     }
     text += decoder.decode(next.value, { stream: true });
   }
   return text + decoder.decode();
 }
 
-/** A captive portal says 200 to everything, in HTML. */
-export function parseAnswer<T>(status: number, text: string, isValid: Shape<T>): T {
-  const answer = parseJson(text);
-  if (!isValid(answer)) throw notItsOwn(status);
-  return answer;
+/** Captive portals, for example, answer every request with 200 and HTML. */
+export function parseBody<T>(status: number, text: string, isValid: Shape<T>): T {
+  const body = parseJson(text);
+  if (!isValid(body)) throw unexpectedResponse(status);
+  return body;
 }
 
-/** Headers that have a value. */
-export function given(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
+/** Drops headers without a value. */
+export function definedHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
