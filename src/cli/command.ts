@@ -7,7 +7,7 @@ export interface Option {
   /** Placeholder for the value, such as `TIME`. An option without one is a flag. */
   value?: string;
   short?: string;
-  does: string;
+  summary: string;
   /** Completions for the value. */
   choices?: readonly string[] | 'file';
 }
@@ -15,13 +15,13 @@ export interface Option {
 export interface Command {
   name: string;
   /** Arguments after the name, such as `CODE [TEXT|-]`. */
-  takes: string;
-  does: string;
+  args: string;
+  summary: string;
   /** Further paragraphs for the help, with line breaks. */
-  more?: string;
+  details?: string;
   options: Readonly<Record<string, Option>>;
   /** Command lines, each with a description. */
-  examples: readonly (readonly [line: string, does: string])[];
+  examples: readonly (readonly [line: string, summary: string])[];
   /** Completions for the arguments. */
   choices?: readonly string[] | 'file';
   load(): Promise<(input: Input) => Promise<void>>;
@@ -35,7 +35,7 @@ export interface Input {
 }
 
 /** Every command has this option. */
-export const help: Option = { short: 'h', does: 'show this help' };
+export const help: Option = { short: 'h', summary: 'show this help' };
 
 type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
@@ -66,14 +66,14 @@ function parse({ name, options }: Command, args: string[]): { values: Values; po
   }
 }
 
-export function helpOf({ name, takes, does, more, options, examples }: Command): string {
-  const usage = ['poproom', name, takes].filter(Boolean).join(' ');
-  const optionRows = Object.entries({ ...options, help }).map(([option, { value, short, does }]) => {
-    return [`${short ? `-${short}, ` : ''}--${option}${value ? ` ${value}` : ''}`, does] as const;
+export function helpOf({ name, args, summary, details, options, examples }: Command): string {
+  const usage = ['poproom', name, args].filter(Boolean).join(' ');
+  const optionRows = Object.entries({ ...options, help }).map(([option, { value, short, summary }]) => {
+    return [`${short ? `-${short}, ` : ''}--${option}${value ? ` ${value}` : ''}`, summary] as const;
   });
   return [
-    `${usage}: ${does}`,
-    ...(more ? [more.trim()] : []),
+    `${usage}: ${summary}`,
+    ...(details ? [details.trim()] : []),
     `Options:\n${inColumns(optionRows)}`,
     ...(examples.length > 0 ? [`Examples:\n${inColumns(examples)}`] : []),
   ].join('\n\n');

@@ -1,12 +1,12 @@
 /** All commands, in the order of the help. The code of a command is loaded only when it runs. */
 import type { Command, Option } from './command.ts';
 
-const json: Option = { does: 'print JSON' };
+const json: Option = { summary: 'print JSON' };
 const url: Option = {
   value: 'URL',
-  does: 'server to use (default: POPROOM_URL, the config file, or the last server used)',
+  summary: 'server to use (default: POPROOM_URL, the config file, or the last server used)',
 };
-const pin: Option = { does: 'prompt for the PIN first; without this option, only if the room requires one' };
+const pin: Option = { summary: 'prompt for the PIN first; without this option, only if the room requires one' };
 const commonOptions = { url, json };
 const roomOptions = { pin, ...commonOptions };
 const codeHelp = 'CODE is a room code, in any case, with or without dashes, or the link of a room.';
@@ -14,17 +14,17 @@ const codeHelp = 'CODE is a room code, in any case, with or without dashes, or t
 export const roomCommands: readonly Command[] = [
   {
     name: 'new',
-    takes: '',
-    does: 'create a room',
-    more: `Prints the code and, on a terminal, also the link and a QR code to scan with another device. If standard input is a
+    args: '',
+    summary: 'create a room',
+    details: `Prints the code and, on a terminal, also the link and a QR code to scan with another device. If standard input is a
 pipe or a file, it becomes the text of the room.`,
     options: {
-      pin: { does: 'protect the room with a four-digit PIN, from POPROOM_PIN or a prompt' },
+      pin: { summary: 'protect the room with a four-digit PIN, from POPROOM_PIN or a prompt' },
       expires: {
         value: 'TIME',
-        does: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
+        summary: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
       },
-      'no-history': { does: 'keep no history of the text' },
+      'no-history': { summary: 'keep no history of the text' },
       ...commonOptions,
     },
     examples: [
@@ -37,12 +37,12 @@ pipe or a file, it becomes the text of the room.`,
   },
   {
     name: 'put',
-    takes: 'CODE [TEXT|-]',
-    does: 'replace the text of a room, or append to it',
-    more: `${codeHelp}\nWithout TEXT, or with -, the text is read from standard input.`,
+    args: 'CODE [TEXT|-]',
+    summary: 'replace the text of a room, or append to it',
+    details: `${codeHelp}\nWithout TEXT, or with -, the text is read from standard input.`,
     options: {
-      append: { short: 'a', does: 'append to the current text instead of replacing it' },
-      'base-version': { value: 'N', does: 'write only if the text still has this version; "get --json" shows it' },
+      append: { short: 'a', summary: 'append to the current text instead of replacing it' },
+      'base-version': { value: 'N', summary: 'write only if the text still has this version; "get --json" shows it' },
       ...roomOptions,
     },
     examples: [
@@ -54,9 +54,9 @@ pipe or a file, it becomes the text of the room.`,
   },
   {
     name: 'get',
-    takes: 'CODE',
-    does: 'print the text of a room',
-    more: `${codeHelp}
+    args: 'CODE',
+    summary: 'print the text of a room',
+    details: `${codeHelp}
 A pipe receives the exact text. On a terminal, control and invisible characters are shown as \u{FFFD}.`,
     options: roomOptions,
     examples: [
@@ -67,13 +67,13 @@ A pipe receives the exact text. On a terminal, control and invisible characters 
   },
   {
     name: 'history',
-    takes: 'CODE [VERSION]',
-    does: 'list the earlier texts of a room, or print one of them',
-    more: `${codeHelp}
+    args: 'CODE [VERSION]',
+    summary: 'list the earlier texts of a room, or print one of them',
+    details: `${codeHelp}
 The newest text is listed first. With VERSION, that text is printed as "poproom get" prints the current one.`,
     options: {
-      delete: { does: 'delete all earlier texts, but not the current one; asks for confirmation on a terminal' },
-      yes: { short: 'y', does: 'do not ask' },
+      delete: { summary: 'delete all earlier texts, but not the current one; asks for confirmation on a terminal' },
+      yes: { short: 'y', summary: 'do not ask for confirmation' },
       ...roomOptions,
     },
     examples: [
@@ -85,21 +85,21 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
   },
   {
     name: 'restore',
-    takes: 'CODE VERSION',
-    does: 'make an earlier text the current one again',
-    more: `${codeHelp}\nVERSION is a version from "poproom history".`,
+    args: 'CODE VERSION',
+    summary: 'make an earlier text the current one again',
+    details: `${codeHelp}\nVERSION is a version from "poproom history".`,
     options: roomOptions,
     examples: [['poproom restore 7KQ2MX 12', 'restore version 12']],
     load: async () => (await import('./room/restore.ts')).restore,
   },
   {
     name: 'send',
-    takes: 'CODE FILE…',
-    does: 'upload files of up to 10 MiB each',
-    more: `${codeHelp}\nIf FILE is -, standard input is uploaded; --name is then required.`,
+    args: 'CODE FILE…',
+    summary: 'upload files of up to 10 MiB each',
+    details: `${codeHelp}\nIf FILE is -, standard input is uploaded; --name is then required.`,
     options: {
-      name: { value: 'NAME', does: 'name of the file in the room; only with a single file' },
-      type: { value: 'TYPE', does: 'media type, such as text/csv (default: based on the name)' },
+      name: { value: 'NAME', summary: 'name of the file in the room; only with a single file' },
+      type: { value: 'TYPE', summary: 'media type, such as text/csv (default: based on the name)' },
       ...roomOptions,
     },
     examples: [
@@ -111,20 +111,20 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
   },
   {
     name: 'fetch',
-    takes: 'CODE [NAME]',
-    does: 'download all files of a room, or the one with this name',
-    more: `${codeHelp}
+    args: 'CODE [NAME]',
+    summary: 'download all files of a room, or the one with this name',
+    details: `${codeHelp}
 Existing files are not overwritten without --force. Names that are hidden or special, such as .bashrc, .git, -rf or
 CON, get the prefix _. Invisible characters are removed from names.`,
     options: {
       output: {
         short: 'o',
         value: 'PATH',
-        does: 'target folder, or path for a single file; - is standard output',
+        summary: 'target folder, or path for a single file; - is standard output',
         choices: 'file',
       },
-      force: { short: 'f', does: 'overwrite existing files' },
-      list: { short: 'l', does: 'list the files without downloading them' },
+      force: { short: 'f', summary: 'overwrite existing files' },
+      list: { short: 'l', summary: 'list the files without downloading them' },
       ...roomOptions,
     },
     examples: [
@@ -135,12 +135,12 @@ CON, get the prefix _. Invisible characters are removed from names.`,
   },
   {
     name: 'watch',
-    takes: 'CODE',
-    does: 'print the text whenever it changes, until you press Ctrl-C',
-    more: `${codeHelp}\nWith --exec, each text is passed to a command on standard input instead, one at a time. The command also gets the\nenvironment variables POPROOM_CODE and POPROOM_VERSION.`,
+    args: 'CODE',
+    summary: 'print the text whenever it changes, until you press Ctrl-C',
+    details: `${codeHelp}\nWith --exec, each text is passed to a command on standard input instead, one at a time. The command also gets the\nenvironment variables POPROOM_CODE and POPROOM_VERSION.`,
     options: {
-      exec: { short: 'x', value: 'CMD', does: 'shell command to run for each text' },
-      once: { does: 'exit after the next change; with --exec, with the exit code of the command' },
+      exec: { short: 'x', value: 'CMD', summary: 'shell command to run for each text' },
+      once: { summary: 'exit after the next change; with --exec, with the exit code of the command' },
       ...roomOptions,
     },
     examples: [
@@ -152,28 +152,28 @@ CON, get the prefix _. Invisible characters are removed from names.`,
   },
   {
     name: 'clip',
-    takes: 'CODE',
-    does: 'sync the clipboard with the text of a room, until you press Ctrl-C',
-    more: `${codeHelp}\nRequires pbcopy (macOS), wl-clipboard, xclip or xsel (Linux), or PowerShell (Windows).`,
+    args: 'CODE',
+    summary: 'sync the clipboard with the text of a room, until you press Ctrl-C',
+    details: `${codeHelp}\nRequires pbcopy (macOS), wl-clipboard, xclip or xsel (Linux), or PowerShell (Windows).`,
     options: roomOptions,
     examples: [['poproom clip 7KQ2MX', 'copy here, paste there']],
     load: async () => (await import('./room/clip.ts')).clip,
   },
   {
     name: 'info',
-    takes: 'CODE',
-    does: 'show what is in a room and when it expires',
-    more: codeHelp,
+    args: 'CODE',
+    summary: 'show what is in a room and when it expires',
+    details: codeHelp,
     options: roomOptions,
     examples: [['poproom info 7KQ2MX', 'show time left, devices, text and files']],
     load: async () => (await import('./room/info.ts')).info,
   },
   {
     name: 'rm',
-    takes: 'CODE [NAME…]',
-    does: 'delete a room with everything in it, or only the named files',
-    more: `${codeHelp}\nOn a terminal, asks for confirmation before deleting a room.`,
-    options: { yes: { short: 'y', does: 'do not ask' }, ...roomOptions },
+    args: 'CODE [NAME…]',
+    summary: 'delete a room with everything in it, or only the named files',
+    details: `${codeHelp}\nOn a terminal, asks for confirmation before deleting a room.`,
+    options: { yes: { short: 'y', summary: 'do not ask for confirmation' }, ...roomOptions },
     examples: [
       ['poproom rm 7KQ2MX', 'delete the room'],
       ['poproom rm 7KQ2MX photo.jpg', 'delete one of its files'],
@@ -185,8 +185,8 @@ CON, get the prefix _. Invisible characters are removed from names.`,
 export const serverCommands: readonly Command[] = [
   {
     name: 'serve',
-    takes: '',
-    does: 'start the server',
+    args: '',
+    summary: 'start the server',
     options: {},
     examples: [
       ['poproom serve', 'use port 8080, and ./data for data'],
@@ -196,11 +196,12 @@ export const serverCommands: readonly Command[] = [
   },
   {
     name: 'keys',
-    takes: 'create NAME | list | revoke NAME|ID',
-    does: 'create, list and revoke API keys',
-    more: 'Run it with the settings of the server. A key is shown once, when it is created. Changes take effect within a second.',
+    args: 'create NAME | list | revoke NAME|ID',
+    summary: 'create, list and revoke API keys',
+    details:
+      'Run it with the settings of the server. A key is shown once, when it is created. Changes take effect within a second.',
     options: {
-      tier: { value: 'TIER', does: 'tier of a new key: pro (default) or free', choices: ['pro', 'free'] },
+      tier: { value: 'TIER', summary: 'tier of a new key: pro (default) or free', choices: ['pro', 'free'] },
       json,
     },
     examples: [
@@ -212,16 +213,16 @@ export const serverCommands: readonly Command[] = [
   },
   {
     name: 'rooms',
-    takes: 'list | show CODE | rm CODE…',
-    does: 'list, show and remove the rooms of the server',
-    more: `Run it with the settings of the server, whether or not the server is running. It shows the age and size of each room and
+    args: 'list | show CODE | rm CODE…',
+    summary: 'list, show and remove the rooms of the server',
+    details: `Run it with the settings of the server, whether or not the server is running. It shows the age and size of each room and
 a hash of the client that created it, as in the log; never a text, a name or an address. Codes are masked, because anyone
 with a code can read the room. A running server removes a room within seconds.`,
     options: {
-      client: { value: 'HASH', does: 'only the rooms that this client created' },
-      limit: { value: 'N', does: 'list the N largest rooms (default: 100; 0 lists all)' },
-      reveal: { does: 'show full codes' },
-      yes: { short: 'y', does: 'do not ask' },
+      client: { value: 'HASH', summary: 'only the rooms that this client created' },
+      limit: { value: 'N', summary: 'list the N largest rooms (default: 100; 0 lists all)' },
+      reveal: { summary: 'show full codes' },
+      yes: { short: 'y', summary: 'do not ask for confirmation' },
       json,
     },
     examples: [
@@ -235,19 +236,19 @@ with a code can read the room. A running server removes a room within seconds.`,
   },
   {
     name: 'migrate',
-    takes: '--from … --to …',
-    does: 'move all data to another engine or folder',
-    more: `STORE is sqlite:FOLDER, or redis://HOST:PORT as in POPROOM_STORE. FILES is disk:FOLDER, or s3://BUCKET/PREFIX as in
+    args: '--from … --to …',
+    summary: 'move all data to another engine or folder',
+    details: `STORE is sqlite:FOLDER, or redis://HOST:PORT as in POPROOM_STORE. FILES is disk:FOLDER, or s3://BUCKET/PREFIX as in
 POPROOM_FILES; with sqlite:FOLDER, the default is disk:FOLDER/files.
 
 Stop the servers on both sides first. Existing data at the target is never overwritten, so after an interruption you
 can run the same command again. At the end, every text and every file is compared; the exit code is 1 if anything
 differs. For S3, set POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the AWS variables.`,
     options: {
-      from: { value: 'STORE', does: 'source of the rooms' },
-      'from-files': { value: 'FILES', does: 'source of the files' },
-      to: { value: 'STORE', does: 'target of the rooms' },
-      'to-files': { value: 'FILES', does: 'target of the files' },
+      from: { value: 'STORE', summary: 'source of the rooms' },
+      'from-files': { value: 'FILES', summary: 'source of the files' },
+      to: { value: 'STORE', summary: 'target of the rooms' },
+      'to-files': { value: 'FILES', summary: 'target of the files' },
       json,
     },
     examples: [
@@ -265,14 +266,14 @@ differs. For S3, set POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the AWS vari
   },
   {
     name: 'doctor',
-    takes: '',
-    does: 'check the setup of the server, and suggest fixes',
-    more: `Run it with the settings of the server, whether or not the server is running. It checks the settings, the stores, the
+    args: '',
+    summary: 'check the setup of the server, and suggest fixes',
+    details: `Run it with the settings of the server, whether or not the server is running. It checks the settings, the stores, the
 disk, the clock and, if a server responds, the effects of a proxy in front of it. For each problem it suggests a fix.`,
     options: {
       url: {
         value: 'URL',
-        does: 'public URL of the server (default: POPROOM_PUBLIC_URL, or this machine)',
+        summary: 'public URL of the server (default: POPROOM_PUBLIC_URL, or this machine)',
       },
       json,
     },
@@ -281,8 +282,8 @@ disk, the clock and, if a server responds, the effects of a proxy in front of it
   },
   {
     name: 'completion',
-    takes: 'bash|zsh|fish',
-    does: 'print a completion script for your shell',
+    args: 'bash|zsh|fish',
+    summary: 'print a completion script for your shell',
     options: {},
     examples: [
       ['source <(poproom completion bash)', 'add this line to ~/.bashrc'],

@@ -46,7 +46,7 @@ function exitSoon(): void {
 async function overview(): Promise<string> {
   const { exitCodes } = await import('./failure.ts');
   const rows = (commands: readonly Command[]) =>
-    inColumns(commands.map(({ name, takes, does }) => [`poproom ${name} ${takes}`.trimEnd(), does]));
+    inColumns(commands.map(({ name, args, summary }) => [`poproom ${name} ${args}`.trimEnd(), summary]));
   return `poproom: share text and files between devices through short-lived rooms
 
 Rooms:

@@ -10,10 +10,10 @@ describe('the help', () => {
   it('[CLI-1] has usage, every option and examples, for every command', async (t) => {
     const { run } = await createCli(t);
     await Promise.all(
-      commands.map(async ({ name, takes, options, examples }) => {
+      commands.map(async ({ name, args, options, examples }) => {
         const { code, stdout, stderr } = await run([name, '--help']);
         assert.deepEqual([code, stderr], [0, ''], name);
-        assert.ok(stdout.startsWith(['poproom', name, takes].filter(Boolean).join(' ')), name);
+        assert.ok(stdout.startsWith(['poproom', name, args].filter(Boolean).join(' ')), name);
         for (const option of [...Object.keys(options), 'help']) assert.match(stdout, new RegExp(` --${option}\\b`));
         assert.ok(examples.length > 0, name);
         for (const [line] of examples) assert.ok(stdout.includes(line), line);
@@ -48,7 +48,8 @@ describe('the help', () => {
     for (const one of said) assert.deepEqual(one, said[0]);
     const { code, stdout } = said[0] ?? assert.fail();
     assert.equal(code, 0);
-    for (const { name, does } of commands) assert.ok(stdout.includes(`poproom ${name}`) && stdout.includes(does), name);
+    for (const { name, summary } of commands)
+      assert.ok(stdout.includes(`poproom ${name}`) && stdout.includes(summary), name);
     for (const [exitCode, means] of exitCodes) assert.match(stdout, new RegExp(`^ +${exitCode} +${means}$`, 'm'));
   });
 });

@@ -55,11 +55,11 @@ function valuesOf({ name, options }: Command): string[] {
     });
 }
 
-function argumentsOf({ name, takes, choices }: Command): string[] {
+function argumentsOf({ name, args, choices }: Command): string[] {
   if (!choices) return [];
   if (choices !== 'file') return [`    ${name}) if ((COMP_CWORD == 2)); then ${offer(choices)}fi ;;`];
   // The first argument is a room code, not a file.
-  const first = takes.startsWith('CODE') ? 3 : 2;
+  const first = args.startsWith('CODE') ? 3 : 2;
   return [`    ${name}) if ((COMP_CWORD >= ${first})); then ${offer(choices)}fi ;;`];
 }
 
