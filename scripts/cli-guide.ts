@@ -34,8 +34,8 @@ function overview(): string {
   return `${inRooms}\n\n${table(['your own server', ''], serverCommands.map(row))}`;
 }
 
-function row({ name, does }: Command): [string, string] {
-  return [`[\`poproom ${name}\`](#${anchor(`poproom ${name}`)})`, does];
+function row({ name, summary }: Command): [string, string] {
+  return [`[\`poproom ${name}\`](#${anchor(`poproom ${name}`)})`, summary];
 }
 
 const settings = `## Which server, which key, which PIN
@@ -80,10 +80,11 @@ and \`poproom history --delete\` then delete without a question.
 at most.`;
 
 /** What the commands that take a code have in common is told once. */
-const takingCode = roomCommands.filter(({ takes }) => takes.startsWith('CODE'));
+const takingCode = roomCommands.filter(({ args }) => args.startsWith('CODE'));
 const [first] = takingCode as [Command];
 const inRoom: Command['options'] = { ...inAll(first.options), help };
-const aboutCodes = first.more?.split('\n').find((line) => takingCode.every(({ more }) => more?.includes(line))) ?? '';
+const aboutCodes =
+  first.details?.split('\n').find((line) => takingCode.every(({ details }) => details?.includes(line))) ?? '';
 
 function inAll(options: Command['options']): Command['options'] {
   const isInAll = ([name, option]: [string, Option]) => takingCode.every(({ options }) => options[name] === option);
@@ -91,13 +92,13 @@ function inAll(options: Command['options']): Command['options'] {
 }
 
 function section(command: Command): string {
-  const { name, takes, does, more = '', examples } = command;
+  const { name, args, summary, details = '', examples } = command;
   const options = Object.entries(ownOptions(command)).map(optionRow);
   return paragraphs([
     `### poproom ${name}`,
-    `\`${['poproom', name, takes].filter(Boolean).join(' ')}\``,
-    `${does.charAt(0).toUpperCase()}${does.slice(1)}. ${unwrapped(more.replace(aboutCodes, ''))}`.trim(),
-    fence('sh', examples.map(([line, does]) => `# ${does}\n${line}`).join('\n\n')),
+    `\`${['poproom', name, args].filter(Boolean).join(' ')}\``,
+    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}. ${unwrapped(details.replace(aboutCodes, ''))}`.trim(),
+    fence('sh', examples.map(([line, summary]) => `# ${summary}\n${line}`).join('\n\n')),
     options.length > 0 ? table(['option', ''], options) : undefined,
   ]);
 }
@@ -107,8 +108,8 @@ function ownOptions(command: Command): Command['options'] {
   return Object.fromEntries(Object.entries(command.options).filter(([name, option]) => inRoom[name] !== option));
 }
 
-function optionRow([name, { value, short, does }]: [string, Option]): [string, string] {
-  return [`\`${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}\``, does];
+function optionRow([name, { value, short, summary }]: [string, Option]): [string, string] {
+  return [`\`${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}\``, summary];
 }
 
 /** Its lines are broken for a terminal; only an empty line begins a paragraph. */

@@ -1,7 +1,8 @@
-/** Arguments that a command does not take. */
+/** Rejects arguments that a command does not take. */
 import type { Input } from './command.ts';
 import { UsageError } from './usage-error.ts';
 
 export function takesOnlyCode(command: string, { args }: Input): void {
-  if (args.length > 1) throw new UsageError(`"poproom ${command}" takes a room code only, and no "${args[1]}".`);
+  if (args.length > 1)
+    throw new UsageError(`"poproom ${command}" takes only a room code; unexpected argument "${args[1]}".`);
 }

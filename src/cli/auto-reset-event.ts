@@ -1,8 +1,8 @@
-/** Wakes one waiting loop: several calls of `set` before the next `wait` count as one. */
+/** Wakes one waiting loop. Several calls of `set` before the next `wait` count as one. */
 
 export interface AutoResetEvent {
   set(): void;
-  /** Ends all waiting, after what was set before. */
+  /** Makes `wait` return `closed`, once a pending `set` has been consumed. */
   close(): void;
   wait(withinMs?: number): Promise<'set' | 'timeout' | 'closed'>;
 }

@@ -1,4 +1,4 @@
-/** A number of bytes, for people. */
+/** Formats a number of bytes, such as "1.5 MiB". */
 export function inBytes(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));

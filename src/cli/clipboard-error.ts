@@ -1,2 +1,2 @@
-/** A clipboard that is not there, or does not work; the sentence says what to do. */
+/** The clipboard is missing or does not work. The message says what to do. */
 export class ClipboardError extends Error {}

@@ -1,41 +1,41 @@
-/** What a command is: its help, its completion and its parser are all made of this. */
+/** Defines what a command is. Help, completion and argument parsing are derived from it. */
 import { parseArgs } from 'node:util';
 import { hasPinArgument, pinArgumentRefused } from './pin-argument.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Option {
-  /** What its value is called, such as `TIME`; an option without one is switched on by being there. */
+  /** Placeholder for the value, such as `TIME`. An option without one is a flag. */
   value?: string;
   short?: string;
-  does: string;
-  /** What a shell may offer for the value. */
+  summary: string;
+  /** Completions for the value. */
   choices?: readonly string[] | 'file';
 }
 
 export interface Command {
   name: string;
-  /** What comes after the name, such as `CODE [TEXT|-]`. */
-  takes: string;
-  does: string;
-  /** What else is to be known, in lines of at most 100 characters. */
-  more?: string;
+  /** Arguments after the name, such as `CODE [TEXT|-]`. */
+  args: string;
+  summary: string;
+  /** Further paragraphs for the help, with line breaks. */
+  details?: string;
   options: Readonly<Record<string, Option>>;
-  /** Lines to type, each with what it does. */
-  examples: readonly (readonly [line: string, does: string])[];
-  /** What a shell may offer for the arguments. */
+  /** Command lines, each with a description. */
+  examples: readonly (readonly [line: string, summary: string])[];
+  /** Completions for the arguments. */
   choices?: readonly string[] | 'file';
   load(): Promise<(input: Input) => Promise<void>>;
 }
 
 export interface Input {
   args: readonly string[];
-  /** The value of an option that has one. */
+  /** Returns the value of an option that takes one. */
   value(option: string): string | undefined;
   isSet(option: string): boolean;
 }
 
-/** Of all commands. */
-export const help: Option = { short: 'h', does: 'show this help' };
+/** Every command has this option. */
+export const help: Option = { short: 'h', summary: 'show this help' };
 
 type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
@@ -53,7 +53,7 @@ export function readInput(command: Command, args: string[]): Input {
 }
 
 function parse({ name, options }: Command, args: string[]): { values: Values; positionals: string[] } {
-  // The server starts a little sooner without the parser.
+  // Skipping the parser makes the server start slightly faster.
   if (args.length === 0) return { values: {}, positionals: [] };
   const known = Object.entries({ ...options, help }).map(([option, { value, short }]) => {
     return [option, { type: value ? ('string' as const) : ('boolean' as const), ...(short && { short }) }] as const;
@@ -61,25 +61,25 @@ function parse({ name, options }: Command, args: string[]): { values: Values; po
   try {
     return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true });
   } catch (error) {
-    // What follows the first sentence is advice for programmers.
+    // Only the first sentence is meant for users.
     throw new UsageError(`${(error as Error).message.split(/\.( |$)|\n/, 1)[0]}; see poproom ${name} --help.`);
   }
 }
 
-export function helpOf({ name, takes, does, more, options, examples }: Command): string {
-  const usage = ['poproom', name, takes].filter(Boolean).join(' ');
-  const optionRows = Object.entries({ ...options, help }).map(([option, { value, short, does }]) => {
-    return [`${short ? `-${short}, ` : ''}--${option}${value ? ` ${value}` : ''}`, does] as const;
+export function helpOf({ name, args, summary, details, options, examples }: Command): string {
+  const usage = ['poproom', name, args].filter(Boolean).join(' ');
+  const optionRows = Object.entries({ ...options, help }).map(([option, { value, short, summary }]) => {
+    return [`${short ? `-${short}, ` : ''}--${option}${value ? ` ${value}` : ''}`, summary] as const;
   });
   return [
-    `${usage}: ${does}`,
-    ...(more ? [more.trim()] : []),
+    `${usage}: ${summary}`,
+    ...(details ? [details.trim()] : []),
     `Options:\n${inColumns(optionRows)}`,
     ...(examples.length > 0 ? [`Examples:\n${inColumns(examples)}`] : []),
   ].join('\n\n');
 }
 
-/** What does not fit beside its explanation stands above it. */
+/** A left cell that is too long gets a line of its own. */
 export function inColumns(rows: readonly (readonly [string, string])[]): string {
   const fitting = rows.map(([left]) => left.length).filter((length) => length <= 44);
   const width = Math.max(...fitting, 0);

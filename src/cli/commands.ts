@@ -1,176 +1,182 @@
-/** All commands, in the order in which the help shows them. Their code is loaded only when one runs. */
+/** All commands, in the order of the help. The code of a command is loaded only when it runs. */
 import type { Command, Option } from './command.ts';
 
-const json: Option = { does: 'print JSON, for programs' };
-const url: Option = { value: 'ADDRESS', does: 'the server; else POPROOM_URL, the config file, or the last one used' };
-const pin: Option = { does: 'ask for the PIN first; it is asked for anyway when the room wants one' };
-const common = { url, json };
-const inRoom = { pin, ...common };
-const aboutCodes = 'CODE is a room code, in any case, with or without dashes, or the link of a room.';
+const json: Option = { summary: 'print JSON' };
+const url: Option = {
+  value: 'URL',
+  summary: 'server to use (default: POPROOM_URL, the config file, or the last server used)',
+};
+const pin: Option = { summary: 'prompt for the PIN first; without this option, only if the room requires one' };
+const commonOptions = { url, json };
+const roomOptions = { pin, ...commonOptions };
+const codeHelp = 'CODE is a room code, in any case, with or without dashes, or the link of a room.';
 
 export const roomCommands: readonly Command[] = [
   {
     name: 'new',
-    takes: '',
-    does: 'make a room',
-    more: `Prints its code, its link and, on a terminal, a QR code to scan with the other device. What comes on standard
-input becomes the text of the room.`,
+    args: '',
+    summary: 'create a room',
+    details: `Prints the code and, on a terminal, also the link and a QR code to scan with another device. If standard input is a
+pipe or a file, it becomes the text of the room.`,
     options: {
-      pin: { does: 'protect it by a PIN of four digits: that of POPROOM_PIN, or you are asked for one' },
-      expires: { value: 'TIME', does: 'how long it lives, such as 45m, 2h or 3d; up to the server otherwise' },
-      'no-history': { does: 'keep no earlier texts of this room' },
-      ...common,
+      pin: { summary: 'protect the room with a four-digit PIN, from POPROOM_PIN or a prompt' },
+      expires: {
+        value: 'TIME',
+        summary: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
+      },
+      'no-history': { summary: 'keep no history of the text' },
+      ...commonOptions,
     },
     examples: [
-      ['poproom new', 'a room, with a QR code to scan'],
-      ['poproom new --pin --expires 2h', 'for two hours, and only with a PIN'],
-      ['poproom new < notes.txt', 'with a text in it'],
-      ['code=$(poproom new)', 'in a pipe, the code alone'],
+      ['poproom new', 'create a room and show its QR code'],
+      ['poproom new --pin --expires 2h', 'keep it for two hours, and require a PIN'],
+      ['poproom new < notes.txt', 'start with the text of a file'],
+      ['code=$(poproom new)', 'in a script: get only the code'],
     ],
-    load: async () => (await import('./room/new.ts')).makeRoom,
+    load: async () => (await import('./room/new.ts')).createRoom,
   },
   {
     name: 'put',
-    takes: 'CODE [TEXT|-]',
-    does: 'replace the text of a room, or add to its end',
-    more: `${aboutCodes}\nWithout TEXT, or with -, the text is what comes on standard input.`,
+    args: 'CODE [TEXT|-]',
+    summary: 'replace the text of a room, or append to it',
+    details: `${codeHelp}\nWithout TEXT, or with -, the text is read from standard input.`,
     options: {
-      append: { short: 'a', does: 'add to the end, and keep the text that is there' },
-      'base-version': { value: 'N', does: 'only if the text still has this version, as "get --json" tells it' },
-      ...inRoom,
+      append: { short: 'a', summary: 'append to the current text instead of replacing it' },
+      'base-version': { value: 'N', summary: 'write only if the text still has this version; "get --json" shows it' },
+      ...roomOptions,
     },
     examples: [
-      ['poproom put 7KQ2MX "see you at 8"', 'a text'],
-      ['git diff | poproom put 7KQ2MX', 'what another program writes'],
-      ['date | poproom put 7KQ2MX --append', 'one more line'],
+      ['poproom put 7KQ2MX "see you at 8"', 'write a text'],
+      ['git diff | poproom put 7KQ2MX', 'write the output of another command'],
+      ['date | poproom put 7KQ2MX --append', 'append a line'],
     ],
     load: async () => (await import('./room/put.ts')).put,
   },
   {
     name: 'get',
-    takes: 'CODE',
-    does: 'print the text of a room',
-    more: `${aboutCodes}
-A pipe gets it exactly as it is. On a terminal, what that would obey and not show is replaced by \u{FFFD}.`,
-    options: inRoom,
+    args: 'CODE',
+    summary: 'print the text of a room',
+    details: `${codeHelp}
+A pipe receives the exact text. On a terminal, control and invisible characters are shown as \u{FFFD}.`,
+    options: roomOptions,
     examples: [
-      ['poproom get 7KQ2MX', 'on the screen'],
-      ['poproom get 7KQ2MX | pbcopy', 'into the clipboard of a Mac'],
+      ['poproom get 7KQ2MX', 'print the text'],
+      ['poproom get 7KQ2MX | pbcopy', 'copy it to the clipboard on macOS'],
     ],
     load: async () => (await import('./room/get.ts')).get,
   },
   {
     name: 'history',
-    takes: 'CODE [VERSION]',
-    does: 'list the earlier texts of a room, or print one of them',
-    more: `${aboutCodes}
-The list shows the newest first. With VERSION, that text is printed as "poproom get" prints the current one.`,
+    args: 'CODE [VERSION]',
+    summary: 'list the earlier texts of a room, or print one of them',
+    details: `${codeHelp}
+The newest text is listed first. With VERSION, that text is printed as "poproom get" prints the current one.`,
     options: {
-      delete: { does: 'delete all earlier texts, and keep the current one; asks first on a terminal' },
-      yes: { short: 'y', does: 'do not ask' },
-      ...inRoom,
+      delete: { summary: 'delete all earlier texts, but not the current one; asks for confirmation on a terminal' },
+      yes: { short: 'y', summary: 'do not ask for confirmation' },
+      ...roomOptions,
     },
     examples: [
-      ['poproom history 7KQ2MX', 'version, time, size and device of each'],
-      ['poproom history 7KQ2MX 12', 'the text of version 12'],
-      ['poproom history 7KQ2MX --delete', 'delete them all'],
+      ['poproom history 7KQ2MX', 'list version, time, size and device'],
+      ['poproom history 7KQ2MX 12', 'print version 12'],
+      ['poproom history 7KQ2MX --delete', 'delete the history'],
     ],
     load: async () => (await import('./room/history.ts')).history,
   },
   {
     name: 'restore',
-    takes: 'CODE VERSION',
-    does: 'make an earlier text the current one again',
-    more: `${aboutCodes}\nVERSION is one that "poproom history" lists.`,
-    options: inRoom,
-    examples: [['poproom restore 7KQ2MX 12', 'the text of version 12']],
+    args: 'CODE VERSION',
+    summary: 'make an earlier text the current one again',
+    details: `${codeHelp}\nVERSION is a version from "poproom history".`,
+    options: roomOptions,
+    examples: [['poproom restore 7KQ2MX 12', 'restore version 12']],
     load: async () => (await import('./room/restore.ts')).restore,
   },
   {
     name: 'send',
-    takes: 'CODE FILE…',
-    does: 'upload files, of at most 10 MB each',
-    more: `${aboutCodes}\nA FILE of - is standard input, which needs a --name.`,
+    args: 'CODE FILE…',
+    summary: 'upload files of up to 10 MiB each',
+    details: `${codeHelp}\nIf FILE is -, standard input is uploaded; --name is then required.`,
     options: {
-      name: { value: 'NAME', does: 'another name for the file' },
-      type: { value: 'TYPE', does: 'its media type, such as text/csv; else by its name' },
-      ...inRoom,
+      name: { value: 'NAME', summary: 'name of the file in the room; only with a single file' },
+      type: { value: 'TYPE', summary: 'media type, such as text/csv (default: based on the name)' },
+      ...roomOptions,
     },
     examples: [
-      ['poproom send 7KQ2MX photo.jpg notes.pdf', 'two files'],
-      ['tar c dir | poproom send 7KQ2MX - --name dir.tar', 'a folder'],
+      ['poproom send 7KQ2MX photo.jpg notes.pdf', 'upload two files'],
+      ['tar c dir | poproom send 7KQ2MX - --name dir.tar', 'upload a folder as a tar archive'],
     ],
     choices: 'file',
     load: async () => (await import('./room/send.ts')).send,
   },
   {
     name: 'fetch',
-    takes: 'CODE [NAME]',
-    does: 'download the files of a room, or the one that is named',
-    more: `${aboutCodes}
-A file that is there is not overwritten, unless you say --force. A name that is hidden or special on a disk, such as
-.bashrc, .git, -rf or CON, gets a _ in front; characters that cannot be seen are left out.`,
+    args: 'CODE [NAME]',
+    summary: 'download all files of a room, or the one with this name',
+    details: `${codeHelp}
+Existing files are not overwritten without --force. Names that are hidden or special, such as .bashrc, .git, -rf or
+CON, get the prefix _. Invisible characters are removed from names.`,
     options: {
       output: {
         short: 'o',
         value: 'PATH',
-        does: 'the folder, or for one file its path; - is standard output',
+        summary: 'target folder, or path for a single file; - is standard output',
         choices: 'file',
       },
-      force: { short: 'f', does: 'overwrite what is there' },
-      list: { short: 'l', does: 'only list the files' },
-      ...inRoom,
+      force: { short: 'f', summary: 'overwrite existing files' },
+      list: { short: 'l', summary: 'list the files without downloading them' },
+      ...roomOptions,
     },
     examples: [
-      ['poproom fetch 7KQ2MX', 'all files, into this folder'],
-      ['poproom fetch 7KQ2MX dir.tar -o - | tar x', 'one file, into another program'],
+      ['poproom fetch 7KQ2MX', 'download all files to the current folder'],
+      ['poproom fetch 7KQ2MX dir.tar -o - | tar x', 'pipe one file into another command'],
     ],
     load: async () => (await import('./room/fetch.ts')).fetchFiles,
   },
   {
     name: 'watch',
-    takes: 'CODE',
-    does: 'print the text whenever it changes, until you press Ctrl-C',
-    more: `${aboutCodes}\nWith --exec, a command runs on each text instead, one at a time, with the text on its standard input and\nPOPROOM_CODE and POPROOM_VERSION in its environment.`,
+    args: 'CODE',
+    summary: 'print the text whenever it changes, until you press Ctrl-C',
+    details: `${codeHelp}\nWith --exec, each text is passed to a command on standard input instead, one at a time. The command also gets the\nenvironment variables POPROOM_CODE and POPROOM_VERSION.`,
     options: {
-      exec: { short: 'x', value: 'CMD', does: 'a command for the shell' },
-      once: { does: 'wait for the next change, and end after it; with --exec, as the command ends' },
-      ...inRoom,
+      exec: { short: 'x', value: 'CMD', summary: 'shell command to run for each text' },
+      once: { summary: 'exit after the next change; with --exec, with the exit code of the command' },
+      ...roomOptions,
     },
     examples: [
-      ['poproom watch 7KQ2MX', 'on the screen'],
-      ["poproom watch 7KQ2MX --exec 'cat > shared.txt'", 'into a file'],
-      ['text=$(poproom watch 7KQ2MX --once)', 'the next text, when it comes'],
+      ['poproom watch 7KQ2MX', 'print each text'],
+      ["poproom watch 7KQ2MX --exec 'cat > shared.txt'", 'keep a file up to date'],
+      ['text=$(poproom watch 7KQ2MX --once)', 'wait for the next text'],
     ],
     load: async () => (await import('./room/watch.ts')).watch,
   },
   {
     name: 'clip',
-    takes: 'CODE',
-    does: 'keep the clipboard and the text of a room the same, until you press Ctrl-C',
-    more: `${aboutCodes}\nIt needs pbcopy, wl-clipboard, xclip, xsel or on Windows PowerShell, whichever your system has.`,
-    options: inRoom,
+    args: 'CODE',
+    summary: 'sync the clipboard with the text of a room, until you press Ctrl-C',
+    details: `${codeHelp}\nRequires pbcopy (macOS), wl-clipboard, xclip or xsel (Linux), or PowerShell (Windows).`,
+    options: roomOptions,
     examples: [['poproom clip 7KQ2MX', 'copy here, paste there']],
     load: async () => (await import('./room/clip.ts')).clip,
   },
   {
     name: 'info',
-    takes: 'CODE',
-    does: 'tell what is in a room and how long it lives',
-    more: aboutCodes,
-    options: inRoom,
-    examples: [['poproom info 7KQ2MX', 'time left, devices, text, files']],
+    args: 'CODE',
+    summary: 'show what is in a room and when it expires',
+    details: codeHelp,
+    options: roomOptions,
+    examples: [['poproom info 7KQ2MX', 'show time left, devices, text and files']],
     load: async () => (await import('./room/info.ts')).info,
   },
   {
     name: 'rm',
-    takes: 'CODE [NAME…]',
-    does: 'delete a room with all that is in it, or only the files that are named',
-    more: `${aboutCodes}\nOn a terminal you are asked first.`,
-    options: { yes: { short: 'y', does: 'do not ask' }, ...inRoom },
+    args: 'CODE [NAME…]',
+    summary: 'delete a room with everything in it, or only the named files',
+    details: `${codeHelp}\nOn a terminal, asks for confirmation before deleting a room.`,
+    options: { yes: { short: 'y', summary: 'do not ask for confirmation' }, ...roomOptions },
     examples: [
-      ['poproom rm 7KQ2MX', 'the room'],
-      ['poproom rm 7KQ2MX photo.jpg', 'one file of it'],
+      ['poproom rm 7KQ2MX', 'delete the room'],
+      ['poproom rm 7KQ2MX photo.jpg', 'delete one of its files'],
     ],
     load: async () => (await import('./room/rm.ts')).remove,
   },
@@ -179,48 +185,49 @@ A file that is there is not overwritten, unless you say --force. A name that is 
 export const serverCommands: readonly Command[] = [
   {
     name: 'serve',
-    takes: '',
-    does: 'start the server',
+    args: '',
+    summary: 'start the server',
     options: {},
     examples: [
-      ['poproom serve', 'on port 8080, with its data in ./data'],
-      ['PORT=80 POPROOM_DATA_DIR=/var/lib/poproom poproom serve', 'elsewhere'],
+      ['poproom serve', 'use port 8080, and ./data for data'],
+      ['PORT=80 POPROOM_DATA_DIR=/var/lib/poproom poproom serve', 'use another port and folder'],
     ],
     load: async () => (await import('./server/serve.ts')).serve,
   },
   {
     name: 'keys',
-    takes: 'create NAME | list | revoke NAME|ID',
-    does: 'make, list and revoke API keys',
-    more: 'Run it with the settings of the server. A key is shown once, when it is made; it holds within a second.',
+    args: 'create NAME | list | revoke NAME|ID',
+    summary: 'create, list and revoke API keys',
+    details:
+      'Run it with the settings of the server. A key is shown once, when it is created. Changes take effect within a second.',
     options: {
-      tier: { value: 'TIER', does: 'of a new key: pro, which it is when not said, or free', choices: ['pro', 'free'] },
+      tier: { value: 'TIER', summary: 'tier of a new key: pro (default) or free', choices: ['pro', 'free'] },
       json,
     },
     examples: [
-      ['poproom keys create build-server', 'a key with 1,000 requests an hour'],
-      ['poproom keys revoke build-server', 'no longer valid, within a second'],
+      ['poproom keys create build-server', 'create a key for 1,000 requests per hour'],
+      ['poproom keys revoke build-server', 'revoke it'],
     ],
     choices: ['create', 'list', 'revoke'],
     load: async () => (await import('./server/keys.ts')).keys,
   },
   {
     name: 'rooms',
-    takes: 'list | show CODE | rm CODE…',
-    does: 'show the rooms of the server, and remove some',
-    more: `Run it with the settings of the server, whether that runs or not. It shows how old and how large rooms are, and a hash of
-the client that created each of them, as in the log; never a text, a name or an address. Codes are masked, since anyone can
-read a room with its code. A running server removes a room within seconds.`,
+    args: 'list | show CODE | rm CODE…',
+    summary: 'list, show and remove the rooms of the server',
+    details: `Run it with the settings of the server, whether or not the server is running. It shows the age and size of each room and
+a hash of the client that created it, as in the log; never a text, a name or an address. Codes are masked, because anyone
+with a code can read the room. A running server removes a room within seconds.`,
     options: {
-      client: { value: 'HASH', does: 'only the rooms that this client created' },
-      limit: { value: 'N', does: 'list the N largest rooms; 100 when not said, 0 for all' },
-      reveal: { does: 'show whole codes' },
-      yes: { short: 'y', does: 'do not ask' },
+      client: { value: 'HASH', summary: 'only the rooms that this client created' },
+      limit: { value: 'N', summary: 'list the N largest rooms (default: 100; 0 lists all)' },
+      reveal: { summary: 'show full codes' },
+      yes: { short: 'y', summary: 'do not ask for confirmation' },
       json,
     },
     examples: [
-      ['poproom rooms list', 'the largest rooms'],
-      ['poproom rooms show 7KQ2MX', 'one room'],
+      ['poproom rooms list', 'list the largest rooms'],
+      ['poproom rooms show 7KQ2MX', 'show one room'],
       ['poproom rooms rm 7KQ2MX', 'delete it for everyone'],
       ['poproom rooms rm --client 3f9c0a51be77', 'delete all rooms of a client'],
     ],
@@ -229,59 +236,59 @@ read a room with its code. A running server removes a room within seconds.`,
   },
   {
     name: 'migrate',
-    takes: '--from … --to …',
-    does: 'move everything to another engine, or another folder',
-    more: `STORE is sqlite:FOLDER, or redis://HOST:PORT as in POPROOM_STORE. FILES is disk:FOLDER, or s3://BUCKET/PREFIX as in
-POPROOM_FILES; for sqlite:FOLDER it is disk:FOLDER/files when not said.
+    args: '--from … --to …',
+    summary: 'move all data to another engine or folder',
+    details: `STORE is sqlite:FOLDER, or redis://HOST:PORT as in POPROOM_STORE. FILES is disk:FOLDER, or s3://BUCKET/PREFIX as in
+POPROOM_FILES; with sqlite:FOLDER, the default is disk:FOLDER/files.
 
-Stop the servers of both ends first. What is there already is left alone and nothing is overwritten, so after an
-interruption run the same command again. At the end every text and every file is compared; the exit code is 1 if
-anything differs. S3 is reached with POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the variables of AWS.`,
+Stop the servers on both sides first. Existing data at the target is never overwritten, so after an interruption you
+can run the same command again. At the end, every text and every file is compared; the exit code is 1 if anything
+differs. For S3, set POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the AWS variables.`,
     options: {
-      from: { value: 'STORE', does: 'where the rooms are' },
-      'from-files': { value: 'FILES', does: 'where the files are' },
-      to: { value: 'STORE', does: 'where the rooms go' },
-      'to-files': { value: 'FILES', does: 'where the files go' },
+      from: { value: 'STORE', summary: 'source of the rooms' },
+      'from-files': { value: 'FILES', summary: 'source of the files' },
+      to: { value: 'STORE', summary: 'target of the rooms' },
+      'to-files': { value: 'FILES', summary: 'target of the files' },
       json,
     },
     examples: [
       [
         'poproom migrate --from sqlite:./data --to redis://localhost:6379 --to-files s3://my-bucket/poproom',
-        'to a cluster',
+        'move to a cluster',
       ],
       [
         'poproom migrate --from redis://localhost:6379 --from-files s3://my-bucket/poproom --to sqlite:./data',
-        'and back',
+        'move back',
       ],
-      ['poproom migrate --from sqlite:./data --to sqlite:/mnt/data', 'to another disk'],
+      ['poproom migrate --from sqlite:./data --to sqlite:/mnt/data', 'move to another disk'],
     ],
     load: async () => (await import('./server/migrate.ts')).migrate,
   },
   {
     name: 'doctor',
-    takes: '',
-    does: 'look whether everything that the server needs is as it should be',
-    more: `Run it with the settings of the server, whether that runs or not. It looks at the settings, the stores, the disk, the
-clock and, where a server answers, the headers of the proxy before it; of each it says whether it is well, and how to mend it.`,
+    args: '',
+    summary: 'check the setup of the server, and suggest fixes',
+    details: `Run it with the settings of the server, whether or not the server is running. It checks the settings, the stores, the
+disk, the clock and, if a server responds, the effects of a proxy in front of it. For each problem it suggests a fix.`,
     options: {
       url: {
-        value: 'ADDRESS',
-        does: 'where people reach the server; POPROOM_PUBLIC_URL or this machine when not said',
+        value: 'URL',
+        summary: 'public URL of the server (default: POPROOM_PUBLIC_URL, or this machine)',
       },
       json,
     },
-    examples: [['poproom doctor --url https://pop.example.org', 'through the proxy, as people do']],
+    examples: [['poproom doctor --url https://pop.example.org', 'check through the proxy, as clients do']],
     load: async () => (await import('./server/doctor.ts')).doctor,
   },
   {
     name: 'completion',
-    takes: 'bash|zsh|fish',
-    does: 'print a script that completes commands and options in your shell',
+    args: 'bash|zsh|fish',
+    summary: 'print a completion script for your shell',
     options: {},
     examples: [
-      ['source <(poproom completion bash)', 'in ~/.bashrc'],
-      ['source <(poproom completion zsh)', 'in ~/.zshrc'],
-      ['poproom completion fish | source', 'in ~/.config/fish/config.fish'],
+      ['source <(poproom completion bash)', 'add this line to ~/.bashrc'],
+      ['source <(poproom completion zsh)', 'add this line to ~/.zshrc'],
+      ['poproom completion fish | source', 'add this line to ~/.config/fish/config.fish'],
     ],
     choices: ['bash', 'zsh', 'fish'],
     load: async () => (await import('./completion.ts')).completionOf(commands),

@@ -1,4 +1,4 @@
-/** `poproom completion`: prints a script by which a shell completes commands and options. */
+/** `poproom completion`: prints a shell completion script. */
 import type { Command, Input } from './command.ts';
 import { bashScript } from './completion/bash.ts';
 import { fishScript } from './completion/fish.ts';
@@ -11,11 +11,11 @@ const scripts = new Map<string | undefined, (commands: readonly Command[]) => st
   ['fish', fishScript],
 ]);
 
-/** The table of commands loads this file, and so hands itself over. */
+/** Takes the commands as an argument, because commands.ts imports this file. */
 export const completionOf =
   (commands: readonly Command[]) =>
   async ({ args }: Input): Promise<void> => {
     const script = args.length === 1 ? scripts.get(args[0]) : undefined;
-    if (!script) throw new UsageError('Which shell? Say one: poproom completion bash, zsh or fish.');
+    if (!script) throw new UsageError('Which shell? Run poproom completion with bash, zsh or fish.');
     console.log(script(commands));
   };

@@ -1,4 +1,4 @@
-/** A span of time, as people write it and as they read it. */
+/** Parses and formats durations. */
 import { UsageError } from './usage-error.ts';
 
 const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -7,11 +7,11 @@ export function readDuration(text: string): number {
   const [, number, unit = 's'] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   const seconds = Number(number) * (secondsPer[unit || 's'] ?? Number.NaN);
   if (seconds >= 60) return seconds;
-  throw new UsageError(`"${text}" is no time of a minute or more, such as 45m, 2h or 3d.`);
+  throw new UsageError(`"${text}" is not a valid duration; use a minute or more, such as 45m, 2h or 3d.`);
 }
 
-/** Such as "2 h 5 min", to the minute. */
-export function sayDuration(ms: number): string {
+/** Such as "2 h 5 min", rounded to minutes. */
+export function formatDuration(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / 60_000));
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
   const parts = days > 0 ? [`${days} d`, hours && `${hours} h`] : [hours && `${hours} h`, `${minutes % 60} min`];

@@ -1,4 +1,4 @@
-/** What the environment says to those who use rooms; the server's settings are read by `config.ts`. */
+/** The environment variables of the client commands. `config.ts` reads those of the server. */
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -6,16 +6,17 @@ export interface Environment {
   url: string | undefined;
   apiKey: string | undefined;
   pin: string | undefined;
-  /** Where a person's settings are kept, and what a program remembers by itself. */
+  /** Of the config file, which the user writes. */
   configFolder: string;
+  /** Of state that the CLI keeps, such as the last server used. */
   stateFolder: string;
-  /** The one that commands given by a person run in. */
+  /** Runs the command of `watch --exec`. */
   shell: string;
   wantsColor: boolean;
-  /** The folders of programs. */
+  /** Folders to search for programs. */
   path: readonly string[];
-  /** Whose clipboard there is. */
-  windows: { wayland: boolean; x11: boolean; wsl: boolean };
+  /** Decides which clipboard programs can work. */
+  desktop: { wayland: boolean; x11: boolean; wsl: boolean };
 }
 
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
@@ -29,7 +30,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     shell: env.SHELL || env.ComSpec || '/bin/sh',
     wantsColor: !env.NO_COLOR && env.TERM !== 'dumb',
     path: (env.PATH ?? '').split(delimiter).filter(Boolean),
-    windows: {
+    desktop: {
       wayland: Boolean(env.WAYLAND_DISPLAY),
       x11: Boolean(env.DISPLAY),
       wsl: Boolean(env.WSL_DISTRO_NAME),
@@ -37,7 +38,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   };
 }
 
-/** What a command that a person gave runs with: all that we have, and what it is to know. */
+/** The environment for a command that the user gave. */
 export function environmentWith(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...process.env, ...more };
 }

@@ -1,4 +1,4 @@
-/** How a failure ends the command: an exit code by its kind, and one sentence. */
+/** Turns an error into an exit code and one sentence. */
 import { type PoproomErrorCode, PoproomError as RemoteError } from '../client/index.ts';
 import { ConfigError } from '../config.ts';
 import { PoproomError as LocalError } from '../core/errors.ts';
@@ -12,18 +12,18 @@ export interface Failure {
   sentence: string;
 }
 
-/** Thrown where all has been said. */
+/** Ends the command without a further message. */
 export class Ended extends Error {
   readonly exitCode: number;
 
   constructor(exitCode: number) {
-    super(`ended with ${exitCode}`);
+    super(`exit code ${exitCode}`);
     this.exitCode = exitCode;
   }
 }
 
-/** Of what a server says; a longer one would fill the screen. */
-const longestSentence = 1000;
+/** A longer message from a server would fill the screen. */
+const maxMessageLength = 1000;
 
 const other = 1;
 const usage = 2;
@@ -36,18 +36,18 @@ const unreachable = 8;
 const localFile = 9;
 export const interrupted = 130;
 
-/** As the help shows them. */
+/** Shown in the help. */
 export const exitCodes: readonly (readonly [code: number, means: string])[] = [
-  [other, 'anything else'],
-  [usage, 'wrong use'],
+  [other, 'any other error'],
+  [usage, 'incorrect usage'],
   [missing, 'no such room, file or version'],
-  [noAccess, 'PIN or key missing, wrong or locked'],
-  [conflict, 'changed meanwhile'],
-  [tooLarge, 'too large or full'],
+  [noAccess, 'PIN or API key missing, wrong or locked'],
+  [conflict, 'changed by someone else'],
+  [tooLarge, 'too large, or storage full'],
   [limited, 'too many requests'],
-  [unreachable, 'server not to be reached'],
-  [localFile, 'a file here cannot be read or written'],
-  [interrupted, 'stopped by Ctrl-C'],
+  [unreachable, 'server unreachable'],
+  [localFile, 'local file cannot be read or written'],
+  [interrupted, 'interrupted by Ctrl-C'],
 ];
 
 const byCode: Partial<Record<PoproomErrorCode, number>> = {
@@ -73,52 +73,63 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
 export function explain(error: unknown): Failure {
   if (error instanceof Ended) return { exitCode: error.exitCode, sentence: '' };
   if (error instanceof RemoteError) {
-    return { exitCode: exitCodeOf(error), sentence: say(printable(error.message.slice(0, longestSentence))) };
+    return { exitCode: exitCodeOf(error), sentence: prefixed(printable(error.message.slice(0, maxMessageLength))) };
   }
-  if (error instanceof UsageError) return { exitCode: usage, sentence: say(error.message) };
-  if (error instanceof FileError) return { exitCode: localFile, sentence: say(printable(error.message)) };
-  if (error instanceof ClipboardError) return { exitCode: other, sentence: say(error.message) };
-  if (error instanceof LocalError) return { exitCode: other, sentence: say(error.message) };
-  if (error instanceof ConfigError) return { exitCode: usage, sentence: aboutSettings(error) };
+  if (error instanceof UsageError) return { exitCode: usage, sentence: prefixed(error.message) };
+  if (error instanceof FileError) return { exitCode: localFile, sentence: prefixed(printable(error.message)) };
+  if (error instanceof ClipboardError) return { exitCode: other, sentence: prefixed(error.message) };
+  if (error instanceof LocalError) return { exitCode: other, sentence: prefixed(error.message) };
+  if (error instanceof ConfigError) return { exitCode: usage, sentence: describeSettings(error) };
   return explainSystemError(error as NodeJS.ErrnoException);
 }
 
-/** `NOT_FOUND` of a whole path means that this is not the address of a server. */
+/** A `NOT_FOUND` that is not about a version means that the URL is not that of a Poproom server. */
 function exitCodeOf({ code, details }: RemoteError): number {
   const isMissingVersion = code === 'NOT_FOUND' && details.field === 'version';
   const exitCode = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
   return isMissingVersion ? missing : (exitCode ?? other);
 }
 
-const say = (sentence: string) => `poproom: ${sentence}`;
+const prefixed = (sentence: string) => `poproom: ${sentence}`;
 
-function aboutSettings({ problems }: ConfigError): string {
+function describeSettings({ problems }: ConfigError): string {
   return ['poproom cannot start with these settings:', ...problems.map((problem) => `  ${problem}`)].join('\n');
 }
 
 function explainSystemError({ code, message, path, stack }: NodeJS.ErrnoException): Failure {
   if (message === 'file is not a database')
-    return { exitCode: other, sentence: say('poproom.db in POPROOM_DATA_DIR is not a database') };
+    return {
+      exitCode: other,
+      sentence: prefixed('poproom.db in POPROOM_DATA_DIR is not a database; restore it from a backup.'),
+    };
   const sentence = code === undefined ? undefined : bySystemCode[code]?.(path ?? message);
-  if (sentence === undefined) return { exitCode: other, sentence: say(stack ?? message) };
-  return { exitCode: path === undefined ? other : localFile, sentence: say(sentence) };
+  if (sentence === undefined) return { exitCode: other, sentence: prefixed(stack ?? message) };
+  return { exitCode: path === undefined ? other : localFile, sentence: prefixed(sentence) };
 }
 
 const bySystemCode: Record<string, (what: string) => string> = {
-  EADDRINUSE: () => 'the port is in use; choose another, such as PORT=8081',
-  ENOTFOUND: () => 'POPROOM_HOST is no address of this machine',
-  EADDRNOTAVAIL: () => 'POPROOM_HOST is no address of this machine',
-  EACCES: (what) => `no permission (${what})`,
-  EPERM: (what) => `no permission (${what})`,
-  EROFS: (what) => `no permission (${what})`,
-  ENOENT: (what) => `there is no ${what}`,
-  EISDIR: (what) => `${what} is a folder`,
+  EADDRINUSE: () => 'The port is in use; choose another one, such as PORT=8081.',
+  ENOTFOUND: wrongHost,
+  EADDRNOTAVAIL: wrongHost,
+  EACCES: noPermission,
+  EPERM: noPermission,
+  EROFS: noPermission,
+  ENOENT: (what) => `${what} does not exist.`,
+  EISDIR: (what) => `${what} is a folder.`,
   EEXIST: mustBeFolder,
   ENOTDIR: mustBeFolder,
-  ENOSPC: () => 'the disk is full',
+  ENOSPC: () => 'The disk is full.',
 };
 
-/** Not every command has such a setting, and not every folder is that one. */
+function wrongHost(): string {
+  return 'POPROOM_HOST is not an address of this machine.';
+}
+
+function noPermission(what: string): string {
+  return `Permission denied: ${what}`;
+}
+
+/** The path is not always the data folder, and not every command uses one. */
 function mustBeFolder(what: string): string {
-  return `${what} must be a folder; POPROOM_DATA_DIR names that of a server`;
+  return `${what} must be a folder; a server uses the one in POPROOM_DATA_DIR.`;
 }

@@ -3,12 +3,12 @@ import { type Command, helpOf, inColumns, readInput } from './command.ts';
 import { commands, roomCommands, serverCommands } from './commands.ts';
 import { UsageError } from './usage-error.ts';
 
-// Who reads the output may stop reading, and a terminal may be closed (EIO): that is no failure, and what was asked for
-// is done, or cleared away, without a word.
+// A reader that stops reading, or a terminal that is closed (EIO), is not a failure: the command finishes its work, or
+// cleans up, without a message.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY)) return;
-  console.error(`poproom: the output could not be written (${message})`);
+  console.error(`poproom: Cannot write to standard output (${message}).`);
   process.exit(1);
 });
 
@@ -27,26 +27,26 @@ async function run([name = 'help', ...rest]: string[]): Promise<void> {
   if (name === 'help' && rest[0] !== undefined) return run([rest[0], '--help']);
   if (['help', '--help', '-h'].includes(name)) return console.log(await overview());
   const command = commands.find((candidate) => candidate.name === name);
-  if (!command) throw new UsageError(`There is no command "${name}". Try: poproom --help`);
+  if (!command) throw new UsageError(`Unknown command "${name}"; see poproom --help.`);
   const input = readInput(command, rest);
   if (input.isSet('help')) return console.log(await fullHelp(command));
   try {
     await (await command.load())(input);
   } finally {
-    if (roomCommands.includes(command)) endSoon();
+    if (roomCommands.includes(command)) exitSoon();
   }
 }
 
-/** A server that does not answer the end of a live channel must not keep a command from ending. */
-function endSoon(): void {
-  const end = () => (process.stdout.writableLength > 0 ? endSoon() : process.exit());
-  setTimeout(end, 1000).unref();
+/** A server that does not confirm the close of a live channel must not keep the command running. */
+function exitSoon(): void {
+  const exit = () => (process.stdout.writableLength > 0 ? exitSoon() : process.exit());
+  setTimeout(exit, 1000).unref();
 }
 
 async function overview(): Promise<string> {
   const { exitCodes } = await import('./failure.ts');
   const rows = (commands: readonly Command[]) =>
-    inColumns(commands.map(({ name, takes, does }) => [`poproom ${name} ${takes}`.trimEnd(), does]));
+    inColumns(commands.map(({ name, args, summary }) => [`poproom ${name} ${args}`.trimEnd(), summary]));
   return `poproom: share text and files between devices through short-lived rooms
 
 Rooms:
@@ -55,18 +55,18 @@ ${rows(roomCommands)}
 Your own server:
 ${rows(serverCommands)}
 
-  poproom COMMAND --help  options and examples
-  poproom --version
+  poproom COMMAND --help  show options and examples
+  poproom --version       show the version
 
-The server is that of --url, POPROOM_URL, the config file or the last one used. POPROOM_API_KEY and POPROOM_PIN hold the
-key and the PIN.
+The server is taken from --url, POPROOM_URL, the config file, or is the last one used. Set POPROOM_API_KEY to send an API
+key, and POPROOM_PIN to send a PIN without a prompt.
 
-Exit codes, when something goes wrong:
+Exit codes on failure:
 ${inColumns(exitCodes.map(([code, means]) => [String(code), means]))}
 `;
 }
 
-/** The settings of the server are many, and only read where they are shown. */
+/** Loads the long list of server settings only if it is shown. */
 async function fullHelp(command: Command): Promise<string> {
   if (command.name !== 'serve') return helpOf(command);
   return `${helpOf(command)}\n\n${(await import('./server/settings-help.ts')).settingsHelp()}`;

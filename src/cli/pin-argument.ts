@@ -1,7 +1,7 @@
-/** A PIN that someone says on the command line, out of habit: the history and the list of processes would keep it. */
+/** Detects a PIN in the arguments, where the shell history and the process list would expose it. */
 export const isPin = (text: string) => /^[0-9]{4}$/.test(text);
 
-export const pinArgumentRefused = 'A PIN is not said on the command line: it is asked for, or set POPROOM_PIN.';
+export const pinArgumentRefused = 'Do not pass the PIN as an argument: you are asked for it, or set POPROOM_PIN.';
 
 export function hasPinArgument(args: readonly string[]): boolean {
   const end = args.indexOf('--');

@@ -1,4 +1,4 @@
-/** What a person wrote into the config file, and the server that was used last. */
+/** The config file, and the last server used. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from './environment.ts';
@@ -12,24 +12,24 @@ export interface Preferences {
 /** Such as `{ "url": "https://pop.example.org", "apiKey": "pop_…" }`. */
 export function readPreferences({ configFolder }: Environment): Preferences {
   const file = join(configFolder, 'config.json');
-  const text = readIfThere(file);
+  const text = readIfExists(file);
   if (text === undefined) return {};
   try {
     const { url, apiKey } = JSON.parse(text) as Preferences;
     if ([url, apiKey].every((value) => value === undefined || typeof value === 'string'))
       return { url, apiKey } as Preferences;
   } catch {
-    // Told below: what the parser says is of no help.
+    // Reported below, because the message of the parser does not help.
   }
   throw new UsageError(`${file} must be JSON such as { "url": "https://pop.example.org", "apiKey": "pop_…" }.`);
 }
 
 export function lastServer({ stateFolder }: Environment): string | undefined {
-  const url = readIfThere(join(stateFolder, 'last-server'))?.trim();
+  const url = readIfExists(join(stateFolder, 'last-server'))?.trim();
   return url && URL.canParse(url) ? url : undefined;
 }
 
-/** A convenience: where it cannot be kept, the command has still done what it was asked for. */
+/** Failures are ignored: this is only a convenience, and the command itself has succeeded. */
 export function rememberServer({ stateFolder }: Environment, url: string): void {
   try {
     mkdirSync(stateFolder, { recursive: true });
@@ -37,7 +37,7 @@ export function rememberServer({ stateFolder }: Environment, url: string): void 
   } catch {}
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

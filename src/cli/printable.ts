@@ -1,14 +1,13 @@
-/** Text of others, such as the name of a file, without characters that a terminal obeys or does not show. */
+/** Replaces control and invisible characters in text from others before it is shown on a terminal. */
 
-/** In place of each of them. */
 const replacement = '\u{FFFD}';
 
 /**
- * Controls, direction overrides and marks, line separators, and everything that is invisible. Joiners and the two forms
- * of emoji stay, since scripts and emoji need them, and so do signs for Arabic numbers, which are visible.
+ * Control characters, direction overrides and marks, line separators, and invisible characters. Joiners and variation
+ * selectors are kept, because scripts and emoji need them, and so are Arabic number signs, which are visible.
  */
 const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200C-\u200D\uFE0E-\uFE0F\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}]]`;
-/** The flags of England, Scotland and Wales are made of characters that are invisible elsewhere. */
+/** The flags of England, Scotland and Wales contain characters that are otherwise invisible. */
 const emoji = String.raw`\p{RGI_Emoji_Tag_Sequence}`;
 
 const hiddenInLine = new RegExp(`${emoji}|${hidden}`, 'gv');
@@ -18,7 +17,7 @@ export function printable(text: string): string {
   return replaceHidden(text, () => replacement);
 }
 
-/** The same for a text of several lines, which keeps its lines and its tabs. */
+/** The same for a text of several lines: keeps line breaks and tabs. */
 export function printableText(text: string): string {
   return text.replaceAll(hiddenInText, (found) => (isEmoji(found) ? found : replacement));
 }
@@ -27,5 +26,5 @@ export function replaceHidden(text: string, replace: (character: string) => stri
   return text.replaceAll(hiddenInLine, (found) => (isEmoji(found) ? found : replace(found)));
 }
 
-/** Everything else that is found is one character. */
+/** Other matches are a single character. */
 const isEmoji = (found: string) => found.length > 2;

@@ -1,4 +1,4 @@
-/** How much of a file has gone or come: one line on a terminal that is rewritten, nothing elsewhere. */
+/** The progress bar of a transfer: one line on a terminal, nothing elsewhere. */
 import { stripVTControlCharacters } from 'node:util';
 import { inBytes } from './byte-count.ts';
 import { readEnvironment } from './environment.ts';
@@ -11,9 +11,9 @@ const standardColumns = 80;
 
 export interface Progress {
   show(bytes: number): void;
-  /** The line stays, and says that all is there. */
+  /** Shows 100 % and keeps the line. */
   done(): void;
-  /** Makes way for what is said instead. */
+  /** Removes the line. */
   clear(): void;
 }
 
@@ -23,17 +23,17 @@ export function createProgress(name: string, total: number, out: NodeJS.WriteStr
   const startedAt = performance.now();
   let soFar = 0;
   let shown = '';
-  // By the clock, not by the bytes: a transfer that stalls shows it, and one that is refused at once does not flash.
+  // Drawn on a timer, so that a stalled transfer is visible and one that is rejected immediately does not flicker.
   const drawing = setInterval(draw, everyMs);
 
   function draw(): void {
     const speed = (soFar / Math.max(1, performance.now() - startedAt)) * 1000;
-    // The last column stays free: some terminals go to the next line when it is filled.
+    // The last column stays empty, because some terminals wrap when it is filled.
     const columns = (out.columns || standardColumns) - 1;
     replace(lineOf({ name: printable(name), share: total === 0 ? 1 : soFar / total, speed, columns, wantsColor }));
   }
 
-  /** By spaces, which the plainest terminal understands. */
+  /** Overwrites with spaces, which every terminal supports. */
   function replace(line: string): void {
     const left = ' '.repeat(Math.max(0, visibleWidth(shown) - visibleWidth(line)));
     out.write(`\r${line}${left}`);
@@ -63,20 +63,20 @@ interface Line {
   name: string;
   /** From 0 to 1. */
   share: number;
-  /** Bytes a second. */
+  /** Bytes per second. */
   speed: number;
   columns: number;
   wantsColor: boolean;
 }
 
-/** Where it is narrow the bar gives way first, then the speed, then the name. */
+/** On a narrow terminal, drops the bar first, then the speed, then shortens the name. */
 function lineOf({ name, share, speed, columns, wantsColor }: Line): string {
   const percent = `${Math.floor(Math.min(1, share) * 100)}%`.padStart(4);
   const figures = `${percent}  ${`${inBytes(speed)}/s`.padEnd(11)}`;
   if (columns < figures.length + 10) return withinWidth(`${percent.trim()} ${name}`, columns);
-  const said = withinWidth(name, Math.max(8, columns - figures.length - widestBar - 4));
-  const bar = barOf(share, Math.min(widestBar, columns - widthOf(said) - figures.length - 4), wantsColor);
-  return [said, bar, figures].filter(Boolean).join('  ').trimEnd();
+  const label = withinWidth(name, Math.max(8, columns - figures.length - widestBar - 4));
+  const bar = barOf(share, Math.min(widestBar, columns - widthOf(label) - figures.length - 4), wantsColor);
+  return [label, bar, figures].filter(Boolean).join('  ').trimEnd();
 }
 
 function barOf(share: number, width: number, wantsColor: boolean): string {

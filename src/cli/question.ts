@@ -1,15 +1,15 @@
-/** Questions to the person at the terminal, also where standard input is a pipe. */
+/** Prompts on the terminal, even if standard input is a pipe. */
 import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { Ended, interrupted } from './failure.ts';
 
-/** What is typed, without showing it; undefined where nobody can be asked. */
+/** Reads a line without echo. Returns undefined if there is no terminal. */
 export function askHidden(question: string): Promise<string | undefined> {
   return ask(question, () => {});
 }
 
-/** Whether the answer is yes; undefined where nobody can be asked. */
-export async function askWhether(question: string): Promise<boolean | undefined> {
+/** Asks a yes-or-no question. Returns undefined if there is no terminal. */
+export async function confirm(question: string): Promise<boolean | undefined> {
   const answer = await ask(`${question} [y/N] `, (echo) => process.stderr.write(echo));
   return answer === undefined ? undefined : /^y(es)?$/i.test(answer.trim());
 }
@@ -41,18 +41,18 @@ const ctrlD = '\x04';
 const enter = ['\r', '\n'];
 const erase = ['\x7f', '\b'];
 
-/** Ctrl-C, Ctrl-D and a terminal that is closed all mean that no answer will come. */
+/** Ctrl-C, Ctrl-D and a closed terminal end the command. */
 function typedLine(terminal: ReadStream, show: (echo: string) => void): Promise<string> {
   terminal.setEncoding('utf8');
   let line = '';
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Ended(interrupted));
-    terminal.on('error', giveUp).on('end', giveUp);
+    const cancel = () => reject(new Ended(interrupted));
+    terminal.on('error', cancel).on('end', cancel);
     terminal.on('data', (keys: string) => {
-      // Arrows and the like come as an escape and what it means.
+      // Arrow keys and the like arrive as escape sequences.
       if (keys.startsWith('\x1b')) return;
       for (const key of keys) {
-        if (key === ctrlC || key === ctrlD) return giveUp();
+        if (key === ctrlC || key === ctrlD) return cancel();
         if (enter.includes(key)) return resolve(line);
         if (!erase.includes(key)) {
           line += key;

@@ -1,17 +1,17 @@
-/** Files, one after the other. */
+/** Processes files one after the other. */
 
 import type { Input } from './command.ts';
 import { inJson } from './output.ts';
 import { printable } from './printable.ts';
 
 export interface Handled {
-  /** With `--json`, one of the array. */
+  /** Element of the array that `--json` prints. */
   value: unknown;
-  /** A line for people. */
+  /** Printed without `--json`. */
   line: string;
 }
 
-/** Each is printed when it is done, with `--json` all at the end. Where one fails, it is told which are done. */
+/** Prints each result when it is done, or with `--json` all of them at the end. A failure reports which are done. */
 export async function runSequentially<T extends { name: string }>(
   input: Input,
   { items, verb }: { items: readonly T[]; verb: string },
@@ -25,7 +25,7 @@ export async function runSequentially<T extends { name: string }>(
       if (!input.isSet('json')) console.log(handled.line);
     }
   } catch (error) {
-    if (done.length > 0) console.error(howFar(verb, items, done.length));
+    if (done.length > 0) console.error(partialResult(verb, items, done.length));
     throw error;
   } finally {
     if (input.isSet('json') && (done.length > 0 || items.length === 0)) {
@@ -34,7 +34,7 @@ export async function runSequentially<T extends { name: string }>(
   }
 }
 
-function howFar(verb: string, items: readonly { name: string }[], count: number): string {
+function partialResult(verb: string, items: readonly { name: string }[], count: number): string {
   const names = (some: readonly { name: string }[]) => some.map(({ name }) => `"${printable(name)}"`).join(', ');
   return `${verb}: ${names(items.slice(0, count))}; not ${verb.toLowerCase()}: ${names(items.slice(count))}.`;
 }

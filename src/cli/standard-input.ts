@@ -1,12 +1,12 @@
-/** What comes on standard input. */
+/** Reads a text from standard input. */
 import { fstatSync } from 'node:fs';
 import { PoproomError } from '../client/index.ts';
 import { UsageError } from './usage-error.ts';
 
-/** No server takes more; a device such as /dev/zero would go on for ever. */
-const mostBytes = 64 * 1024 ** 2;
+/** No server accepts more. Without a limit, a device such as /dev/zero would never end. */
+const maxBytes = 64 * 1024 ** 2;
 
-/** Whether another program or a file is behind it, and not a person or nothing. */
+/** Whether standard input is a pipe, a file or a socket, not a terminal or nothing. */
 export function isPiped(): boolean {
   const input = fstatSync(0);
   return input.isFIFO() || input.isFile() || input.isSocket();
@@ -18,7 +18,7 @@ export async function readInputText(): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new UsageError('Standard input is no text in UTF-8; "poproom send" takes files of any kind.');
+    throw new UsageError('Standard input is not UTF-8 text; use "poproom send" for other files.');
   }
 }
 
@@ -28,7 +28,7 @@ async function readBytes(): Promise<Buffer> {
   for await (const chunk of process.stdin) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
-    if (size > mostBytes) throw new PoproomError('CONTENT_TOO_LARGE', 'A text may be at most 64 MiB.');
+    if (size > maxBytes) throw new PoproomError('CONTENT_TOO_LARGE', 'A text may have at most 64 MiB.');
   }
   return Buffer.concat(chunks);
 }

@@ -1,4 +1,4 @@
-/** Rows in columns, as wide as their widest cell. */
+/** Formats rows in columns that are as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));

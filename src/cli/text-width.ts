@@ -1,4 +1,4 @@
-/** How many columns of a terminal a text takes, and the beginning of it that fits. */
+/** Measures the width of a text in terminal columns, and shortens it. */
 
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
@@ -10,7 +10,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Cut with an ellipsis where it is too long. */
+/** Cuts a text that is too long, and adds an ellipsis. */
 export function withinWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let [kept, width] = ['', 0];

@@ -1,2 +1,2 @@
-/** Wrong use of the command line; the sentence says what is wrong. */
+/** Incorrect usage of the command line. The message says what is wrong. */
 export class UsageError extends Error {}

@@ -1,4 +1,4 @@
-/** The version of a text, as a person types it. */
+/** Parses the version of a text. */
 import { UsageError } from './usage-error.ts';
 
 /** `source` is the command that shows the versions, such as `poproom history`. */

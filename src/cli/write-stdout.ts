@@ -1,7 +1,7 @@
-/** Standard output, for a command that does nothing else than hand something over. */
+/** Writes to standard output with backpressure. */
 import { Ended } from './failure.ts';
 
-/** Waits until it is taken. That nobody reads on ends the command, and is no failure. */
+/** Resolves when the bytes are written. If the reader is gone (EPIPE), the command ends successfully. */
 export function writeStdout(bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(bytes, (error) => {

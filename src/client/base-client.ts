@@ -1,65 +1,66 @@
-/** A server and its rooms, without the text engine: the page loads that only when a room is joined. */
+/** The client without the text engine, which the page loads only when it joins a room. */
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RetryOptions } from './retry.ts';
 import { createRoomHandle, type RoomBase } from './room.ts';
 import { isHealthReport, isRoomCreated } from './shapes.ts';
-import { type CallOptions, createWire } from './wire.ts';
+import { type CallOptions, createTransport } from './transport.ts';
 
 export interface ClientOptions {
-  /** Of the server, such as `https://pop.example.org`. */
+  /** URL of the server, such as `https://pop.example.org`. */
   url: string;
-  /** Counts requests by the key and not by the address; some servers ask for one. */
+  /** Sent with every request. Requests then count against the key, not the address. Some servers require one. */
   apiKey?: string | undefined;
-  /** Two clients with the same id count as one device. */
+  /** Id of this device: 1 to 64 characters from `A-Za-z0-9_-`. Clients with the same id count as one device. */
   deviceId?: string | undefined;
-  /** How the others in a room see this device. */
+  /** Name of this device, shown to the other devices in a room. */
   deviceName?: string | undefined;
-  /** Sends a request again that is refused for a while (429, 503), where that cannot do it twice. */
+  /** Retries requests that fail with 429 or 503, unless that could execute them twice. Default: no retries. */
   retry?: boolean | RetryOptions | undefined;
 }
 
 export interface BaseClient<Room extends RoomBase = RoomBase> {
   readonly url: string;
-  /** As of the last answer; undefined before the first, and where there is no limit. */
+  /** From the last response. Undefined before the first one, and if the server has no limit. */
   readonly rateLimit: RateLimit | undefined;
+  /** Creates a room. The returned room knows its PIN. */
   createRoom(request?: CreateRoomRequest, options?: CallOptions): Promise<Room & Creation>;
-  /** Asks nothing of the server yet. The code may be written in any way that people do. */
+  /** Returns a room by its code, in any case, with or without dashes. Sends no request yet. */
   room(code: string, access?: { pin?: string | undefined }): Room;
   health(options?: CallOptions): Promise<HealthReport>;
 }
 
-/** What is known of a room that was just created. */
+/** Details of a room that was just created. */
 export interface Creation {
-  /** An ISO 8601 timestamp. */
+  /** ISO 8601 timestamp. */
   readonly expiresAt: string;
   readonly hasPin: boolean;
 }
 
-/** `toRoom` adds to each room what the caller wants of it beside the requests and the live channel. */
+/** `toRoom` extends each room, for example with its shared text. */
 export function createBaseClient<Room extends RoomBase>(
   { url, apiKey, deviceId, deviceName, retry = false }: ClientOptions,
   toRoom: (room: RoomBase) => Room,
 ): BaseClient<Room> {
-  const wire = createWire({ url, apiKey, retry: retry === true ? {} : retry || undefined });
+  const transport = createTransport({ url, apiKey, retry: retry === true ? {} : retry || undefined });
   const room: BaseClient<Room>['room'] = (code, { pin } = {}) =>
-    toRoom(createRoomHandle(wire, { code, pin, deviceId, deviceName }));
+    toRoom(createRoomHandle(transport, { code, pin, deviceId, deviceName }));
 
   return {
-    url: wire.url,
+    url: transport.url,
     get rateLimit() {
-      return wire.rateLimit;
+      return transport.rateLimit;
     },
     room,
     async createRoom(request = {}, options) {
-      const { roomId, expiresAt, hasPin } = await wire.call('/api/rooms', isRoomCreated, {
+      const { roomId, expiresAt, hasPin } = await transport.call('/api/rooms', isRoomCreated, {
         method: 'POST',
         json: request,
         ...options,
       });
       return { ...room(roomId, request), expiresAt, hasPin };
     },
-    // Of a server that is not well, 503 is the report.
-    health: (options) => wire.call('/api/health', isHealthReport, { ...options, answeredBy: 503 }),
+    // A degraded server sends its report with status 503.
+    health: (options) => transport.call('/api/health', isHealthReport, { ...options, acceptedStatus: 503 }),
   };
 }

@@ -1,10 +1,10 @@
-/** The way in: a server, and its rooms with their shared texts. */
+/** The client of the SDK: a server, and its rooms with their shared texts. */
 import { type BaseClient, type ClientOptions, type Creation, createBaseClient } from './base-client.ts';
 import type { RoomBase } from './room.ts';
 import { createRoomText, type LiveText, type LiveTextOptions } from './text/live-text.ts';
 
 export interface Room extends RoomBase {
-  /** Joins the room for its text, which can be edited here and elsewhere at the same time. */
+  /** Joins the room and returns its text, which this and other devices can edit at the same time. */
   text(options?: LiveTextOptions): LiveText;
 }
 
@@ -12,6 +12,7 @@ export interface CreatedRoom extends Room, Creation {}
 
 export interface Client extends BaseClient<Room> {}
 
+/** Creates a client for a server. It sends no request yet. */
 export function createClient(options: ClientOptions): Client {
   return createBaseClient(options, (room) => ({
     ...room,

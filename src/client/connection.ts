@@ -1,117 +1,117 @@
-/** One WebSocket to a room: opened, joined, and closed when nothing is heard any more. */
+/** One WebSocket to a room. It is closed if the server stops sending. */
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
-import { invalidMessage, PoproomError, unreachable } from './error.ts';
-import { createInbox } from './inbox.ts';
+import { createAsyncQueue } from './async-queue.ts';
+import { invalidMessage, offlineError, PoproomError } from './error.ts';
 import { parseMessage } from './parse-message.ts';
 
-/** The server speaks every 25 seconds; twice that long without a word, and the line is dead. */
-const silenceMs = 55_000;
-const openWithinMs = 8_000;
-/** What a socket says of an end that nobody announced. */
-const brokenOff = 1006;
-/** A sleeping device wakes up to a line that has missed a word of the server. */
+/** The server sends a heartbeat every 25 seconds. After two missed ones, the connection is dead. */
+const idleTimeoutMs = 55_000;
+const openTimeoutMs = 8_000;
+/** Close code of a connection that ended without a close frame. */
+const abnormalClosure = 1006;
+/** After more than one heartbeat interval without a message, as after sleep, the connection may be dead. */
 const freshMs = 27_000;
-/** UTF-16 code units of messages that wait for a slow program. */
+/** In UTF-16 code units of messages that the program has not read yet. */
 const maxUnread = 64 * 1024 * 1024;
 
 export interface Connection {
   messages: AsyncIterable<ServerMessage>;
   send(message: ClientMessage): void;
-  /** Whether the other side has spoken lately enough to be trusted to be there. */
+  /** Whether the server has sent something recently. */
   isFresh(): boolean;
-  /** Whether it was the other side that ended it, and in order. */
+  /** Whether the server closed the connection cleanly. */
   wasClosed(): boolean;
-  /** Why this side ended it: a message that the protocol does not have. */
+  /** The protocol violation because of which this side closed the connection. */
   violation(): PoproomError | undefined;
   close(): void;
 }
 
-export interface Connecting {
-  /** Only outside browsers, whose sockets cannot carry any. */
+export interface ConnectOptions {
+  /** Ignored in browsers, whose WebSocket cannot send headers. */
   headers: Readonly<Record<string, string>>;
   /** Subprotocols to offer. */
   protocols: string[];
-  /** Gives up, and closes what is open. */
+  /** Aborts opening, and closes an open connection. */
   signal: AbortSignal;
-  /** Told of each message when it comes; what it takes is not put among the messages. */
-  takes: (message: ServerMessage) => boolean;
-  /** Told once that nothing more comes, whether or not anyone is reading the messages. */
-  ended: () => void;
+  /** Called with each message on arrival. If it returns true, the message is not added to `messages`. */
+  onMessage: (message: ServerMessage) => boolean;
+  /** Called once when the connection has ended, whether or not `messages` is being read. */
+  onEnd: () => void;
 }
 
-/** Fails when the channel does not open, for whatever reason: a browser does not tell which. */
-export function connect(url: string, join: Join, connecting: Connecting): Promise<Connection> {
-  const { signal, takes, ended } = connecting;
-  if (signal.aborted) return Promise.reject(unreachable(signal.reason));
-  const socket = openSocket(url.replace(/^http/, 'ws'), connecting);
-  const inbox = createInbox<ServerMessage>();
-  let heardAt = Date.now();
-  const watch = setInterval(() => {
-    if (Date.now() - heardAt > silenceMs) close();
+/** Fails if the channel does not open. Browsers do not reveal the reason. */
+export function connect(url: string, join: Join, options: ConnectOptions): Promise<Connection> {
+  const { signal, onMessage, onEnd } = options;
+  if (signal.aborted) return Promise.reject(offlineError(signal.reason));
+  const socket = openSocket(url.replace(/^http/, 'ws'), options);
+  const queue = createAsyncQueue<ServerMessage>();
+  let lastMessageAt = Date.now();
+  const idleCheck = setInterval(() => {
+    if (Date.now() - lastMessageAt > idleTimeoutMs) close();
   }, 5_000);
 
-  // A line that is gone does not answer a close, so the end is not waited for.
+  // A dead connection does not confirm a close, so do not wait for it.
   let isEnded = false;
   let wasClosed = false;
   let violation: PoproomError | undefined;
   function close(): void {
-    clearInterval(watch);
-    if (!isEnded) ended();
+    clearInterval(idleCheck);
+    if (!isEnded) onEnd();
     isEnded = true;
-    inbox.end();
+    queue.end();
     socket.close();
   }
 
   const connection: Connection = {
-    messages: inbox,
+    messages: queue,
     send: (message) => socket.send(JSON.stringify(message)),
-    isFresh: () => socket.readyState === WebSocket.OPEN && Date.now() - heardAt < freshMs,
+    isFresh: () => socket.readyState === WebSocket.OPEN && Date.now() - lastMessageAt < freshMs,
     wasClosed: () => wasClosed,
     violation: () => violation,
     close,
   };
 
-  /** Passes a message on. One that the protocol does not have must not end this program, but the connection. */
+  /** A malformed message must end the connection, not the program. */
   function receive(data: string): void {
     try {
       const message = parseMessage(data);
-      if (message && !takes(message)) inbox.put(message, data.length);
-      // Those that wait are still read; joining again tells what came after them.
-      if (inbox.size > maxUnread) close();
+      if (message && !onMessage(message)) queue.push(message, data.length);
+      // The program still receives queued messages. Rejoining delivers later changes.
+      if (queue.size > maxUnread) close();
     } catch (error) {
-      violation = error instanceof PoproomError ? error : invalidMessage('a message that does not fit', error);
+      violation = error instanceof PoproomError ? error : invalidMessage('a message that cannot be applied', error);
       close();
     }
   }
 
   return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      clearTimeout(tooLate);
+    const fail = () => {
+      clearTimeout(timeout);
       close();
-      reject(unreachable());
+      reject(offlineError());
     };
-    const tooLate = setTimeout(giveUp, openWithinMs);
-    signal.addEventListener('abort', giveUp);
+    const timeout = setTimeout(fail, openTimeoutMs);
+    signal.addEventListener('abort', fail);
     socket.onopen = () => {
-      clearTimeout(tooLate);
+      clearTimeout(timeout);
       connection.send(join);
       resolve(connection);
     };
     socket.onmessage = ({ data }) => {
-      // One that was given up may still have something to say, when another speaks already.
+      // A closed socket may still deliver messages while the next one is already in use.
       if (isEnded) return;
-      heardAt = Date.now();
+      lastMessageAt = Date.now();
       receive(String(data));
     };
     socket.onclose = ({ code }) => {
-      wasClosed = !isEnded && code !== brokenOff;
-      giveUp();
+      wasClosed = !isEnded && code !== abnormalClosure;
+      fail();
     };
   });
 }
 
-function openSocket(url: string, { headers, protocols }: Connecting): WebSocket {
+function openSocket(url: string, { headers, protocols }: ConnectOptions): WebSocket {
   if (Object.keys(headers).length === 0 || 'document' in globalThis) return new WebSocket(url, protocols);
-  // Beyond the standard, as Node, Deno and Bun have it; a browser would take it for the name of a protocol.
+  // An extension of Node, Deno and Bun. A browser would take the object for a subprotocol name.
   return new WebSocket(url, { headers, protocols } as unknown as string[]);
 }

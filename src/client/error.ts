@@ -1,27 +1,30 @@
-/** The one error class of the SDK: a code for programs, a sentence for people. */
+/** The error class of the SDK, and its causes. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import { largestFile } from '../protocol/largest-file.ts';
 import type { ErrorBody } from '../protocol/types.ts';
 import { parseJson } from './json.ts';
-import { retryAfterIn } from './retry-after.ts';
+import { parseRetryAfter } from './retry-after.ts';
 import { isError, isObject } from './shapes.ts';
 
 /**
- * What the server says; `OFFLINE` where it cannot be reached; `INVALID_RESPONSE` where the answer is not one of a
- * Poproom server, or leads elsewhere.
+ * An error code of the server, or one of the SDK: `OFFLINE` if the server cannot be reached, `INVALID_RESPONSE` if the
+ * response is not that of a Poproom server or is a redirect to another one.
  */
 export type PoproomErrorCode = ErrorCode | 'OFFLINE' | 'INVALID_RESPONSE';
 
 export interface PoproomErrorExtras {
   details?: Readonly<Record<string, unknown>> | undefined;
-  /** Seconds until it is worth trying again. */
+  /** Seconds until the next attempt makes sense. */
   retryAfter?: number | undefined;
   cause?: unknown;
 }
 
+/** The error of every failed request: `code` is for programs, `message` for people. */
 export class PoproomError extends Error {
   readonly code: PoproomErrorCode;
+  /** Depends on the code; see the API documentation. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** Seconds until the next attempt makes sense. Undefined if waiting does not help, or the time is unknown. */
   readonly retryAfter: number | undefined;
 
   constructor(code: PoproomErrorCode, message: string, { details = {}, retryAfter, cause }: PoproomErrorExtras = {}) {
@@ -33,47 +36,50 @@ export class PoproomError extends Error {
   }
 }
 
-/** Of a response that is not a success. */
+/** Creates the error for an unsuccessful response. */
 export function errorFrom(status: number, text: string, header: (name: string) => string | null): PoproomError {
-  const extras = { retryAfter: retryAfterIn(header) };
-  const said = errorIn(text);
-  if (!said) return notItsOwn(status, extras);
-  return new PoproomError(said.code as ErrorCode, said.message, { ...extras, details: said.details });
+  const extras = { retryAfter: parseRetryAfter(header) };
+  const error = parseError(text);
+  if (!error) return unexpectedResponse(status, extras);
+  return new PoproomError(error.code as ErrorCode, error.message, { ...extras, details: error.details });
 }
 
-/** Undefined where it is not as the server says it: proxies have errors of their own, some in JSON too. */
-function errorIn(text: string): ErrorBody['error'] | undefined {
+/** Undefined if the error is not from the server: proxies have their own errors, some of them in JSON. */
+function parseError(text: string): ErrorBody['error'] | undefined {
   const body = parseJson(text);
   const error = isObject(body) && (body as Partial<ErrorBody>).error;
   return isError(error) ? error : undefined;
 }
 
-/** Something on the way answered in the server's place. */
-export function notItsOwn(status: number, extras: PoproomErrorExtras = {}): PoproomError {
+/** The response is from something else, such as a proxy. */
+export function unexpectedResponse(status: number, extras: PoproomErrorExtras = {}): PoproomError {
   const code = status === 429 ? 'RATE_LIMITED' : status >= 500 ? 'UNAVAILABLE' : 'INVALID_RESPONSE';
   const details = { status };
-  return new PoproomError(code, `The server answered ${status} in a way that is not its own.`, { details, ...extras });
+  return new PoproomError(code, `Unexpected response with status ${status}: it is not from a Poproom server.`, {
+    details,
+    ...extras,
+  });
 }
 
-/** A message that the protocol does not have; `what` says which. */
+/** The server violated the protocol; `what` completes the message. */
 export function invalidMessage(what: string, cause?: unknown): PoproomError {
   return new PoproomError('INVALID_RESPONSE', `The server sent ${what}.`, { cause });
 }
 
-/** The PIN and the key must not go elsewhere, and who follows may be led into the network of this device. */
-export function redirected(status: number, target: URL | undefined): PoproomError {
-  const where = target ? `${target.origin}; if you trust that address, use it instead` : 'another address';
+/** Not followed: the PIN and the key must stay with the server, and the target may be in the local network. */
+export function redirectError(status: number, target: URL | undefined): PoproomError {
+  const where = target ? `${target.origin}; if you trust that server, use its URL instead` : 'another server';
   const details = { status, location: target?.origin };
   return new PoproomError('INVALID_RESPONSE', `The server redirects to ${where}.`, { details });
 }
 
-export function unreachable(cause?: unknown): PoproomError {
+export function offlineError(cause?: unknown): PoproomError {
   return new PoproomError('OFFLINE', 'The server cannot be reached.', { cause });
 }
 
-/** As the server would say, without sending it everything first. */
+/** The same error as from the server, without uploading the file first. */
 export function tooLarge(): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', `A file may be at most 10 MB (${largestFile} bytes).`, {
+  return new PoproomError('FILE_TOO_LARGE', `A file may have at most 10 MiB (${largestFile} bytes).`, {
     details: { maximum: largestFile },
   });
 }

@@ -1,4 +1,4 @@
-/** The SDK: rooms from a program, in browsers and elsewhere. */
+/** The Poproom SDK, for browsers, Node, Deno and Bun. */
 export { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 export type {
   Confirmation,
@@ -25,7 +25,7 @@ export type { EditOptions, WriteOptions } from './room.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { LiveText, LiveTextOptions } from './text/live-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';
+export type { CallOptions } from './transport.ts';
 export type { UploadOptions } from './upload.ts';
 export type { UploadSource } from './upload-source.ts';
-export type { CallOptions } from './wire.ts';
 export type { WriteAnswer } from './writes.ts';

@@ -1,4 +1,4 @@
-/** The SDK for a page that loads the text engine (`text.ts`) only when it needs it. */
+/** The SDK without the text engine, for a page that loads `text.ts` on demand. */
 
 export { tokenLastsMs } from '../protocol/resume.ts';
 export { type ClientOptions, createBaseClient } from './base-client.ts';

@@ -1,61 +1,62 @@
-/** A room as it happens: an async iterator that outlives interruptions, and a way to write. */
+/** The live channel of a room: an async iterator that reconnects automatically, and a way to write. */
 import type { Closed, Join, ServerMessage, TextEdited } from '../protocol/types.ts';
+import { findRefusalReason, findResumeFailure, ping, pingWithinLimit } from './connect-failure.ts';
 import { type Connection, connect } from './connection.ts';
-import { PoproomError, unreachable } from './error.ts';
-import { probe, reachServer, whyNotResumed, whyRefused } from './refusal.ts';
+import { offlineError, PoproomError } from './error.ts';
 import { createResumeToken } from './resume-token.ts';
-import { isFinal, waitingTime } from './retry.ts';
+import { isFinal, retryDelay } from './retry.ts';
 import type { RoomAccess } from './room-access.ts';
 import { channelOf } from './text/channel.ts';
 import type { SharedText } from './text/shared-text.ts';
-import type { Wire } from './wire.ts';
-import { createWrites, errorIn, type WriteAnswer } from './writes.ts';
+import type { Transport } from './transport.ts';
+import { createWrites, toError, type WriteAnswer } from './writes.ts';
 
 type Change = Exclude<ServerMessage, { type: 'edit' | 'written' | 'conflict' | 'error' | 'heartbeat' | 'closed' }>;
 
-/** What the server tells, and how the connection is. */
+/** A change of the room, or of the connection. */
 export type LiveEvent =
   | Change
   | { type: 'connecting' }
   | { type: 'connected' }
-  /** Not connected, and why; at `until` it is tried again. */
+  /** Not connected because of `error`. The next attempt is at `until`. */
   | { type: 'waiting'; until: Date; error: PoproomError };
 
+/** Why the live channel ended: the room was deleted or has expired, or the program left it. */
 export type Ended = 'deleted' | 'expired' | 'left';
 
 export interface LiveOptions {
+  /** Leaves the room when it aborts. */
   signal?: AbortSignal | undefined;
-  /** Keeps this text the same as that of the room; its edits are sent through this channel. */
+  /** Synchronizes this text with that of the room through this channel. */
   text?: SharedText | undefined;
-  /** The newest token of an earlier channel to this room: entering then does not count, and needs no PIN. */
+  /** The newest token of an earlier channel. Joining then does not count as a request, and needs no PIN. */
   resumeToken?: string | undefined;
-  /** Receives the newest token every 25 seconds. It opens the room until ten minutes after the end: keep it secret. */
+  /** Called with a new token every 25 seconds. It opens the room until 10 minutes after the channel ends: keep it secret. */
   onResumeToken?: ((token: string) => void) | undefined;
 }
 
 /**
- * Iterating enters the room and stays in it, through interruptions, until it is gone or `signal` says to leave; the
- * return value says which. It throws errors that waiting does not fix: an unknown room, a PIN that is missing or wrong,
- * a server that sends malformed messages again and again.
+ * Iterating joins the room and reconnects after interruptions, until the room ends or `signal` aborts; the return value
+ * says which. It throws errors that waiting does not resolve: an unknown room, a missing or wrong PIN, a server that
+ * repeatedly sends malformed messages.
  */
 export interface LiveRoom {
   [Symbol.asyncIterator](): AsyncGenerator<LiveEvent, Ended>;
-  /** Stores a text that is based on a version. Fails with `OFFLINE` while there is no connection. */
+  /** Writes a text based on a version. Resolves with `written` or `conflict`; fails with `OFFLINE` without a connection. */
   write(content: string, baseVersion: number): Promise<WriteAnswer>;
-  /** Tries again now; to be called when the device wakes up or the network is back. */
+  /** Reconnects now if the connection may be dead. Call it when the device wakes up or the network returns. */
   wake(): void;
-  /** Drops the connection and tries again later; to be called when the network is known to be gone. */
+  /** Closes the connection and reconnects later. Call it when the network is known to be lost. */
   interrupt(): void;
-  /** Comes back under another name. */
+  /** Changes the name of this device. Reconnects to do so. */
   rename(deviceName: string): void;
 }
 
-/** After so many connections in a row that ended with a message the protocol does not have. */
+/** Consecutive connections that ended with a malformed message. */
 const maxViolations = 3;
-/** For a server that is there to say so. */
-const answerWithinMs = 8_000;
+const responseTimeoutMs = 8_000;
 
-export function openLive(wire: Wire, path: string, access: RoomAccess, options: LiveOptions = {}): LiveRoom {
+export function openLive(transport: Transport, path: string, access: RoomAccess, options: LiveOptions = {}): LiveRoom {
   const { signal, text } = options;
   const token = createResumeToken(options.resumeToken, options.onResumeToken);
   const writes = createWrites();
@@ -63,115 +64,115 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, options: 
   let { deviceName } = access;
   let connection: Connection | undefined;
   let seq: number | undefined;
-  const rest = createRest();
-  /** Whether the text has been told that this connection is open. */
+  const reconnectDelay = createSkippableDelay();
+  /** Whether the text knows that this connection is open. */
   let isTextConnected = false;
-  /** Why the last connection was ended from here. */
+  /** The malformed message because of which the last connection was closed. */
   let violation: PoproomError | undefined;
-  /** Of the try that is under way. */
+  /** Aborts the current connection attempt or connection. */
   let attempt = new AbortController();
 
-  /** Ends what is open or under way, and the pause after it. */
-  function startOver(): void {
+  /** Ends the connection or attempt, and skips the delay after it. */
+  function reconnect(): void {
     attempt.abort();
-    rest.skip();
+    reconnectDelay.skip();
   }
 
   async function* follow(): AsyncGenerator<LiveEvent, Ended> {
-    // Whoever follows anew knows nothing yet.
+    // A new iterator starts with a snapshot.
     seq = undefined;
-    signal?.addEventListener('abort', startOver);
+    signal?.addEventListener('abort', reconnect);
     try {
-      const end = yield* stay();
+      const end = yield* connectRepeatedly();
       if (end !== 'left') textChannel?.onFailed(roomEnded[end]());
       return end;
     } catch (error) {
       if (error instanceof PoproomError) textChannel?.onFailed(error);
       throw error;
     } finally {
-      signal?.removeEventListener('abort', startOver);
+      signal?.removeEventListener('abort', reconnect);
     }
   }
 
-  async function* stay(): AsyncGenerator<LiveEvent, Ended> {
+  async function* connectRepeatedly(): AsyncGenerator<LiveEvent, Ended> {
     let failures = 0;
     let violations = 0;
     while (!signal?.aborted) {
       const startedAt = Date.now();
       yield { type: 'connecting' };
-      const end = yield* visit(failures);
+      const end = yield* connectOnce(failures);
       if (typeof end === 'string') return end;
       if (signal?.aborted) break;
-      // Who has been inside knows the PIN: others under the same address have tried wrong ones, and it is waited out.
+      // This client has given the correct PIN, so others with its address caused the lock. Wait until it ends.
       const lockedByOthers = end.code === 'PIN_LOCKED' && seq !== undefined;
       if (isFinal(end) && !lockedByOthers) throw end;
       violations = end === violation ? violations + 1 : 0;
       if (violations >= maxViolations) throw end;
-      // Who was inside for a while starts anew; who is thrown out at once is not let into a busy loop.
+      // Reset after a connection that lasted. Rejected connections must not become a busy loop.
       failures = Date.now() - startedAt > 10_000 ? 0 : failures + 1;
-      const ms = waitingTime(end, failures);
+      const ms = retryDelay(end, failures);
       yield { type: 'waiting', until: new Date(Date.now() + ms), error: end };
-      await rest.for(ms);
+      await reconnectDelay.wait(ms);
     }
     return 'left';
   }
 
-  /** From one opening of the channel to its end: that of the room, or an error. */
-  async function* visit(failures: number): AsyncGenerator<LiveEvent, 'deleted' | 'expired' | PoproomError> {
-    const reached = await reach(failures);
-    if (reached instanceof PoproomError) return reached;
-    connection = reached;
-    let end = unreachable();
-    /** The end only if the server closes the channel upon it: else it was about one message. */
+  /** Runs one connection. Returns how the room ended, or why the connection did. */
+  async function* connectOnce(failures: number): AsyncGenerator<LiveEvent, 'deleted' | 'expired' | PoproomError> {
+    const opened = await openConnection(failures);
+    if (opened instanceof PoproomError) return opened;
+    connection = opened;
+    let end = offlineError();
+    /** Ends the channel only if the server closes it next; otherwise the error was about one message. */
     let refusal: PoproomError | undefined;
     try {
       if (signal?.aborted) return end;
-      let entered = false;
-      for await (const message of reached.messages) {
+      let isAdmitted = false;
+      for await (const message of opened.messages) {
         if (message.type === 'closed' && message.reason !== 'shutdown') return message.reason;
         if (message.type === 'closed') end = restarting(message);
-        refusal = message.type === 'error' ? errorIn(message) : undefined;
+        refusal = message.type === 'error' ? toError(message) : undefined;
         if (!isAdmission(message)) continue;
-        if (!entered) yield { type: 'connected' };
-        entered = true;
+        if (!isAdmitted) yield { type: 'connected' };
+        isAdmitted = true;
         if (isChange(message)) yield message;
       }
-      violation = reached.violation();
-      return violation ?? (refusal && reached.wasClosed() ? refusal : end);
+      violation = opened.violation();
+      return violation ?? (refusal && opened.wasClosed() ? refusal : end);
     } finally {
-      reached.close();
+      opened.close();
     }
   }
 
-  /** A line that went dead in a sleep says nothing: every question has its time, and all can be cut short. */
-  async function reach(failures: number): Promise<Connection | PoproomError> {
+  /** Every step has a timeout and can be aborted, because a connection that died during sleep never responds. */
+  async function openConnection(failures: number): Promise<Connection | PoproomError> {
     attempt = new AbortController();
     if (signal?.aborted) attempt.abort();
-    const { signal: calledOff } = attempt;
-    const inTime = () => AbortSignal.any([calledOff, AbortSignal.timeout(answerWithinMs)]);
+    const { signal: aborted } = attempt;
+    const withTimeout = () => AbortSignal.any([aborted, AbortSignal.timeout(responseTimeoutMs)]);
     const protocols = token.protocols();
     try {
-      // Asking first costs nothing of the limit, opening a channel does. Only who was inside a moment ago does not ask:
-      // after a sleep the question may go out on a line that is dead, while a channel opens a line of its own.
-      if (failures > 0) await (protocols ? reachServer : probe)(wire, inTime());
+      // Opening a channel counts as a request, this check does not. It is skipped on the first attempt, because after
+      // sleep it might use a dead connection, while a channel opens a new one.
+      if (failures > 0) await (protocols ? ping : pingWithinLimit)(transport, withTimeout());
     } catch (error) {
-      return error instanceof PoproomError ? error : unreachable(error);
+      return error instanceof PoproomError ? error : offlineError(error);
     }
     isTextConnected = false;
-    return connect(`${wire.url}${path}/live`, toJoin(), {
-      headers: wire.headers,
+    return connect(`${transport.url}${path}/live`, toJoin(), {
+      headers: transport.headers,
       protocols: protocols ?? [],
-      signal: calledOff,
-      takes: note,
-      // At once: who waits for an answer within the loop does not come to its end.
-      ended() {
+      signal: aborted,
+      onMessage,
+      // Immediately, because a program that awaits a write inside its loop does not read on.
+      onEnd() {
         connection = undefined;
         textChannel?.onDisconnected();
-        writes.fail(unreachable());
+        writes.fail(offlineError());
       },
     }).catch(async () => {
-      const reason = protocols && (await whyNotResumed(wire, token, inTime()));
-      return reason ?? whyRefused(wire, path, access.pin, inTime());
+      const reason = protocols && (await findResumeFailure(transport, token, withTimeout()));
+      return reason ?? findRefusalReason(transport, path, access.pin, withTimeout());
     });
   }
 
@@ -179,47 +180,47 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, options: 
     const { pin, deviceId } = access;
     const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
     if (!textChannel) return join;
-    const { needsSnapshot, ...ofText } = textChannel.join(deviceId);
-    return { ...join, ...ofText, ...(needsSnapshot && { seq: undefined }) } as Join;
+    const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);
+    return { ...join, ...textJoin, ...(needsSnapshot && { seq: undefined }) } as Join;
   }
 
-  /** Answers go to those who wait for them at once, not when the iterator comes to them. */
-  function note(message: ServerMessage): boolean {
+  /** Settles writes on arrival, before the iterator reaches the message. */
+  function onMessage(message: ServerMessage): boolean {
     token.takeFrom(message);
-    // Not the highest: it goes down where a server comes back without the last changes.
+    // Not the maximum: it decreases if a server restarts without the last changes.
     if ('seq' in message) seq = message.seq;
-    // Before the text, which may have to join again after it.
+    // Before the text, which may reconnect.
     const isSettled = writes.settle(message);
-    return tellText(message) || isSettled;
+    return passToText(message) || isSettled;
   }
 
-  /** With its first message the server has admitted this session, and takes edits. */
-  function tellText(message: ServerMessage): boolean {
-    const isTaken = textChannel?.onMessage(message) ?? false;
+  /** The first change means that the server has admitted this session and accepts edits. */
+  function passToText(message: ServerMessage): boolean {
+    const isConsumed = textChannel?.onMessage(message) ?? false;
     if (textChannel && !isTextConnected && isAdmission(message)) {
       isTextConnected = true;
       textChannel.onConnected({ send: (edit) => connection?.send(edit), reconnect: () => connection?.close() });
     }
-    return isTaken;
+    return isConsumed;
   }
 
   return {
     [Symbol.asyncIterator]: follow,
 
     write(content, baseVersion) {
-      if (!isVersion(baseVersion)) return Promise.reject(new TypeError('A version is a whole number, from 0.'));
-      return connection ? writes.send(connection, content, baseVersion) : Promise.reject(unreachable());
+      if (!isVersion(baseVersion)) return Promise.reject(new TypeError('A version is a whole number from 0.'));
+      return connection ? writes.send(connection, content, baseVersion) : Promise.reject(offlineError());
     },
 
     wake() {
-      if (!connection?.isFresh()) startOver();
+      if (!connection?.isFresh()) reconnect();
     },
 
     interrupt: () => connection?.close(),
 
     rename(name) {
       deviceName = name;
-      startOver();
+      reconnect();
     },
   };
 }
@@ -227,16 +228,16 @@ export function openLive(wire: Wire, path: string, access: RoomAccess, options: 
 const isVersion = (version: number) => Number.isSafeInteger(version) && version >= 0;
 
 const restarting = ({ reconnectAfter = 1000 }: Closed) =>
-  new PoproomError('UNAVAILABLE', 'The server restarts.', { retryAfter: reconnectAfter / 1000 });
+  new PoproomError('UNAVAILABLE', 'The server is restarting.', { retryAfter: reconnectAfter / 1000 });
 
-const noChange: ReadonlySet<ServerMessage['type']> = new Set(['written', 'conflict', 'error', 'heartbeat', 'closed']);
+const replies: ReadonlySet<ServerMessage['type']> = new Set(['written', 'conflict', 'error', 'heartbeat', 'closed']);
 
-/** Whether only a session that was admitted gets such a message. */
+/** Whether the message is one that only admitted sessions receive. */
 function isAdmission(message: ServerMessage): message is Change | TextEdited {
-  return !noChange.has(message.type);
+  return !replies.has(message.type);
 }
 
-/** Edits are for the text that follows the room. */
+/** Edits go only to the shared text. */
 function isChange(message: ServerMessage): message is Change {
   return isAdmission(message) && message.type !== 'edit';
 }
@@ -246,13 +247,13 @@ const roomEnded = {
   expired: () => new PoproomError('ROOM_EXPIRED', 'This room has expired.'),
 };
 
-/** A pause that can be cut short, even before it begins. */
-function createRest() {
+/** A delay that can be skipped, even before it starts. */
+function createSkippableDelay() {
   let skipped = false;
   let end = () => {};
 
   return {
-    async for(ms: number): Promise<void> {
+    async wait(ms: number): Promise<void> {
       if (!skipped) {
         const { promise, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(resolve, ms);

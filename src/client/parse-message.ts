@@ -1,10 +1,10 @@
-/** A message of the live channel, checked before anything else sees it. */
+/** Parses and checks a message of the live channel. */
 import type { ServerMessage } from '../protocol/types.ts';
 import { invalidMessage } from './error.ts';
 import { parseJson } from './json.ts';
 import { isObject, messageShapes } from './shapes.ts';
 
-/** Undefined for a type that only a newer server knows. Throws for anything but a message. */
+/** Returns undefined for an unknown type, as from a newer server. Throws for anything malformed. */
 export function parseMessage(data: string): ServerMessage | undefined {
   const message = parseJson(data);
   const type = isObject(message) && (message as Partial<ServerMessage>).type;

@@ -1,13 +1,14 @@
-/** How much of its requests a client has left, as every response tells. */
+/** The rate limit of the client, from response headers. */
 
+/** The limit of requests in the current window, from the last response. */
 export interface RateLimit {
   limit: number;
   remaining: number;
-  /** When the window ends, by this device's clock. */
+  /** When the window ends, by the clock of this device. */
   resetAt: Date;
 }
 
-/** Undefined where the server has no limit. The time is read as a span, since the two clocks may differ. */
+/** Undefined if the server has no limit. Uses the relative time, because the two clocks may differ. */
 export function rateLimitIn(header: (name: string) => string | null): RateLimit | undefined {
   const [limit] = /^\d{1,15}$/.exec(header('X-RateLimit-Limit') ?? '') ?? [];
   const [, remaining, seconds] = /;r=(\d{1,15});t=(\d{1,9})(?!\d)/.exec(header('RateLimit') ?? '') ?? [];

@@ -1,16 +1,16 @@
-/** The token with which a live channel resumes: opening it then does not count, and is not refused for a limit. */
+/** The token that resumes a live channel. A resumed channel does not count as a request. */
 import { liveProtocol, resumePrefix, tokenLastsMs } from '../protocol/resume.ts';
 import type { ServerMessage } from '../protocol/types.ts';
 
-/** A server that is there and refuses it so often in a row does not accept it. */
-const mostRefusals = 3;
+/** After this many refusals in a row by a reachable server, the token is considered invalid. */
+const maxRefusals = 3;
 
 export interface ResumeToken {
-  /** The WebSocket subprotocols that show it; undefined without a token that may still be valid. */
+  /** The WebSocket subprotocols that present the token; undefined if there is none that may be valid. */
   protocols(): string[] | undefined;
-  /** Keeps what a message has, and takes it out: programs log messages. */
+  /** Stores the token of a message and removes it from the message, because programs log messages. */
   takeFrom(message: ServerMessage): void;
-  /** Whether it is worth another try with it. */
+  /** Returns whether to try again with the token. */
   onRefused(): boolean;
 }
 
@@ -38,11 +38,11 @@ export function createResumeToken(given: string | undefined, onNew: (token: stri
 
     onRefused() {
       refusals += 1;
-      if (refusals >= mostRefusals) token = undefined;
+      if (refusals >= maxRefusals) token = undefined;
       return token !== undefined;
     },
   };
 }
 
-/** A WebSocket cannot be opened with other characters. */
+/** A WebSocket subprotocol allows no other characters. */
 const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\w.-]{1,100}$/.test(value);

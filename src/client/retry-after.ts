@@ -1,10 +1,10 @@
-/** `Retry-After`, in either of its forms, as seconds from now; undefined where it says nothing that makes sense. */
-export function retryAfterIn(header: (name: string) => string | null): number | undefined {
-  const said = header('Retry-After')?.trim() ?? '';
-  if (/^\d+$/.test(said)) return Number(said);
-  // Every HTTP date ends like this; what else a parser makes a date of is none.
-  const at = said.endsWith('GMT') ? Date.parse(said) : Number.NaN;
-  // By the other side's clock where it tells it, since the two may differ.
+/** Parses `Retry-After`, in seconds or as a date, to seconds from now. Returns undefined if it is missing or invalid. */
+export function parseRetryAfter(header: (name: string) => string | null): number | undefined {
+  const value = header('Retry-After')?.trim() ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  // Every HTTP date ends with GMT. Date.parse also accepts strings that are not HTTP dates.
+  const at = value.endsWith('GMT') ? Date.parse(value) : Number.NaN;
+  // Relative to the server's clock if known, because the two clocks may differ.
   const now = Date.parse(header('Date') ?? '') || Date.now();
   return Number.isNaN(at) ? undefined : Math.max(0, (at - now) / 1000);
 }

@@ -1,6 +1,7 @@
-/** When to come back, and when not to. */
+/** Decides when to retry, and when not to. */
+
+import { delay } from './delay.ts';
 import { PoproomError, type PoproomErrorCode } from './error.ts';
-import { pause } from './pause.ts';
 
 const final: ReadonlySet<PoproomErrorCode> = new Set([
   'ROOM_NOT_FOUND',
@@ -13,61 +14,63 @@ const final: ReadonlySet<PoproomErrorCode> = new Set([
   'VALIDATION_FAILED',
 ]);
 
-/** Whether coming back without a change would end the same way. */
+/** Whether a retry without a change would fail in the same way. */
 export const isFinal = ({ code }: PoproomError): boolean => final.has(code);
 
-const firstMs = 500;
-const longestMs = 30_000;
-/** No server of ours asks for more than an hour, and a timer cannot wait for ever: it would not wait at all. */
-const longestAskedMs = 86_400_000;
+const firstDelayMs = 500;
+const maxDelayMs = 30_000;
+/** Poproom servers request at most an hour. A timer that overflows would fire immediately. */
+const maxRequestedMs = 86_400_000;
 
 /**
- * What the server asks for. Less than a second of that may be a mistake, and a busy loop: then, as where nothing is
- * asked for, it is twice as long after each failure, and never the same for all that were cut off at once.
+ * Milliseconds to wait, as the server requests. Below one second, which could become a busy loop, the delay doubles with
+ * each failure, with jitter for clients that were disconnected at the same time.
  */
-export function waitingTime({ retryAfter = 0 }: PoproomError, failures: number): number {
-  const askedMs = Math.min(longestAskedMs, retryAfter * 1000);
-  if (askedMs >= 1000) return askedMs;
-  const ownMs = Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1)) * (0.5 + Math.random() / 2);
-  return Math.max(askedMs, ownMs);
+export function retryDelay({ retryAfter = 0 }: PoproomError, failures: number): number {
+  const requestedMs = Math.min(maxRequestedMs, retryAfter * 1000);
+  if (requestedMs >= 1000) return requestedMs;
+  const ownMs = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.max(0, failures - 1)) * (0.5 + Math.random() / 2);
+  return Math.max(requestedMs, ownMs);
 }
 
 export interface RetryOptions {
-  /** How often at most a request is sent, the first time included; 5 when not said. */
+  /** Maximum number of attempts, including the first. Default: 5. */
   attempts?: number | undefined;
-  /** Fails at once where the server asks for more patience than this; 60 when not said. */
+  /** Fails without a retry if the server requests a longer delay than this many seconds. Default: 60. */
   maxSeconds?: number | undefined;
 }
 
-const refusedForNow: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'UNAVAILABLE']);
+const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'UNAVAILABLE']);
 
-/** What is tried. */
-export interface Attempt {
+export interface RetryableRequest {
   method?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Tries again what is refused for a while, where that cannot do it twice. */
-export function createPersistence(options: RetryOptions | undefined) {
+/** Returns a function that retries temporary failures, unless that could execute a request twice. */
+export function createRetry(options: RetryOptions | undefined) {
   const { attempts = options ? 5 : 1, maxSeconds = 60 } = options ?? {};
 
-  return async function persist<T>(attempt: () => Promise<T>, { method = 'GET', signal }: Attempt): Promise<T> {
+  return async function withRetry<T>(
+    attempt: () => Promise<T>,
+    { method = 'GET', signal }: RetryableRequest,
+  ): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
         return await attempt();
       } catch (error) {
-        if (failures >= attempts || !(error instanceof PoproomError && refusedForNow.has(error.code))) throw error;
-        if (method !== 'GET' && !isSurelyUndone(error)) throw error;
-        const ms = waitingTime(error, failures);
+        if (failures >= attempts || !(error instanceof PoproomError && temporary.has(error.code))) throw error;
+        if (method !== 'GET' && !wasNotExecuted(error)) throw error;
+        const ms = retryDelay(error, failures);
         if (ms > maxSeconds * 1000) throw error;
-        await pause(ms, signal);
+        await delay(ms, signal);
       }
     }
   };
 }
 
-/** A proxy that lost its patience or its server, and says 502 or 504, does not know what the server did. */
-function isSurelyUndone({ details: { status }, retryAfter }: PoproomError): boolean {
+/** After a 502 or 504 from a proxy, the server may have executed the request. */
+function wasNotExecuted({ details: { status }, retryAfter }: PoproomError): boolean {
   const isFromServer = status === undefined;
   return isFromServer || status === 429 || (status === 503 && retryAfter !== undefined);
 }

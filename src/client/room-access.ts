@@ -1,4 +1,4 @@
-/** How a client is known in a room. */
+/** How a client accesses a room. */
 export interface RoomAccess {
   code: string;
   pin: string | undefined;

@@ -1,4 +1,4 @@
-/** One room, from outside (requests) and from inside (the live channel). */
+/** One room: its requests and its live channel. */
 import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
   Confirmation,
@@ -12,7 +12,7 @@ import type {
   RoomText,
   TextEdit,
 } from '../protocol/types.ts';
-import { notItsOwn, PoproomError } from './error.ts';
+import { PoproomError, unexpectedResponse } from './error.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
 import type { RoomAccess } from './room-access.ts';
 import {
@@ -25,62 +25,65 @@ import {
   isRoomInfo,
   type Shape,
 } from './shapes.ts';
+import type { Call, CallOptions, Transport } from './transport.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import type { UploadSource } from './upload-source.ts';
-import type { Call, CallOptions, Wire } from './wire.ts';
 
 export interface WriteOptions extends CallOptions {
-  /** Stores the text only if this is still the version; else it fails with `VERSION_CONFLICT`. */
+  /** Writes only if this is still the current version; otherwise fails with `VERSION_CONFLICT`. */
   baseVersion?: number | undefined;
 }
 
 export interface EditOptions extends CallOptions {
-  /** The version that the edits are made for; the current one when not said. */
+  /** The version that the positions of the edits refer to. Default: the current one. */
   baseVersion?: number | undefined;
 }
 
 /** A room without its shared text, which `Room` adds. */
 export interface RoomBase {
   readonly code: string;
-  /** Of its page, for people. */
+  /** URL of the room's page, to share with people. */
   readonly link: string;
   info(options?: CallOptions): Promise<RoomInfo>;
+  /** Reads the text and its version. */
   read(options?: CallOptions): Promise<RoomText>;
-  /** Replaces the text. */
+  /** Replaces the whole text. */
   write(content: string, options?: WriteOptions): Promise<RoomText>;
-  /** Replaces ranges of the text. Edits of an older version are rebased over the newer ones. */
+  /** Replaces ranges of the text. The server rebases edits of an older version over newer ones. */
   edit(edits: readonly TextEdit[], options?: EditOptions): Promise<ContentEdited>;
-  /** Adds to the end of the text. */
+  /** Appends to the text. */
   append(text: string, options?: CallOptions): Promise<ContentEdited>;
-  /** Earlier texts of the room, newest first. */
+  /** Lists the earlier texts of the room, newest first. */
   history(options?: CallOptions): Promise<HistoryEntry[]>;
+  /** Reads one of the earlier texts. */
   historyText(version: number, options?: CallOptions): Promise<HistoryText>;
-  /** Makes an earlier text the current one again. */
+  /** Makes an earlier text the current one again, as a new version. */
   restore(version: number, options?: CallOptions): Promise<RoomText>;
-  /** Deletes all earlier texts; the current one stays. */
+  /** Deletes all earlier texts, but not the current one. */
   clearHistory(options?: CallOptions): Promise<Confirmation>;
+  /** Lists the files of the room, oldest first. */
   files(options?: CallOptions): Promise<FileEntry[]>;
-  /** A Blob or File, bytes, a stream of them, or where there is a file system the path of a file. */
+  /** Uploads a Blob or File, bytes, a stream of bytes or, outside browsers, the file at a path. At most 10 MiB. */
   upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
-  /** The bytes, as the body of a response. They come from the server itself, whatever address the file has. */
+  /** Downloads a file as the body of a response, always from the server itself, even if `fileUrl` has another origin. */
   download(file: Pick<FileEntry, 'fileUrl'>, options?: CallOptions): Promise<Response>;
   removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
-  /** With everything that is in it, for good. */
+  /** Deletes the room with everything in it, for all devices. */
   delete(options?: CallOptions): Promise<Confirmation>;
-  /** Enters the room; see {@link LiveRoom}. */
+  /** Joins the room and receives its changes; see {@link LiveRoom}. */
   live(options?: LiveOptions): LiveRoom;
 }
 
-export function createRoomHandle(wire: Wire, access: RoomAccess): RoomBase {
+export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = `/api/rooms/${encodeURIComponent(code)}`;
   const withPin = (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': access.pin, ...call.headers } });
-  const call = <T>(end: string, shape: Shape<T>, call: Call = {}) => wire.call(path + end, shape, withPin(call));
+  const call = <T>(end: string, shape: Shape<T>, call: Call = {}) => transport.call(path + end, shape, withPin(call));
 
   async function text(call: Call): Promise<RoomText> {
-    const { status, body, header } = await wire.ask(`${path}/content`, isContent, withPin(call));
-    const version = versionIn(header('ETag'));
-    if (version === undefined) throw notItsOwn(status);
+    const { status, body, header } = await transport.request(`${path}/content`, isContent, withPin(call));
+    const version = parseVersion(header('ETag'));
+    if (version === undefined) throw unexpectedResponse(status);
     return { content: body.content, version, timestamp: body.timestamp };
   }
 
@@ -89,7 +92,7 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): RoomBase {
 
   const room: RoomBase = {
     code,
-    link: `${wire.url}/r/${encodeURIComponent(code)}`,
+    link: `${transport.url}/r/${encodeURIComponent(code)}`,
     info: (options) => call('', isRoomInfo, options),
     read: (options = {}) => text(options),
     write: (content, { baseVersion, signal } = {}) => {
@@ -104,38 +107,38 @@ export function createRoomHandle(wire: Wire, access: RoomAccess): RoomBase {
     restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
     clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
     files: async (options) => (await call('/files', isFileList, options)).files,
-    upload: (source, options = {}) => upload(wire, `${path}/upload`, source, { ...options, pin: access.pin }),
+    upload: (source, options = {}) => upload(transport, `${path}/upload`, source, { ...options, pin: access.pin }),
     download: async ({ fileUrl }, options) =>
-      keptByBody(await wire.send(filePath(fileUrl), { ...options, isAnonymous: true })),
+      retainResponse(await transport.send(filePath(fileUrl), { ...options, omitsApiKey: true })),
     removeFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
     delete: (options) => call('', isConfirmation, { method: 'DELETE', ...options }),
-    live: (options) => openLive(wire, path, access, options),
+    live: (options) => openLive(transport, path, access, options),
   };
   return room;
 }
 
-/** Something on the way may have marked it as weak, or as compressed. */
-function versionIn(etag: string | null): number | undefined {
+/** Ignores what a proxy may add to the tag, such as `W/` or `-gzip`. */
+function parseVersion(etag: string | null): number | undefined {
   const [digits] = /\d+/.exec(etag ?? '') ?? [];
   const version = Number(digits);
   return Number.isSafeInteger(version) ? version : undefined;
 }
 
 /**
- * A server hands out its files itself, also where their addresses are elsewhere. Those are for people: a program that
- * asks whatever address it is given could be led into the network of its device.
+ * Downloads always go to the server itself, which serves all files. A malicious `fileUrl` could otherwise direct the
+ * program to an address in its local network.
  */
 function filePath(fileUrl: string): string {
   const [, file] = /\/([0-9a-f]{32}\/[^/\\?#]+)(?:[?#].*)?$/s.exec(fileUrl) ?? [];
-  if (file === undefined) throw new PoproomError('INVALID_RESPONSE', 'This is not the address of a file of a room.');
+  if (file === undefined) throw new PoproomError('INVALID_RESPONSE', 'This is not the URL of a file in a room.');
   return `/files/${file}`;
 }
 
-const keptResponses = new WeakMap<object, Response>();
+const responsesByBody = new WeakMap<object, Response>();
 
-/** Node ends a body with the response that it is of: who keeps the one alone would find the bytes missing. */
-function keptByBody(response: Response): Response {
-  if (response.body) keptResponses.set(response.body, response);
+/** Node ends the body when the response is garbage-collected, so the body must keep a reference to it. */
+function retainResponse(response: Response): Response {
+  if (response.body) responsesByBody.set(response.body, response);
   return response;
 }

@@ -1,4 +1,4 @@
-/** The form of everything that a server sends. A server is not trusted: what has another form never reaches a program. */
+/** Checks the shape of everything that a server sends. The server is not trusted. */
 import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
   Confirmation,
@@ -21,7 +21,7 @@ import type {
 export type Shape<T> = (value: unknown) => value is T;
 
 type Check = (value: unknown) => boolean;
-/** One for each field of a type, so that a field that is added to the protocol cannot be forgotten here. */
+/** One check per field, so that the compiler reports a new field of the protocol that is missing here. */
 type Checks<T> = { readonly [Name in keyof T]-?: Check };
 type Message<Type> = Checks<Omit<Extract<ServerMessage, { type: Type }>, 'type'>>;
 
@@ -33,9 +33,9 @@ const whole: Check = (value) => Number.isSafeInteger(value) && (value as number)
 const flag: Check = (value) => typeof value === 'boolean';
 const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const roomId: Check = (value) => typeof value === 'string' && parseRoomCode(value) === value;
-/** So that no code is the name of something that every object has. */
+/** Excludes names that every object has, such as `__proto__`. */
 const errorCode: Check = (value) => typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value);
-/** It becomes a part of the name of a WebSocket protocol. */
+/** Becomes part of a WebSocket subprotocol name. */
 const token: Check = (value) => typeof value === 'string' && /^[\w.~-]{1,500}$/.test(value);
 const success: Check = (value) => value === true;
 
@@ -52,7 +52,7 @@ const list =
   (value) =>
     Array.isArray(value) && value.every(isValid);
 
-/** Other fields are left alone: a newer server may send more. */
+/** Ignores other fields, because a newer server may send more. */
 function object<T>(checks: Checks<T>): Shape<T> {
   const entries = Object.entries(checks) as [string, Check][];
   return (value): value is T =>
@@ -115,12 +115,12 @@ const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
   closed: { reason: oneOf('deleted', 'expired', 'shutdown'), reconnectAfter: optional(whole) },
 };
 
-/** By type; a type that is missing here is one of a newer server. */
+/** By message type. Newer servers may send further types. */
 export const messageShapes: ReadonlyMap<unknown, Check> = new Map(
   Object.entries(messages).map(([type, checks]) => [type, object<object>(checks)]),
 );
 
-/** In ascending order; whether they are within the text is found out when they are applied. */
+/** Checks the order of edits. Applying them checks that they are in range. */
 function areEdits(value: unknown): boolean {
   let end = 0;
   const isNext: Check = (edit) => {

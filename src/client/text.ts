@@ -1,2 +1,2 @@
-/** The text engine of the SDK by itself: see `light.ts`. */
+/** Only the text engine of the SDK; see `light.ts`. */
 export { createSharedText } from './text/create-shared-text.ts';

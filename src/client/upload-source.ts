@@ -1,7 +1,8 @@
-/** What can be uploaded, and how it becomes bytes that can be sent. */
+/** Turns everything that can be uploaded into bytes. */
 import { largestFile } from '../protocol/largest-file.ts';
 import { tooLarge } from './error.ts';
 
+/** A string is the path of a file, and works only where there is a file system. */
 export type UploadSource =
   | Blob
   | ArrayBuffer
@@ -10,7 +11,7 @@ export type UploadSource =
   | AsyncIterable<Uint8Array>
   | string;
 
-/** A string is the path of a file: loaded only then, so that browsers need not know of it. */
+/** Uses the file system only for a path, because browsers have none. */
 export async function open(source: UploadSource): Promise<Blob | ReadableStream<Uint8Array>> {
   if (typeof source === 'string') return fileSystem().openAsBlob(source);
   if (source instanceof Blob || source instanceof ReadableStream) return source;
@@ -25,25 +26,25 @@ export function nameOf(source: UploadSource): string | undefined {
 
 export interface Measured {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Why it broke by itself, where it did. */
+  /** The error of the source, if it failed. */
   readonly failure: unknown;
-  /** Lets go of the source: nobody else would, when nothing more is read of it. */
+  /** Releases the source when nothing more will be read. */
   stop(reason: unknown): void;
 }
 
-/** Tells how much has been taken, and is never longer than a file may be. */
+/** Reports progress, and fails when the source exceeds the size limit of a file. */
 export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes: number) => void): Measured {
   const reader = source.getReader();
   let bytes = 0;
   let failure: unknown;
-  let breakOff = (_reason: unknown) => {};
+  let failStream = (_reason: unknown) => {};
   const fail = (error: unknown): never => {
     failure = error;
     throw error;
   };
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
-      breakOff = (reason) => controller.error(reason);
+      failStream = (reason) => controller.error(reason);
     },
     async pull(controller) {
       const { done, value } = await reader.read().catch(fail);
@@ -65,18 +66,18 @@ export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes:
       return failure;
     },
     stop(reason) {
-      // First of all: what has broken off must not look as if it had come to its end.
-      breakOff(reason);
+      // First fail the stream: cancelling the source alone would look like a complete file.
+      failStream(reason);
       reader.cancel(reason).catch(() => undefined);
     },
   };
 }
 
-/** All of it, for those who cannot send a stream. */
+/** Reads the whole stream, for browsers that cannot send one. */
 export async function gather(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
   const { stream, stop } = measure(source);
-  const callOff = () => stop(signal?.reason);
-  signal?.addEventListener('abort', callOff);
+  const abort = () => stop(signal?.reason);
+  signal?.addEventListener('abort', abort);
   try {
     signal?.throwIfAborted();
     return await new Response(stream).blob();
@@ -84,7 +85,7 @@ export async function gather(source: ReadableStream<Uint8Array>, signal: AbortSi
     stop(error);
     throw error;
   } finally {
-    signal?.removeEventListener('abort', callOff);
+    signal?.removeEventListener('abort', abort);
   }
 }
 
@@ -95,7 +96,7 @@ interface FileSystem {
 function fileSystem(): FileSystem {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: 'node:fs'): FileSystem } };
   const fs = process?.getBuiltinModule?.('node:fs');
-  if (!fs) throw new TypeError('There is no file system here: give the file itself instead of its path.');
+  if (!fs) throw new TypeError('There is no file system here: pass a File or Blob instead of a path.');
   return fs;
 }
 

@@ -1,39 +1,39 @@
-/** Uploads, with their progress. */
+/** Uploads a file, with progress. */
 import { largestFile } from '../protocol/largest-file.ts';
 import type { FileUploaded } from '../protocol/types.ts';
 import { tooLarge } from './error.ts';
 import { isFileUploaded } from './shapes.ts';
-import { sendByRequest } from './upload-by-request.ts';
+import { type CallOptions, definedHeaders, type Transport } from './transport.ts';
 import { gather, nameOf, open, type UploadSource } from './upload-source.ts';
-import { type CallOptions, given, type Wire } from './wire.ts';
+import { uploadWithXhr } from './upload-xhr.ts';
 
 export interface UploadOptions extends CallOptions {
-  /** Needed where the source has none of its own. */
+  /** File name. Required unless the source is a File or a path. */
   name?: string | undefined;
-  /** Such as `image/png`; that of a Blob when not said. */
+  /** Media type, such as `image/png`. Default: that of the Blob. */
   type?: string | undefined;
-  /** Told of the bytes that are on their way. */
+  /** Called with the number of bytes sent so far. */
   onProgress?: ((sent: number) => void) | undefined;
 }
 
 export async function upload(
-  wire: Wire,
+  transport: Transport,
   path: string,
   source: UploadSource,
   { name = nameOf(source), type, pin, onProgress, signal }: UploadOptions & { pin: string | undefined },
 ): Promise<FileUploaded> {
-  if (!name) throw new TypeError('A file needs a name: say it in the options.');
+  if (!name) throw new TypeError('A file needs a name: set `name` in the options.');
   const opened = await open(source);
   if (opened instanceof Blob && opened.size > largestFile) throw tooLarge();
-  const headers = given({
+  const headers = definedHeaders({
     'Content-Type': type || (opened instanceof Blob && opened.type) || 'application/octet-stream',
     'X-File-Name': encodeURIComponent(name.toWellFormed()),
     'X-Room-Pin': pin,
   });
-  // In browsers fetch does not tell how much has been sent, and most cannot send a stream.
+  // In browsers, fetch does not report upload progress, and most cannot send a stream.
   if (!('XMLHttpRequest' in globalThis))
-    return wire.call(path, isFileUploaded, { method: 'POST', body: opened, headers, onProgress, signal });
+    return transport.call(path, isFileUploaded, { method: 'POST', body: opened, headers, onProgress, signal });
   const file = opened instanceof Blob ? opened : await gather(opened, signal);
-  const attempt = () => sendByRequest(wire, path, file, { headers, onProgress, signal });
-  return wire.persist(attempt, { method: 'POST', signal });
+  const attempt = () => uploadWithXhr(transport, path, file, { headers, onProgress, signal });
+  return transport.withRetry(attempt, { method: 'POST', signal });
 }

@@ -1,4 +1,4 @@
-/** Texts that were sent and not yet answered. */
+/** Writes that were sent and are not answered yet. */
 import type { ServerMessage } from '../protocol/types.ts';
 import type { Connection } from './connection.ts';
 import { PoproomError, type PoproomErrorCode } from './error.ts';
@@ -7,9 +7,9 @@ export type WriteAnswer = Extract<ServerMessage, { type: 'written' | 'conflict' 
 
 export interface Writes {
   send(connection: Connection, content: string, baseVersion: number): Promise<WriteAnswer>;
-  /** Whether the message was the answer to one of them. */
+  /** Returns whether the message was the response to a write. */
   settle(message: ServerMessage): boolean;
-  /** No answer will come: whether they were stored is not known. */
+  /** Rejects all writes, because no response will arrive. They may have been stored. */
   fail(error: PoproomError): void;
 }
 
@@ -27,13 +27,13 @@ export function createWrites(): Writes {
     },
 
     settle(message) {
-      // Edits of others carry a ref, too, which may be the same.
+      // Edits of other devices may have the same ref.
       if (message.type !== 'written' && message.type !== 'conflict' && message.type !== 'error') return false;
       const { ref = '' } = message;
       const answer = waiting.get(ref);
       if (!answer) return false;
       waiting.delete(ref);
-      if (message.type === 'error') answer.reject(errorIn(message));
+      if (message.type === 'error') answer.reject(toError(message));
       else answer.resolve(message);
       return true;
     },
@@ -45,6 +45,6 @@ export function createWrites(): Writes {
   };
 }
 
-export function errorIn({ error }: Extract<ServerMessage, { type: 'error' }>): PoproomError {
+export function toError({ error }: Extract<ServerMessage, { type: 'error' }>): PoproomError {
   return new PoproomError(error.code as PoproomErrorCode, error.message, { details: error.details });
 }

@@ -46,9 +46,9 @@ describe('completion in zsh and fish', () => {
     const { run } = await createCli(t);
     const [zsh, fish] = await Promise.all([run(['completion', 'zsh']), run(['completion', 'fish'])]);
     assert.deepEqual([zsh?.code, fish?.code], [0, 0]);
-    for (const { name, does, options } of commands) {
-      assert.ok(zsh?.stdout.includes(`'${name}:${does}'`), name);
-      assert.ok(fish?.stdout.includes(`-a ${name} -d '${does}'`), name);
+    for (const { name, summary, options } of commands) {
+      assert.ok(zsh?.stdout.includes(`'${name}:${summary}'`), name);
+      assert.ok(fish?.stdout.includes(`-a ${name} -d '${summary}'`), name);
       const branch = zsh?.stdout.split(`\n    ${name})\n`)[1]?.split(' ;;\n')[0] ?? '';
       for (const option of Object.keys(options)) {
         assert.match(branch, new RegExp(`--${option}[=\\[}]`), `${name} --${option}`);

@@ -7,9 +7,9 @@ export interface Diagnosis {
   code: number | undefined;
   /** All that it said. */
   text: string;
-  /** Fails where there is no such finding; answers how to mend it. */
+  /** Fails if there is no such finding; returns its fix. */
   says(check: string, verdict: 'ok' | 'warning' | 'bad', found: RegExp): string;
-  /** How many findings are not well. */
+  /** Number of warnings and problems. */
   readonly troubles: number;
 }
 
@@ -26,7 +26,7 @@ export async function diagnose(t: TestContext, env: Record<string, string>, args
   assert.equal(stderr, '');
   const findings = JSON.parse(stdout) as Finding[];
   for (const { verdict, mend } of findings)
-    assert.equal(mend === undefined, verdict === 'ok', 'what is not well can be mended');
+    assert.equal(mend === undefined, verdict === 'ok', 'every problem has a fix');
   assert.equal(code, findings.some(({ verdict }) => verdict === 'bad') ? 1 : 0);
   return {
     code,

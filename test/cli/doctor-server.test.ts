@@ -18,11 +18,11 @@ describe('poproom doctor on a server', () => {
     const found = await diagnose(t, { PORT: String(server.port), POPROOM_HOST: '127.0.0.1' });
     found.says('server', 'ok', /is ready/);
     found.says('clock', 'ok', /agrees/);
-    found.says('cache', 'ok', /fresh/);
-    found.says('uploads', 'ok', /10 MiB get through/);
-    found.says('links', 'ok', new RegExp(`Links lead to ${server.url}, and work`));
-    found.says('live', 'ok', /get through/);
-    found.says('events', 'ok', /at once/);
+    found.says('cache', 'ok', /not cached/);
+    found.says('uploads', 'ok', /10 MiB can be uploaded/);
+    found.says('links', 'ok', new RegExp(`Links point to ${server.url} and work`));
+    found.says('live', 'ok', /works/);
+    found.says('events', 'ok', /without buffering/);
     assert.equal(found.troubles, 0, found.text);
     assert.match((await server.api.get('/metrics')).text, /^poproom_rooms 0$/m);
   });
@@ -41,9 +41,9 @@ describe('poproom doctor on a server', () => {
       diagnose(t, { PORT: '1' }),
       diagnose(t, { PORT: String(port) }),
     ]);
-    nobody?.says('server', 'bad', /Nothing answers at http:\/\/127\.0\.0\.1:1/);
-    own?.says('server', 'ok', /No server runs at http:\/\/localhost:1;/);
-    other?.says('server', 'bad', /is no Poproom/);
+    nobody?.says('server', 'bad', /No response from http:\/\/127\.0\.0\.1:1/);
+    own?.says('server', 'ok', /No server is running at http:\/\/localhost:1;/);
+    other?.says('server', 'bad', /is not a Poproom server/);
   });
 
   it('[CLI-8] goes as far as it may: it takes a key where one is needed, and says so where it has none', async (t) => {
@@ -53,8 +53,8 @@ describe('poproom doctor on a server', () => {
       diagnose(t, {}, ['--url', server.url]),
       diagnose(t, { POPROOM_API_KEY: key }, ['--url', server.url]),
     ]);
-    assert.match(without?.says('server', 'warning', /No room could be made/) ?? '', /POPROOM_API_KEY/);
-    withKey?.says('live', 'ok', /get through/);
+    assert.match(without?.says('server', 'warning', /Cannot create a room/) ?? '', /POPROOM_API_KEY/);
+    withKey?.says('live', 'ok', /works/);
     assert.ok(!withKey?.text.includes(key));
   });
 });
@@ -66,18 +66,18 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
     const url = await startBadProxy(t, server.port, faults);
     const limited = await startBadProxy(t, server.port, { ownHost: true });
     const [found, misled] = await Promise.all([diagnose(t, {}, ['--url', url]), diagnose(t, {}, ['--url', limited])]);
-    found?.says('live', 'bad', /do not get through/);
-    found?.says('uploads', 'bad', /10 MiB does not get through/);
-    found?.says('cache', 'bad', /keeps answers/);
+    found?.says('live', 'bad', /is blocked/);
+    found?.says('uploads', 'bad', /10 MiB cannot be uploaded/);
+    found?.says('cache', 'bad', /caches API responses/);
     found?.says('clock', 'warning', /the server is (5|6)\d seconds ahead/);
-    const mend = misled?.says('links', 'bad', new RegExp(`Links lead to ${server.url}, and people come by ${limited}`));
-    assert.match(mend ?? '', new RegExp(`Set POPROOM_PUBLIC_URL=${limited}`));
+    const fix = misled?.says('links', 'bad', new RegExp(`Links point to ${server.url}, but clients use ${limited}`));
+    assert.match(fix ?? '', new RegExp(`Set POPROOM_PUBLIC_URL=${limited}`));
   });
 
   it('[CLI-8] tells events that are held back', async (t) => {
     const server = await startTestServer(t);
     const url = await startBadProxy(t, server.port, { buffers: true });
-    (await diagnose(t, {}, ['--url', url])).says('events', 'warning', /do not come at once/);
+    (await diagnose(t, {}, ['--url', url])).says('events', 'warning', /do not arrive, or are buffered/);
   });
 
   it('[CLI-8] tells one that is not trusted, one whose clients are believed, and figures that all can read', async (t) => {
@@ -92,9 +92,9 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
       diagnose(t, here, args),
       diagnose(t, {}, ['--url', unknown]),
     ]);
-    believing?.says('proxy', 'bad', /believes any X-Forwarded-For/);
+    believing?.says('proxy', 'bad', /accepts any X-Forwarded-For/);
     believing?.says('server', 'warning', /Anyone can read .*\/metrics/);
-    trusting?.says('proxy', 'ok', /said which ones to trust/);
+    trusting?.says('proxy', 'ok', /POPROOM_TRUSTED_PROXIES is set/);
     assert.match(sharing?.says('proxy', 'bad', /share one limit/) ?? '', /POPROOM_TRUSTED_PROXIES/);
   });
 });

@@ -15,9 +15,9 @@ describe('poproom doctor on Redis', { concurrency: true }, () => {
     const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
     t.after(redis.stop);
     const found = await diagnose(t, { POPROOM_SECRET, POPROOM_STORE: `${redis.url}?prefix=doctor` });
-    found.says('rooms', 'ok', new RegExp(`The Redis at 127\\.0\\.0\\.1:${redis.port} answers; its version is \\d`));
+    found.says('rooms', 'ok', new RegExp(`Redis at 127\\.0\\.0\\.1:${redis.port} responds; its version is \\d`));
     found.says('rooms', 'ok', /noeviction/);
-    found.says('rooms', 'ok', /AOF, always.*outlives a power cut/);
+    found.says('rooms', 'ok', /AOF, always.*survives a power failure/);
     found.says('clock', 'ok', /Redis agrees/);
     found.says('settings', 'warning', /each has only its own files/);
     assert.equal(found.troubles, 1);
@@ -28,8 +28,8 @@ describe('poproom doctor on Redis', { concurrency: true }, () => {
     t.after(redis.stop);
     const env = { POPROOM_SECRET, POPROOM_STORE: redis.url, POPROOM_REQUIRE_API_KEY: 'true' };
     const found = await diagnose(t, env);
-    assert.match(found.says('rooms', 'bad', /is allkeys-lru: .* may forget rooms/), /noeviction/);
-    assert.match(found.says('rooms', 'warning', /keeps no AOF/), /appendonly/);
+    assert.match(found.says('rooms', 'bad', /is allkeys-lru: .* may evict rooms/), /noeviction/);
+    assert.match(found.says('rooms', 'warning', /has no AOF/), /appendonly/);
     found.says('rooms', 'warning', /there is no key/);
   });
 
@@ -45,8 +45,8 @@ describe('poproom doctor on Redis', { concurrency: true }, () => {
       at('redis://:pass-word@one:1,two:2'),
     ]);
     const [wrong, without, absent, several] = all;
-    for (const found of [wrong, without]) found?.says('rooms', 'bad', /does not let us in/);
-    absent?.says('rooms', 'bad', /^The Redis at 127\.0\.0\.1:1 does not answer/);
+    for (const found of [wrong, without]) found?.says('rooms', 'bad', /denied access/);
+    absent?.says('rooms', 'bad', /^Redis at 127\.0\.0\.1:1 does not respond/);
     several?.says('settings', 'bad', /^POPROOM_STORE names several servers/);
     for (const { text } of all) assert.ok(!/pass-word|right-word/.test(text));
   });
@@ -63,7 +63,7 @@ describe('poproom doctor on S3', () => {
     const TMPDIR = await dataFolder(t);
     const env = { ...s3.env, POPROOM_S3_ENDPOINT: s3.endpoint, TMPDIR };
     const found = await diagnose(t, { ...env, POPROOM_FILES: `s3://${s3.bucket}/doctor` });
-    found.says('files', 'ok', /The bucket poproom-test takes, gives back and removes an object/);
+    found.says('files', 'ok', /The bucket poproom-test works: an object was written, read and deleted/);
     assert.deepEqual([found.troubles, await s3.keys(), await readdir(TMPDIR)], [0, [], []]);
   });
 
@@ -75,9 +75,9 @@ describe('poproom doctor on S3', () => {
       at({ ...s3.env, POPROOM_S3_ENDPOINT: 'http://127.0.0.1:1', POPROOM_FILES: `s3://${s3.bucket}` }),
       at({ AWS_EC2_METADATA_DISABLED: 'true', POPROOM_FILES: `s3://${s3.bucket}` }),
     ]);
-    missing?.says('files', 'bad', /There is no bucket no-such-bucket/);
-    denied?.says('files', 'bad', /does not let us in/);
-    silent?.says('files', 'bad', /does not answer/);
+    missing?.says('files', 'bad', /The bucket no-such-bucket does not exist/);
+    denied?.says('files', 'bad', /Access to the bucket .* was denied/);
+    silent?.says('files', 'bad', /does not respond/);
     anonymous?.says('files', 'bad', /no credentials/);
     for (const found of [missing, denied]) assert.ok(!/wrong-key|S3RVER/.test(found?.text ?? ''));
   });

@@ -15,7 +15,7 @@ describe('poproom doctor on settings', () => {
     const found = await diagnose(t, { POPROOM_DATA_DIR: join(folder, 'not/yet') });
     assert.deepEqual([found.code, found.troubles], [0, 0]);
     found.says('rooms', 'ok', /no database yet/);
-    found.says('files', 'ok', /no .*not\/yet yet/);
+    found.says('files', 'ok', /not\/yet does not exist yet/);
     assert.deepEqual(await readdir(folder), []);
   });
 
@@ -24,7 +24,7 @@ describe('poproom doctor on settings', () => {
     const found = await diagnose(t, { ...bad, POPROOM_MIN_FREE_DISK: '900000GiB' });
     assert.equal(found.code, 1);
     for (const name of Object.keys(bad)) found.says('settings', 'bad', new RegExp(`^${name} must `));
-    found.says('disk', 'bad', /every upload is refused/);
+    found.says('disk', 'bad', /all uploads are rejected/);
     assert.ok(!found.text.includes('short-secret'));
   });
 
@@ -44,13 +44,13 @@ describe('poproom doctor on settings', () => {
       }),
       diagnose(t, { POPROOM_PUBLIC_URL: 'http://pop.invalid', POPROOM_TRUSTED_PROXIES: '10.0.0.1' }),
     ]);
-    one.says('settings', 'bad', /trusts everyone/);
+    one.says('settings', 'bad', /trusts every address/);
     one.says('settings', 'warning', /no POPROOM_PUBLIC_URL/);
     one.says('settings', 'warning', /POPROOM_MISS_LIMIT is 0/);
     one.says('settings', 'warning', /POPROOM_SECRET is short/);
     assert.ok(!one.text.includes('sixteen-letters-'));
     other.says('settings', 'warning', /not https/);
-    other.says('server', 'warning', /Nothing answers at http:\/\/pop\.invalid/);
+    other.says('server', 'warning', /No response from http:\/\/pop\.invalid/);
   });
 });
 
@@ -61,8 +61,8 @@ describe('poproom doctor on the data folder', () => {
     const server = await startProcess(t, folder);
     await server.api.room();
     const running = await diagnose(t, env);
-    running.says('rooms', 'ok', /is whole; rooms in it: 1/);
-    assert.match(running.says('rooms', 'warning', /there is no key: nobody gets in/), /poproom keys create/);
+    running.says('rooms', 'ok', /is intact; rooms in it: 1/);
+    assert.match(running.says('rooms', 'warning', /there is no key: all requests are rejected/), /poproom keys create/);
     await server.end('SIGTERM');
     await run(['keys', 'create', 'laptop'], env);
     const before = await readdir(folder);
@@ -84,13 +84,13 @@ describe('poproom doctor on the data folder', () => {
       within({ POPROOM_TOTAL_MAX_BYTES: '1000KiB' }),
       within({ POPROOM_TOTAL_MAX_BYTES: '0', POPROOM_CLIENT_MAX_BYTES: '0' }),
     ]);
-    usual.says('storage', 'ok', /^Files take 1000\.0 KiB of at most [\d.]+ [GT]iB\.$/);
-    near.says('storage', 'warning', /1000\.0 KiB of at most 1\.0 MiB: uploads will soon be refused/);
-    assert.match(full.says('storage', 'bad', /every upload is refused/), /poproom rooms list/);
-    none.says('storage', 'warning', /nothing limits their total: they may fill the disk/);
-    none.says('settings', 'warning', /one address can use up all the room for files/);
+    usual.says('storage', 'ok', /^Files use 1000\.0 KiB of at most [\d.]+ [GT]iB\.$/);
+    near.says('storage', 'warning', /1000\.0 KiB of at most 1\.0 MiB: uploads will soon be rejected/);
+    assert.match(full.says('storage', 'bad', /all uploads are rejected/), /poproom rooms list/);
+    none.says('storage', 'warning', /their total is not limited: they may fill the disk/);
+    none.says('settings', 'warning', /one address can use up all storage for files/);
     const beyond = await within({ POPROOM_TOTAL_MAX_BYTES: '900000GiB' });
-    beyond.says('storage', 'warning', /^POPROOM_TOTAL_MAX_BYTES is .* and the disk has/);
+    beyond.says('storage', 'warning', /^POPROOM_TOTAL_MAX_BYTES is .* but the disk has only/);
   });
 
   it('[CLI-8] tells a database that is damaged, is none, or is a copy without all of it', async (t) => {
@@ -106,7 +106,7 @@ describe('poproom doctor on the data folder', () => {
     const found = await Promise.all([torn, none, part].map((place) => diagnose(t, { POPROOM_DATA_DIR: place })));
     found[0]?.says('rooms', 'bad', /poproom\.db (is damaged|cannot be read)/);
     found[1]?.says('rooms', 'bad', /cannot be read: file is not a database/);
-    found[2]?.says('rooms', 'warning', /was not looked into/);
+    found[2]?.says('rooms', 'warning', /was not checked/);
     assert.deepEqual(await readdir(part), ['poproom.db', 'poproom.db-wal']);
   });
 
@@ -121,10 +121,10 @@ describe('poproom doctor on the data folder', () => {
       diagnose(t, { POPROOM_DATA_DIR: join(folder, 'file/data') }),
       diagnose(t, { POPROOM_DATA_DIR: folder }),
     ]);
-    for (const found of [file, below]) found.says('files', 'bad', /is no folder/);
+    for (const found of [file, below]) found.says('files', 'bad', /is not a folder/);
     for (const found of [file, below]) assert.equal(found.troubles, 1);
-    folderOfMine.says('files', 'bad', /files cannot be written to/);
-    assert.match(folderOfMine.says('secret', 'warning', /can be read by other users/), /^chmod 600/);
+    folderOfMine.says('files', 'bad', /files is not writable/);
+    assert.match(folderOfMine.says('secret', 'warning', /Other users of this machine can read/), /^Run: chmod 600/);
   });
 });
 
@@ -134,7 +134,7 @@ describe('poproom doctor on modes', () => {
     const env = { POPROOM_DATA_DIR: folder };
     const server = await startProcess(t, folder);
     await server.api.room();
-    (await diagnose(t, env)).says('modes', 'ok', /Only its owner can open what is in/);
+    (await diagnose(t, env)).says('modes', 'ok', /Only the owner has access to/);
     await server.end('SIGTERM');
 
     await chmod(folder, 0o755);
@@ -142,9 +142,12 @@ describe('poproom doctor on modes', () => {
     await chmod(join(folder, 'files'), 0o750);
     const found = await diagnose(t, env);
     assert.equal(found.troubles, 3, found.text);
-    assert.match(found.says('modes', 'warning', /can open .*data \(mode 755\)/), /^chmod 700 .*data, or start/);
-    assert.match(found.says('modes', 'warning', /poproom\.db \(mode 644\)/), /^chmod 600/);
-    assert.match(found.says('modes', 'warning', /files \(mode 750\)/), /^chmod 700/);
+    assert.match(
+      found.says('modes', 'warning', /have access to .*data \(mode 755\)/),
+      /^Run: chmod 700 .*data, or restart/,
+    );
+    assert.match(found.says('modes', 'warning', /poproom\.db \(mode 644\)/), /^Run: chmod 600/);
+    assert.match(found.says('modes', 'warning', /files \(mode 750\)/), /^Run: chmod 700/);
   });
 
   it('[CLI-25] says where a folder is shared with other things', async (t) => {
@@ -152,7 +155,7 @@ describe('poproom doctor on modes', () => {
     await mkdir(join(folder, 'something else'), { recursive: true });
     await chmod(folder, 0o755);
     const found = await diagnose(t, { POPROOM_DATA_DIR: folder });
-    assert.match(found.says('modes', 'warning', /can open .*shared/), /a folder of its own/);
+    assert.match(found.says('modes', 'warning', /have access to .*shared/), /a separate folder/);
   });
 
   it('[CLI-25] warns of a database of an earlier version, whose deleted texts are erased at the next start', async (t) => {
@@ -162,7 +165,7 @@ describe('poproom doctor on modes', () => {
     db.exec('PRAGMA application_id = 0');
     db.close();
     const found = await diagnose(t, { POPROOM_DATA_DIR: folder });
-    assert.match(found.says('rooms', 'warning', /texts in it that an earlier version deleted/), /restart the server/);
+    assert.match(found.says('rooms', 'warning', /texts that an earlier version deleted/), /restart the server/);
   });
 });
 
@@ -178,9 +181,9 @@ describe('what poproom doctor prints', () => {
     assert.deepEqual([pipe.code, pipe.stderr], [1, '']);
     assert.match(
       pipe.stdout,
-      /^✓ settings {2}Every setting can be read\.\n! settings {2}POPROOM_MISS_LIMIT is 0.*\n {12}Leave/,
+      /^✓ settings {2}All settings are valid\.\n! settings {2}POPROOM_MISS_LIMIT is 0.*\n {12}Leave/,
     );
-    assert.match(pipe.stdout, /^✗ disk {6}.*\n {12}Make room.*\n\nBad: 1\. Warnings: 1\.\n$/m);
+    assert.match(pipe.stdout, /^✗ disk {6}.*\n {12}Free up.*\n\nProblems: 1\. Warnings: 1\.\n$/m);
     assert.ok(screen.stdout.includes('\x1b[31m✗\x1b[0m disk'));
     for (const { stdout } of [plain, dumb]) assert.equal(stdout.replaceAll('\r\n', '\n'), pipe.stdout);
     assert.equal(existsSync(join(cli.home, 'data')), false);

@@ -26,7 +26,7 @@ describe('a failure', () => {
       [4, /not the PIN/, cli.run(['get', guarded], { env: { POPROOM_PIN: '9999' } })],
       [5, /changed by someone else; nothing was overwritten/, cli.run(['put', room, 'text', '--base-version', '7'])],
       [6, /1048576|1 MiB/, cli.run(['put', room], { stdin: 'x'.repeat(1024 ** 2 + 1) })],
-      [8, /no server at http:\/\/127\.0\.0\.1:1;/, cli.run(['get', room, '--url', 'http://127.0.0.1:1'])],
+      [8, /Cannot connect to http:\/\/127\.0\.0\.1:1;/, cli.run(['get', room, '--url', 'http://127.0.0.1:1'])],
     ];
     await Promise.all(
       cases.map(async ([exitCode, says, ended]) => {
@@ -53,8 +53,8 @@ describe('a failure', () => {
     const room = await server.api.room();
     await writeFile(join(cli.home, 'latin.txt'), Buffer.from('caf\u00e9', 'latin1'));
     const lines: [line: string, exitCode: number, says: RegExp][] = [
-      [`poproom put ${room} < latin.txt`, 2, /no text in UTF-8; "poproom send" takes files of any kind/],
-      ['poproom new < latin.txt', 2, /no text in UTF-8/],
+      [`poproom put ${room} < latin.txt`, 2, /not UTF-8 text; use "poproom send" for other files/],
+      ['poproom new < latin.txt', 2, /not UTF-8 text/],
       [`poproom put ${room} - < /`, 2, /Standard input is a folder/],
       [`poproom put ${room} - < /dev/zero`, 6, /at most 64 MiB/],
     ];

@@ -94,7 +94,7 @@ describe('poproom fetch', () => {
     for (const name of [[], ['second'], ['third']]) {
       const { code: exit, stdout, stderr } = await cli.run(['fetch', code, ...name], folderOf(cli));
       assert.deepEqual([exit, stdout], [9, '']);
-      assert.match(stderr, /^poproom: (second|third) is there already; say --force to overwrite it\.\n$/);
+      assert.match(stderr, /^poproom: (second|third) already exists; use --force to overwrite it\.\n$/);
     }
     assert.deepEqual(await fetched(cli), ['second', 'third'], 'all are looked at before one is fetched');
     assert.equal(String(await contentOf(cli, 'folder/second')), 'mine');
@@ -110,7 +110,7 @@ describe('poproom fetch', () => {
     await writeFile(join(cli.home, 'folder/raced'), 'mine');
     line.release();
     const { code: exit, stderr } = await fetching.ended;
-    assert.deepEqual([exit, stderr], [9, 'poproom: raced is there already; say --force to overwrite it.\n']);
+    assert.deepEqual([exit, stderr], [9, 'poproom: raced already exists; use --force to overwrite it.\n']);
     assert.deepEqual(await fetched(cli), ['raced']);
     assert.equal(String(await contentOf(cli, 'folder/raced')), 'mine');
   });
@@ -152,11 +152,11 @@ describe('poproom fetch', () => {
       [['missing'], 3, /^poproom: There is no file "missing" in this room/],
       [['a', 'b'], 2, /^poproom: Name one file/],
       [['-o', '-'], 2, /^poproom: The room has 2 files; name the one/],
-      [['-o', 'path'], 2, /^poproom: path is no folder, and the room has 2 files/],
-      [['-o', ''], 2, /^poproom: Where to\?/],
-      [['a', '-o', '-', '--json'], 2, /^poproom: Standard output has either/],
-      [['a', '-o', 'missing/'], 9, /^poproom: There is no missing\/\.\n/],
-      [['a', '-o', 'missing/a'], 9, /^poproom: There is no missing\.\n/],
+      [['-o', 'path'], 2, /^poproom: path is not a folder, but the room has 2 files/],
+      [['-o', ''], 2, /^poproom: --output needs a folder, a path, or -/],
+      [['a', '-o', '-', '--json'], 2, /^poproom: Use either --output - or --json/],
+      [['a', '-o', 'missing/'], 9, /^poproom: missing\/ does not exist\.\n/],
+      [['a', '-o', 'missing/a'], 9, /^poproom: missing does not exist\.\n/],
       [['a', '-f', '-o', '/dev/full'], 9, /^poproom: The disk is full; \/dev\/full was not written\.\n/],
     ];
     for (const [args, exit, says] of wrong) {
@@ -204,7 +204,7 @@ describe('poproom fetch, on its way', () => {
     line.cut();
     const { code: exit, stdout, stderr } = await fetching.ended;
     assert.deepEqual([exit, stdout], [8, 'folder/small\n']);
-    assert.match(stderr, /^Fetched: "small"; not fetched: "large"\.\npoproom: The connection broke [^\n]*\n$/);
+    assert.match(stderr, /^Fetched: "small"; not fetched: "large"\.\npoproom: The connection was lost [^\n]*\n$/);
     assert.deepEqual(await fetched(cli), ['small']);
   });
 
@@ -214,7 +214,7 @@ describe('poproom fetch, on its way', () => {
       const url = await startLiar(t, { names: ['a'], bytes: '12345', fileSize });
       const { code, stderr } = await cli.run(['fetch', '7KQ2MX', '--url', url]);
       assert.equal(code, 8);
-      assert.match(stderr, /^poproom: The connection broke before all of "a" had come\.\n$/);
+      assert.match(stderr, /^poproom: The connection was lost before "a" was complete; try again\.\n$/);
       assert.deepEqual(
         (await fetched(cli, '.')).filter((name) => !name.startsWith('.local')),
         [],
@@ -228,7 +228,7 @@ describe('poproom fetch, on its way', () => {
     // To root every folder is open, except those that the system makes up.
     const closed = process.getuid?.() === 0 ? '/sys' : 'folder';
     const { code: exit, stdout, stderr } = await cli.run(['fetch', code, '-o', closed]);
-    assert.deepEqual([exit, stdout, stderr], [9, '', `poproom: There is no permission for ${closed}.\n`]);
+    assert.deepEqual([exit, stdout, stderr], [9, '', `poproom: Permission denied: ${closed}\n`]);
   });
 
   it('[CLI-6] [CLI-14] fetches all files though nobody reads what it prints', async (t) => {
@@ -241,7 +241,7 @@ describe('poproom fetch, on its way', () => {
     assert.equal(stderr, '0\n');
     assert.deepEqual(await fetched(cli), ['a', 'b', 'c']);
     const refused = await cli.shell(`(poproom fetch ${code} -o folder; echo $? >&2) | true`).ended;
-    assert.match(refused.stderr, /is there already.*\n9\n$/);
+    assert.match(refused.stderr, /already exists.*\n9\n$/);
   });
 
   it('[CLI-14] leaves nothing when it is hung up, or its terminal closed', async (t) => {

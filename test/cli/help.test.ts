@@ -10,10 +10,10 @@ describe('the help', () => {
   it('[CLI-1] has usage, every option and examples, for every command', async (t) => {
     const { run } = await createCli(t);
     await Promise.all(
-      commands.map(async ({ name, takes, options, examples }) => {
+      commands.map(async ({ name, args, options, examples }) => {
         const { code, stdout, stderr } = await run([name, '--help']);
         assert.deepEqual([code, stderr], [0, ''], name);
-        assert.ok(stdout.startsWith(['poproom', name, takes].filter(Boolean).join(' ')), name);
+        assert.ok(stdout.startsWith(['poproom', name, args].filter(Boolean).join(' ')), name);
         for (const option of [...Object.keys(options), 'help']) assert.match(stdout, new RegExp(` --${option}\\b`));
         assert.ok(examples.length > 0, name);
         for (const [line] of examples) assert.ok(stdout.includes(line), line);
@@ -48,7 +48,8 @@ describe('the help', () => {
     for (const one of said) assert.deepEqual(one, said[0]);
     const { code, stdout } = said[0] ?? assert.fail();
     assert.equal(code, 0);
-    for (const { name, does } of commands) assert.ok(stdout.includes(`poproom ${name}`) && stdout.includes(does), name);
+    for (const { name, summary } of commands)
+      assert.ok(stdout.includes(`poproom ${name}`) && stdout.includes(summary), name);
     for (const [exitCode, means] of exitCodes) assert.match(stdout, new RegExp(`^ +${exitCode} +${means}$`, 'm'));
   });
 });
@@ -57,17 +58,17 @@ describe('wrong use', () => {
   it('[CLI-1] is told in one sentence, with exit code 2, and nothing is asked of a server', async (t) => {
     const { run } = await createCli(t, { POPROOM_URL: 'http://127.0.0.1:1' });
     const wrong: [args: string[], says: RegExp][] = [
-      [['nwe'], /There is no command "nwe"/],
-      [['help', 'nwe'], /There is no command "nwe"/],
-      [['new', 'hello'], /takes no "hello"; the text of the room comes on standard input/],
-      [['new', '--expires', 'soon'], /"soon" is no time/],
+      [['nwe'], /Unknown command "nwe"/],
+      [['help', 'nwe'], /Unknown command "nwe"/],
+      [['new', 'hello'], /takes no arguments, but got "hello"; pipe in the text of the room/],
+      [['new', '--expires', 'soon'], /"soon" is not a valid duration/],
       [['new', '--expires', '59s'], /a minute or more/],
       [['new', '--expires'], /argument missing; see poproom new --help/],
       [['new', '--colour'], /Unknown option '--colour'; see poproom new --help/],
       [['get'], /Which room\?/],
-      [['get', 'not a code!'], /is no room code/],
-      [['get', '7KQ2MX', 'more'], /takes a room code only/],
-      [['info', '7KQ2MX', 'more'], /takes a room code only/],
+      [['get', 'not a code!'], /is not a valid room code/],
+      [['get', '7KQ2MX', 'more'], /takes only a room code; unexpected argument "more"/],
+      [['info', '7KQ2MX', 'more'], /takes only a room code/],
       [['put', '7KQ2MX'], /Which text\? Give it in quotes, or pipe it in/],
       [['put', '7KQ2MX', 'two', 'words'], /Put the text in quotes/],
       [['put', '7KQ2MX', 'text', '--base-version', 'x'], /"x" is not a version; use a whole number from "poproom get/],
@@ -81,11 +82,11 @@ describe('wrong use', () => {
       [['restore', '7KQ2MX', '-1'], /see poproom restore --help/],
       [['restore', '7KQ2MX', '1', '2'], /Give one version only/],
       [['rm'], /Which room\?/],
-      [['get', '7KQ2MX', '--url', 'pop.example.org'], /is no address of a server/],
-      [['get', '7KQ2MX', '--url', 'ftp://pop.example.org'], /is no address of a server/],
+      [['get', '7KQ2MX', '--url', 'pop.example.org'], /is not a valid server URL/],
+      [['get', '7KQ2MX', '--url', 'ftp://pop.example.org'], /is not a valid server URL/],
       [['completion'], /Which shell\?/],
       [['completion', 'tcsh'], /Which shell\?/],
-      [['doctor', 'now'], /takes no "now"/],
+      [['doctor', 'now'], /takes no arguments, but got "now"/],
     ];
     await Promise.all(
       wrong.map(async ([args, says]) => {

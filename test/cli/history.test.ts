@@ -57,7 +57,7 @@ describe('poproom history', () => {
     const room = await server.api.room();
     assert.deepEqual(await cli.run(['history', room]), { code: 0, stdout: '', stderr: '' });
     const shown = await cli.terminal(`poproom history ${room}`).ended;
-    assert.deepEqual([shown.code, shown.stdout], [0, 'There are no earlier texts of this room.\r\n']);
+    assert.deepEqual([shown.code, shown.stdout], [0, 'This room has no earlier texts.\r\n']);
   });
 
   it('[CLI-20] prints one text: byte for byte in a pipe, harmless on a terminal, or as JSON', async (t) => {

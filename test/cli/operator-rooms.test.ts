@@ -154,7 +154,7 @@ describe('poproom rooms', { concurrency: true }, () => {
       [['rm', '7KQ2MX', '--client', '0123456789ab'], /Which rooms\?/],
       [['list', '--client', 'someone'], /12 hexadecimal digits/],
       [['list', '--limit', 'x'], /whole number/],
-      [['show', 'no-code!'], /is not a room code/],
+      [['show', 'no-code!'], /is not a valid room code/],
       [['list'], /There is no Poproom data in missing/],
     ] as const) {
       const { code, stderr } = await cli.run(['rooms', ...args]);

@@ -21,7 +21,7 @@ describe('the PIN of a room', () => {
     // Nothing of what was typed is among it.
     assert.deepEqual(stdout.split('\r\n'), [
       `PIN of room ${room}: `,
-      'A PIN is four digits.',
+      'A PIN has four digits.',
       `PIN of room ${room}: `,
       'Wrong PIN. 4 tries left.',
       `PIN of room ${room}: `,
@@ -62,7 +62,7 @@ describe('the PIN of a room', () => {
     assert.deepEqual([wrong.code, noPin.code, none.code], [4, 2, 4]);
     assert.match(wrong.stderr, /not the PIN of the room; 4 tries are left/);
     assert.match(noPin.stderr, /POPROOM_PIN must be four digits/);
-    assert.match(none.stderr, /protected by a PIN: set POPROOM_PIN/);
+    assert.match(none.stderr, /protected by a PIN; set POPROOM_PIN/);
     const onTerminal = await cli.terminal(`poproom get ${room}`, { env: { POPROOM_PIN: '9999' } }).ended;
     assert.deepEqual([onTerminal.code, onTerminal.stdout.includes('PIN of room')], [4, false]);
   });
@@ -82,7 +82,7 @@ describe('the PIN of a room', () => {
         assert.equal(code, 2, args.join(' '));
         assert.match(
           stderr,
-          /^poproom: A PIN is not said on the command line: it is asked for, or set POPROOM_PIN\.\n$/,
+          /^poproom: Do not pass the PIN as an argument: you are asked for it, or set POPROOM_PIN\.\n$/,
         );
       }),
     );
@@ -112,23 +112,23 @@ describe('the PIN of a new room', () => {
     const { cli, server } = await protectedRoom(t);
     const choose = async (first: string, second: string) => {
       const asking = cli.terminal('poproom new --pin --json');
-      await asking.shows('PIN for the new room, four digits: ');
+      await asking.shows('PIN for the new room (four digits): ');
       asking.type(`${first}\r`);
-      await asking.shows('Once more: ');
+      await asking.shows('Repeat the PIN: ');
       asking.type(`${second}\r`);
       return asking.ended;
     };
     const [same, different] = await Promise.all([choose('0042', '0042'), choose('0042', '0043')]);
     const { roomId } = JSON.parse(/\{.*\}/.exec(same.stdout)?.[0] ?? '');
     assert.equal((await server.api.get(`/api/rooms/${roomId}`, { pin: '0042' })).status, 200);
-    assert.deepEqual([different.code, /two different PINs; no room was made/.test(different.stdout)], [2, true]);
+    assert.deepEqual([different.code, /The two PINs differ; no room was created/.test(different.stdout)], [2, true]);
   });
 
   it('[CLI-5] cannot be chosen where nobody can be asked', async (t) => {
     const { cli } = await protectedRoom(t);
     const { code, stdout, stderr } = await cli.run(['new', '--pin']);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, /There is no terminal to ask for the PIN: set POPROOM_PIN/);
+    assert.match(stderr, /Cannot prompt for the PIN without a terminal; set POPROOM_PIN/);
   });
 });
 

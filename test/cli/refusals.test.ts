@@ -60,9 +60,9 @@ describe('send, fetch, watch and clip', () => {
 
   it('[CLI-19] end with 8 where there is no server, and with 2 where there can be none', async (t) => {
     const { cli } = await setUp(t);
-    await mustFail(cli, '7KQ2MX', 8, /There is no server at http/, { POPROOM_URL: 'http://127.0.0.1:1' });
-    await mustFail(cli, '7KQ2MX', 2, /is no address of a server/, { POPROOM_URL: 'ftp://localhost' });
-    await mustFail(cli, 'no/code', 2, /is no room code/);
+    await mustFail(cli, '7KQ2MX', 8, /Cannot connect to http/, { POPROOM_URL: 'http://127.0.0.1:1' });
+    await mustFail(cli, '7KQ2MX', 2, /is not a valid server URL/, { POPROOM_URL: 'ftp://localhost' });
+    await mustFail(cli, 'no/code', 2, /is not a valid room code/);
   });
 
   it('[CLI-19] end with 7 when all requests are used up', async (t) => {

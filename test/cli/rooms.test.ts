@@ -20,7 +20,7 @@ describe('poproom new', () => {
     const { code, stdout } = await cli.terminal('poproom new --expires 2h').ended;
     assert.equal(code, 0);
     const [, room] = /^ {2}([0-9A-Z]{6})\r?$/m.exec(stdout) ?? [];
-    assert.ok(stdout.includes(`  ${server.url}/r/${room}\r\n  for 2 h`));
+    assert.ok(stdout.includes(`  ${server.url}/r/${room}\r\n  expires in 2 h`));
     assert.match(stdout, /[▀▄█]{10}/u);
   });
 

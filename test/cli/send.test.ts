@@ -84,21 +84,21 @@ describe('poproom send', () => {
     await put(cli, '11MB', Buffer.alloc(10 * MiB + 1));
     const wrong: [args: string[], exit: number, says: RegExp, stdin?: Buffer][] = [
       [[], 2, /^poproom: Which files\?/],
-      [['good', 'missing'], 9, /^poproom: There is no missing\.\n$/],
+      [['good', 'missing'], 9, /^poproom: missing does not exist\.\n$/],
       [['good', 'folder'], 2, /^poproom: folder is a folder; .*tar c folder/],
       [['good', 'good/below'], 9, /^poproom: good\/below /],
-      [['good', '11MB'], 6, /^poproom: A file may have at most 10 MB \(10485760 bytes\), and 11MB has more\.\n$/],
+      [['good', '11MB'], 6, /^poproom: 11MB is too large: a file may have at most 10 MiB \(10485760 bytes\)\.\n$/],
       [
         ['-', '--name', 'n'],
         6,
-        /^poproom: A file may have at most 10 MB \(10485760 bytes\), and n has more\.\n$/,
+        /^poproom: n is too large: a file may have at most 10 MiB \(10485760 bytes\)\.\n$/,
         Buffer.alloc(11 * MiB),
       ],
-      [['-'], 2, /needs a name/, Buffer.from('x')],
-      [['good', '--name', ''], 2, /^poproom: A name cannot be empty/],
-      [['good', 'good', '--name', 'n'], 2, /^poproom: One --name/],
-      [['good', '--type', 'no type'], 2, /^poproom: "no type" is no media type/],
-      [['good', '--type', 'multipart/form-data'], 2, /is no media type of a file/],
+      [['-'], 2, /Standard input needs a file name/, Buffer.from('x')],
+      [['good', '--name', ''], 2, /^poproom: --name must not be empty/],
+      [['good', 'good', '--name', 'n'], 2, /^poproom: --name needs exactly one file/],
+      [['good', '--type', 'no type'], 2, /^poproom: "no type" is not a valid media type/],
+      [['good', '--type', 'multipart/form-data'], 2, /is not a valid media type for a file/],
       [['good', '--typ', 'a/b'], 2, /--typ/],
     ];
     for (const [args, exit, says, stdin] of wrong) {

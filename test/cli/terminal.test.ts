@@ -85,7 +85,7 @@ describe('a terminal', () => {
     const cli = await createCli(t, { POPROOM_URL: await hostileServer(t), DISPLAY: ':0' });
     await writeFile(join(cli.bin, 'xclip'), '#!/bin/sh\n[ "$3" = -in ] || echo copied\n', { mode: 0o755 });
     const clipping = cli.start(['clip', '7KQ2MX']);
-    await clipping.shows('did not go to the room');
+    await clipping.shows('was not sent to the room');
     mustBeHarmless(clipping.stderr());
   });
 });

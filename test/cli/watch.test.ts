@@ -87,7 +87,7 @@ describe('poproom watch', () => {
     const watching = cli.start(['watch', code, '--exec', command]);
     await watching.shows(`${code} 1 one\n`);
     await write(server, code, 'two');
-    await watching.shows('poproom: The command ended with 3.\n');
+    await watching.shows('poproom: The command failed with exit code 3.\n');
     await write(server, code, 'three');
     await watching.shows(`${code} 3 three\n`);
     watching.signal('SIGTERM');
@@ -181,7 +181,7 @@ describe('poproom watch, when things go wrong', () => {
     await write(server, code, 'meanwhile');
     await write(server, code, 'and more');
     line.release();
-    await watching.shows('Connected again.\r\nmeanwhile\r\nand more\r\n');
+    await watching.shows('Reconnected.\r\nmeanwhile\r\nand more\r\n');
     assert.equal(watching.stdout().split('before').length, 2, 'nothing is printed twice');
     await server.restart();
     await write(server, code, 'after');
@@ -258,7 +258,7 @@ describe('poproom watch, when things go wrong', () => {
   it('[CLI-16] refuses wrong uses, each with a sentence', async (t) => {
     const { cli, code } = await setUp(t);
     const wrong: [args: string[], exit: number, says: RegExp][] = [
-      [[code, 'more'], 2, /takes a room code only/],
+      [[code, 'more'], 2, /takes only a room code/],
       [[code, '--exec', ' '], 2, /^poproom: Which command\?/],
       [[code, '--exec'], 2, /--exec/],
     ];

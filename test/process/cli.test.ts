@@ -34,7 +34,7 @@ describe('poproom', () => {
   it('[RUN-1] refuses a command that it does not know', async () => {
     const { code, stdout, stderr } = await run(['server']);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.equal(stderr, 'poproom: There is no command "server". Try: poproom --help\n');
+    assert.equal(stderr, 'poproom: Unknown command "server"; see poproom --help.\n');
   });
 });
 
@@ -103,9 +103,9 @@ describe('poproom serve', () => {
     const folder = await dataFolder(t);
     await writeFile(join(folder, 'file'), '');
     const notAFolder = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: join(folder, 'file') });
-    assert.match(notAFolder.stderr, /^poproom: \S+file must be a folder; POPROOM_DATA_DIR names/);
+    assert.match(notAFolder.stderr, /^poproom: \S+file must be a folder; a server uses the one in POPROOM_DATA_DIR/);
     const noAddress = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: folder, POPROOM_HOST: '192.0.2.254' });
-    assert.match(noAddress.stderr, /^poproom: POPROOM_HOST is no address of this machine/);
+    assert.match(noAddress.stderr, /^poproom: POPROOM_HOST is not an address of this machine/);
     assert.deepEqual([notAFolder.code, noAddress.code], [9, 1]);
   });
 
@@ -116,7 +116,7 @@ describe('poproom serve', () => {
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));
     });
     const { code, stderr } = await run(['serve'], { PORT: String(port), POPROOM_DATA_DIR: await dataFolder(t) });
-    assert.deepEqual([code, stderr], [1, 'poproom: the port is in use; choose another, such as PORT=8081\n']);
+    assert.deepEqual([code, stderr], [1, 'poproom: The port is in use; choose another one, such as PORT=8081.\n']);
   });
 });
 
@@ -149,7 +149,7 @@ describe('poproom keys', () => {
 
     const revoked = await run(['keys', 'revoke', 'laptop'], env);
     assert.deepEqual([revoked.code, revoked.stdout], [0, '']);
-    assert.match(revoked.stderr, /^The key "laptop" \([0-9a-f]{10}\) is revoked\.\n$/);
+    assert.match(revoked.stderr, /^Revoked the key "laptop" \([0-9a-f]{10}\)\.\n$/);
     await eventually('the key holds no more', async () => (await tierOf(key)) === 401, 1000);
     assert.equal(await tierOf(free), '"free";q=100;w=3600');
 
@@ -204,8 +204,8 @@ describe('poproom keys', () => {
       [['create', 'x'.repeat(65)], /1 to 64/],
       [['create', 'a', '--tier', 'gold'], /free or pro/],
       [['create', 'a', '--teir', 'pro'], /--teir/],
-      [['create', 'taken'], /"taken" already/],
-      [['revoke', 'unknown'], /No key in force is called "unknown"/],
+      [['create', 'taken'], /A key named "taken" already exists/],
+      [['revoke', 'unknown'], /There is no active key named "unknown"/],
     ];
     for (const [args, says] of wrong) {
       const { code, stdout, stderr } = await run(['keys', ...args], env);

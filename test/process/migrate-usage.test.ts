@@ -17,18 +17,18 @@ describe('poproom migrate', () => {
     const { from, to } = await places(t);
     const host = 'redis://user:pass-word@127.0.0.1:1';
     const wrong: [args: string[], says: RegExp][] = [
-      [[], /Say --from where and --to where/],
-      [from, /Say --from where and --to where/],
+      [[], /--from and --to are required/],
+      [from, /--from and --to are required/],
       [[...from, '--to'], /argument missing; see poproom migrate --help/],
       [[...from, '--into', host], /Unknown option '--into'/],
       [[...from, `--into=${host}`], /Unknown option '--into'/],
-      [['sqlite:a', host], /takes options only/],
+      [['sqlite:a', host], /takes only options/],
       [['--from', 'mysql://user:pass-word@host', ...to], /--from must be sqlite:FOLDER or an address/],
       [['--from', 'sqlite:', ...to], /--from must be sqlite:FOLDER/],
       [[...from, '--to', 'sqlite://data'], /--to must be sqlite:FOLDER/],
       [[...from, '--to', 'redis://user:pass-word@', '--to-files', 's3://bucket'], /--to must look like redis:/],
       [[...from, '--to', `${host}?x=1`, '--to-files', 's3://bucket'], /--to has the unknown option "x"/],
-      [[...from, '--to', host], /Redis keeps no files: say where they are with --to-files/],
+      [[...from, '--to', host], /Redis does not store files; set --to-files/],
       [[...from, '--to', host, '--to-files', 'ftp://x'], /--to-files must be disk:FOLDER or a bucket/],
     ];
     for (const [args, says] of wrong) await assertRefused(args, says, 2);
@@ -46,7 +46,7 @@ describe('poproom migrate', () => {
       checked: { keys: 1, rooms: 0, files: 0 },
       differences: { count: 0, first: [] },
     });
-    assert.match(pins, /^PINs hold where POPROOM_SECRET/);
+    assert.match(pins, /^To keep PINs valid, set the current POPROOM_SECRET/);
     assert.ok(existsSync(join(folder, 'new', 'poproom.db')));
   });
 
@@ -57,7 +57,7 @@ describe('poproom migrate', () => {
     const host = 'redis://user:pass-word@127.0.0.1:1';
     const wrong: [args: string[], says: RegExp][] = [
       [['--from', `sqlite:${folder}`, ...to], /There is no Poproom data in /],
-      [[...from, '--from-files', 'disk:nowhere', ...to], /There is no folder .*nowhere; say with --from-files/],
+      [[...from, '--from-files', 'disk:nowhere', ...to], /The folder .*nowhere does not exist; set --from-files/],
       [[...from, '--to', `sqlite:${folder}/file`], /file is not a folder\./],
       [[...from, '--to', `sqlite:${folder}/link`], /--from and --to are the same/],
       [sameRedis, /--from and --to are the same/],

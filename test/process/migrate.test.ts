@@ -85,8 +85,8 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
       there.stdout,
       new RegExp(`^Moved ${roomCount} rooms, ${fileCount} files \\(.* MiB\\) and 2 keys\\.$`, 'm'),
     );
-    assert.match(there.stdout, /^Compared 43 rooms, 14 files and 2 keys: all are the same at both ends\.$/m);
-    assert.ok(there.stdout.includes(`the text of the file ${folder}/secret`), 'the secret is named by its file');
+    assert.match(there.stdout, /^Compared 43 rooms, 14 files and 2 keys: no differences\.$/m);
+    assert.ok(there.stdout.includes(`to the content of ${folder}/secret`), 'the secret is named by its file');
     await showsNoSecret(there, folder);
 
     const settings = await cluster.serverEnv(folder);
@@ -98,7 +98,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const { POPROOM_SECRET } = settings;
     const back = await migrate([...cluster.from, '--to', `sqlite:${fresh}`], { ...cluster.s3Env, POPROOM_SECRET });
     assert.deepEqual([back.code, back.stderr], [0, '']);
-    assert.match(back.stdout, /^PINs hold where POPROOM_SECRET is set to what it is now/m);
+    assert.match(back.stdout, /^To keep PINs valid, set the current POPROOM_SECRET/m);
     await showsNoSecret(back, folder);
     const home = await startProcess(t, fresh, { ...env, POPROOM_SECRET });
     assert.deepEqual(await look(home, furniture), seen);
@@ -108,7 +108,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const fresh = join(await dataFolder(t), 'fresh');
     const moved = await migrate(['--from', `sqlite:${await copyOfSource(t)}`, '--to', `sqlite:${fresh}`]);
     assert.deepEqual([moved.code, moved.stderr], [0, '']);
-    assert.match(moved.stdout, /^PINs hold: the secret is in .*fresh\/secret, too\.$/m);
+    assert.match(moved.stdout, /^PINs stay valid: the secret was copied to .*fresh\/secret\.$/m);
     assert.equal((await stat(join(fresh, 'secret'))).mode & 0o777, 0o600);
     const server = await startProcess(t, fresh, env);
     assert.deepEqual(await look(server, furniture), seen);
@@ -130,7 +130,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const again = await migrate(args, cluster.s3Env);
     assert.deepEqual([again.code, again.stderr], [0, '']);
     assert.match(again.stdout, /^Moved 0 rooms, 0 files \(0 bytes\) and 0 keys\.$/m);
-    assert.match(again.stdout, /^Compared 43 rooms, 14 files and 2 keys: all are the same at both ends\.$/m);
+    assert.match(again.stdout, /^Compared 43 rooms, 14 files and 2 keys: no differences\.$/m);
   });
 
   it('[MOVE-2] goes on where it was killed, to Redis and S3', async (t) => {
@@ -257,7 +257,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
       `sqlite:${folder}`,
     ]);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, /^poproom: .*secret is not the secret of .*; move to a fresh folder\.\n$/);
+    assert.match(stderr, /^poproom: .*secret differs from the secret of .*; choose an empty folder\.\n$/);
   });
 });
 

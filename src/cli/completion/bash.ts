@@ -1,9 +1,9 @@
-/** Completion for bash, from 3.2 on, without its package of completions. */
+/** Completion for bash 3.2 and later. Does not need the bash-completion package. */
 import { type Command, help, type Option } from '../command.ts';
 
 export function bashScript(commands: readonly Command[]): string {
   const names = commands.map(({ name }) => name).join(' ');
-  return `# Completion of poproom for bash. In ~/.bashrc: source <(poproom completion bash)
+  return `# bash completion for poproom. Add to ~/.bashrc: source <(poproom completion bash)
 _poproom_words() {
   COMPREPLY=($(compgen -W "$1" -- "$word"))
 }
@@ -17,7 +17,7 @@ _poproom_files() {
 _poproom() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]}
   COMPREPLY=()
-  # "--tier=p" comes as three words.
+  # bash splits "--tier=p" into three words.
   if [[ $word == = ]]; then word=
   elif [[ $before == = ]]; then before=\${COMP_WORDS[COMP_CWORD-2]}; fi
 
@@ -45,7 +45,7 @@ const optionsOf = ({ options }: Command) =>
     .map((option) => `--${option}`)
     .join(' ');
 
-/** Where a value stands that nobody can guess, nothing is offered in its place. */
+/** Offers nothing for the value of an option without choices. */
 function valuesOf({ name, options }: Command): string[] {
   return Object.entries(options)
     .filter(([, { value }]) => value)
@@ -55,11 +55,11 @@ function valuesOf({ name, options }: Command): string[] {
     });
 }
 
-function argumentsOf({ name, takes, choices }: Command): string[] {
+function argumentsOf({ name, args, choices }: Command): string[] {
   if (!choices) return [];
   if (choices !== 'file') return [`    ${name}) if ((COMP_CWORD == 2)); then ${offer(choices)}fi ;;`];
-  // The code of a room comes first, and is no file.
-  const first = takes.startsWith('CODE') ? 3 : 2;
+  // The first argument is a room code, not a file.
+  const first = args.startsWith('CODE') ? 3 : 2;
   return [`    ${name}) if ((COMP_CWORD >= ${first})); then ${offer(choices)}fi ;;`];
 }
 

@@ -3,10 +3,12 @@ import { type Command, help, type Option } from '../command.ts';
 
 export function fishScript(commands: readonly Command[]): string {
   return [
-    '# Completion of poproom for fish. In ~/.config/fish/config.fish: poproom completion fish | source',
+    '# fish completion for poproom. Add to ~/.config/fish/config.fish: poproom completion fish | source',
     'complete -c poproom -f',
-    ...commands.map(({ name, does }) => `complete -c poproom -n __fish_use_subcommand -a ${name} -d ${quoted(does)}`),
-    "complete -c poproom -n __fish_use_subcommand -a help -d 'show the help of a command'",
+    ...commands.map(
+      ({ name, summary }) => `complete -c poproom -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
+    ),
+    "complete -c poproom -n __fish_use_subcommand -a help -d 'show help for a command'",
     `complete -c poproom -n '__fish_seen_subcommand_from help' -a '${commands.map(({ name }) => name).join(' ')}'`,
     ...commands.flatMap(linesOf),
   ].join('\n');
@@ -15,7 +17,7 @@ export function fishScript(commands: readonly Command[]): string {
 function linesOf(command: Command): string[] {
   const within = `complete -c poproom -n '__fish_seen_subcommand_from ${command.name}'`;
   const options = Object.entries({ ...command.options, help }).map(([option, about]) => {
-    return `${within}${optionPart(option, about)} -d ${quoted(about.does)}`;
+    return `${within}${optionPart(option, about)} -d ${quoted(about.summary)}`;
   });
   return [...options, ...argumentLines(command)];
 }

@@ -1,14 +1,14 @@
-/** Completion for zsh, by its own `_arguments`. */
+/** Completion for zsh, based on `_arguments`. */
 import { type Command, help, type Option } from '../command.ts';
 
 export function zshScript(commands: readonly Command[]): string {
   return `#compdef poproom
-# Completion of poproom for zsh. In ~/.zshrc, after compinit: source <(poproom completion zsh)
+# zsh completion for poproom. Add to ~/.zshrc, after compinit: source <(poproom completion zsh)
 _poproom() {
   local -a commands
   commands=(
-${commands.map(({ name, does }) => `    ${quoted(`${name}:${does}`)}`).join('\n')}
-    'help:show the help of a command'
+${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join('\n')}
+    'help:show help for a command'
   )
   if ((CURRENT == 2)); then
     _describe command commands
@@ -22,33 +22,33 @@ ${commands.map(branchOf).join('\n')}
   esac
 }
 
-# In a folder of fpath, this file is the function; elsewhere it is told to zsh.
+# In an fpath folder, zsh runs this file as the function. Otherwise, register it.
 if [[ $funcstack[1] == _poproom ]]; then _poproom "$@"; else compdef _poproom poproom; fi`;
 }
 
-function branchOf({ name, takes, options, choices }: Command): string {
+function branchOf({ name, args, options, choices }: Command): string {
   const specs = [
     ...Object.entries({ ...options, help }).map(([option, about]) => optionSpec(option, about)),
-    ...argumentSpecs(takes, choices),
+    ...argumentSpecs(args, choices),
   ];
   return `    ${name})\n      _arguments \\\n${specs.map((spec) => `        ${spec}`).join(' \\\n')} ;;`;
 }
 
-function optionSpec(option: string, { short, value, does, choices }: Option): string {
-  const about = `[${does.replaceAll(/[[\]\\]/g, '\\$&')}]`;
+function optionSpec(option: string, { short, value, summary, choices }: Option): string {
+  const about = `[${summary.replaceAll(/[[\]\\]/g, '\\$&')}]`;
   const taken = value ? `:${value}:${action(choices)}` : '';
   const long = `--${option}${value ? '=' : ''}`;
   if (!short) return quoted(long + about + taken);
   return `${quoted(`(-${short} --${option})`)}{-${short}${value ? '+' : ''},${long}}${quoted(about + taken)}`;
 }
 
-function argumentSpecs(takes: string, choices: Option['choices']): string[] {
-  const code = takes.startsWith('CODE') ? [quoted('1:code: ')] : [];
+function argumentSpecs(args: string, choices: Option['choices']): string[] {
+  const code = args.startsWith('CODE') ? [quoted('1:code: ')] : [];
   if (choices === 'file') return [...code, quoted('*:file:_files')];
   return choices ? [quoted(`1:what:${action(choices)}`)] : code;
 }
 
-/** A space offers nothing. */
+/** A space means no completions. */
 function action(choices: Option['choices']): string {
   if (choices === 'file') return '_files';
   return choices ? `(${choices.join(' ')})` : ' ';

@@ -1,26 +1,26 @@
-/** Puts a file on the disk all at once: until its last byte has come, there is nothing new under its name. */
+/** Writes a file under a temporary name, and gives it its name only when it is complete. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onFile } from '../file-error.ts';
 
-export async function atomicWrite(path: string, bytes: AsyncIterable<Uint8Array>, put: Put): Promise<void> {
+export async function atomicWrite(path: string, bytes: AsyncIterable<Uint8Array>, publish: Publish): Promise<void> {
   if (await isDevice(path)) return onFile(path, async () => write(await open(path, 'w'), bytes));
-  // Beside it, since a file can only be renamed on its own disk.
+  // In the same folder, because a file can only be renamed within its disk.
   const folder = dirname(path);
   const unfinished = join(folder, `.poproom-${randomUUID()}.part`);
   const file = await onFile(folder, () => open(unfinished, 'wx'));
   try {
     await onFile(path, async () => {
       await write(file, bytes);
-      await put(unfinished, path);
+      await publish(unfinished, path);
     });
   } finally {
     await rm(unfinished, { force: true });
   }
 }
 
-/** Such as /dev/null: it takes what is written, and must not be replaced by a file. */
+/** A device such as /dev/null is written to directly, and must not be replaced by a file. */
 export async function isDevice(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && !found.isFile() && !found.isDirectory();
@@ -34,21 +34,22 @@ async function write(file: FileHandle, bytes: AsyncIterable<Uint8Array>): Promis
   }
 }
 
-export type Put = (unfinished: string, path: string) => Promise<void>;
+/** Gives the complete file its name. */
+export type Publish = (unfinished: string, path: string) => Promise<void>;
 
-export const replaceExisting: Put = rename;
+export const replaceExisting: Publish = rename;
 
-/** Fails where there is something, however lately it came. */
-export const createOnly: Put = async (unfinished, path) => {
+/** Fails if the file exists, even if it was created during the download. */
+export const createOnly: Publish = async (unfinished, path) => {
   try {
     await link(unfinished, path);
   } catch (error) {
-    if (!hasNoLinks.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    // The name is taken first, then what took it is replaced.
+    if (!linkUnsupported.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    // Reserve the name with an empty file, then replace that file.
     await (await open(path, 'wx')).close();
     await rename(unfinished, path);
   }
 };
 
-/** As the disks of cameras and some over a network. */
-const hasNoLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+/** Some file systems, such as FAT and network drives, do not support hard links. */
+const linkUnsupported: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);

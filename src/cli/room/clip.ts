@@ -1,4 +1,4 @@
-/** `poproom clip`: keeps the clipboard and the text of a room the same. */
+/** `poproom clip`: keeps the clipboard and the text of a room in sync. */
 import { createSharedText, type Ended, type Room } from '../../client/index.ts';
 import { takesOnlyCode } from '../arguments.ts';
 import { createAutoResetEvent } from '../auto-reset-event.ts';
@@ -8,7 +8,7 @@ import { readEnvironment } from '../environment.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { inJson, remark } from '../output.ts';
 import { printable } from '../printable.ts';
-import { inRoom } from '../server-context.ts';
+import { withRoom } from '../server-context.ts';
 import { createClipboardSync, type Transfer } from './clipboard-sync.ts';
 import { followText, remarkEnd } from './follow-text.ts';
 
@@ -17,12 +17,12 @@ const pollEveryMs = 1000;
 export async function clip(input: Input): Promise<void> {
   takesOnlyCode('clip', input);
   const open = findClipboard(readEnvironment());
-  await inRoom(input, (room) =>
+  await withRoom(input, (room) =>
     untilInterrupted(async (signal) => remarkEnd(await synchronize(input, room, open(signal), signal))),
   );
 }
 
-/** Until the room ends, or the clipboard fails. */
+/** Runs until the room ends or the clipboard fails. */
 async function synchronize(input: Input, room: Room, clipboard: Clipboard, signal: AbortSignal): Promise<Ended> {
   const text = createSharedText();
   const sync = createClipboardSync(clipboard, text, (transfer) => report(input, transfer));
@@ -32,7 +32,7 @@ async function synchronize(input: Input, room: Room, clipboard: Clipboard, signa
     failed.abort();
     throw error;
   });
-  // It is awaited below; without this, a failure before that would count as unhandled.
+  // Awaited below; without this, an earlier failure would be an unhandled rejection.
   syncing.catch(() => undefined);
   text.on('state', changed.set);
   try {

@@ -1,13 +1,13 @@
-/** Makes the clipboard and a shared text the same, one step at a time. The text of the room wins over a copied one. */
+/** Synchronizes the clipboard with a shared text, one step at a time. The room wins over a copied text. */
 import type { PoproomError, SharedText } from '../../client/index.ts';
 import type { Clipboard } from '../clipboard.ts';
-import { longestText } from '../clipboard-program.ts';
+import { maxTextBytes } from '../clipboard-program.ts';
 
 export interface Transfer {
   to: 'room' | 'clipboard';
   version: number;
   bytes: number;
-  /** What the person should know. */
+  /** Shown to the user. */
   problem?: string;
 }
 
@@ -18,14 +18,14 @@ export interface ClipboardSync {
 
 /**
  * - `idle`: each step compares both sides;
- * - `sending`: the copied text is on its way to the room;
- * - `reverting`: the room changed before the copied text arrived, or refused it, and it is being taken out again.
+ * - `sending`: the copied text is being sent to the room;
+ * - `reverting`: the copied text is being removed again, because the room changed first or the server rejected it.
  */
 type State = { name: 'idle' } | { name: 'sending'; copied: string } | { name: 'reverting' };
 
 const idle: State = { name: 'idle' };
 
-const definiteRefusals: readonly string[] = ['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED'];
+const permanentRejections: readonly string[] = ['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED'];
 
 export function createClipboardSync(
   clipboard: Clipboard,
@@ -33,16 +33,16 @@ export function createClipboardSync(
   report: (transfer: Transfer) => void,
 ): ClipboardSync {
   let state: State = idle;
-  /** What each side had when it was last handled; undefined before the first text. */
+  /** Both sides as of the last transfer; undefined before the first text. */
   let handled: { room: string; clipboard: string } | undefined;
-  let reportedRefusal: PoproomError | undefined;
+  let reportedRejection: PoproomError | undefined;
 
   text.on('change', ({ origin }) => {
     if (origin === 'remote' && state.name === 'sending') revert();
   });
 
   text.on('state', () => {
-    if (state.name === 'sending' && text.refusal !== reportedRefusal) onRefused(state.copied, text.refusal);
+    if (state.name === 'sending' && text.refusal !== reportedRejection) onRejected(state.copied, text.refusal);
     if (text.state === 'synchronized') onStored();
   });
 
@@ -54,25 +54,25 @@ export function createClipboardSync(
     state = idle;
   }
 
-  /** The same text would be refused again; other refusals pass, and the text is sent again automatically. */
-  function onRefused(copied: string, refusal: PoproomError | undefined): void {
-    reportedRefusal = refusal;
+  /** A permanent rejection is final for this text. After any other one, the SDK sends the text again. */
+  function onRejected(copied: string, refusal: PoproomError | undefined): void {
+    reportedRejection = refusal;
     if (!refusal) return;
-    if (!definiteRefusals.includes(refusal.code)) {
+    if (!permanentRejections.includes(refusal.code)) {
       report(transferOf('room', copied, text.version, `${notYetSent} ${refusal.message}`));
       return;
     }
-    reject(copied, refusal.message);
+    skip(copied, refusal.message);
     revert();
   }
 
-  /** Reported once; the same text is not tried again. */
-  function reject(copied: string, reason: string): void {
+  /** Reports the reason once. The same text is not sent again. */
+  function skip(copied: string, reason: string): void {
     if (handled) handled = { ...handled, clipboard: copied };
     report(transferOf('room', copied, text.version, `${notSent} ${reason}`));
   }
 
-  /** Back to the text of the room, without the copied one: the two merged would be of no use to anyone. */
+  /** Restores the text of the room, because a merge of it with the copied text would be useless. */
   function revert(): void {
     const saved = text.save();
     state = saved ? { name: 'reverting' } : idle;
@@ -81,30 +81,31 @@ export function createClipboardSync(
 
   async function toClipboard(): Promise<void> {
     const { value: content, version } = text;
-    const held = await clipboard.read();
+    const existing = await clipboard.read();
     const before = handled;
     handled = { room: content, clipboard: content };
-    // The clipboard of a person who joins an empty room goes to the room.
-    if (held === content || (!before && content === '')) return;
+    // An empty room does not clear the clipboard at the start.
+    if (existing === content || (!before && content === '')) return;
     await clipboard.write(content);
-    const wasCopied = before && held !== '' && !isFormOf(held, before.clipboard) && !isFormOf(held, content);
+    const wasCopied =
+      before && existing !== '' && !isVariantOf(existing, before.clipboard) && !isVariantOf(existing, content);
     report(transferOf('clipboard', content, version, wasCopied ? roomWasNewer : undefined));
   }
 
   async function toRoom(): Promise<void> {
     const copied = await clipboard.read();
-    // A picture, or an empty clipboard, does not clear the text of the others.
-    if (copied === '' || isFormOf(copied, handled?.clipboard)) return;
-    // Changes of the room come first, and without a connection they are not known.
+    // An image or an empty clipboard does not clear the text of the room.
+    if (copied === '' || isVariantOf(copied, handled?.clipboard)) return;
+    // Changes of the room come first, and are unknown while offline.
     if (!text.isOnline || text.value !== handled?.room) return;
-    if (Buffer.byteLength(copied) > longestText) return reject(copied, tooLong);
+    if (Buffer.byteLength(copied) > maxTextBytes) return skip(copied, tooLong);
     if (copied === text.value) handled = { room: copied, clipboard: copied };
     else send(copied);
   }
 
   function send(copied: string): void {
     state = { name: 'sending', copied };
-    reportedRefusal = text.refusal;
+    reportedRejection = text.refusal;
     text.replace(copied);
   }
 
@@ -122,16 +123,16 @@ function transferOf(to: Transfer['to'], content: string, version: number, proble
 }
 
 /**
- * Whether a text may be what the clipboard made of another: some programs change the line endings, or stop at a NUL.
- * Such a form of the room's text must not go back to the room.
+ * Whether one text may be what the clipboard made of the other: some programs change line endings, or stop at a NUL.
+ * Such a variant of the room's text must not be sent back to the room.
  */
-function isFormOf(text: string, other: string | undefined): boolean {
+function isVariantOf(text: string, other: string | undefined): boolean {
   return text === other || (other !== undefined && plain(text) === plain(other));
 }
 
 const plain = (text: string) => text.replace(/\0.*$/s, '').replaceAll('\r\n', '\n');
 
-const notSent = 'What you copied did not go to the room:';
-const notYetSent = 'What you copied has not reached the room yet:';
-const tooLong = 'it is longer than 1 MiB.';
-const roomWasNewer = 'The text of the room was newer, and has replaced what you copied.';
+const notSent = 'The copied text was not sent to the room:';
+const notYetSent = 'The copied text has not been sent to the room yet:';
+const tooLong = 'it is larger than 1 MiB.';
+const roomWasNewer = 'The text of the room was newer and replaced the copied text.';

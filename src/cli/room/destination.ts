@@ -1,4 +1,4 @@
-/** Where the files of a room go. */
+/** Chooses local paths for the files of a room. */
 import { lstat, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import type { FileEntry } from '../../client/index.ts';
@@ -7,30 +7,32 @@ import { UsageError } from '../usage-error.ts';
 import { isDevice } from './atomic-write.ts';
 import { localNames } from './local-name.ts';
 
-export interface Arrival {
-  /** For people. */
+export interface Destination {
+  /** Shown to the user. */
   name: string;
   file: FileEntry;
   path: string;
 }
 
-/** `output` is a folder, or for one file a path; this folder when not said. */
-export async function destinations(files: readonly FileEntry[], output = '.'): Promise<Arrival[]> {
+/** `output` is a folder, or for a single file its path. */
+export async function destinations(files: readonly FileEntry[], output = '.'): Promise<Destination[]> {
   if (await isFolder(output)) {
     const names = localNames(files.map(({ fileName }) => fileName));
     return files.map((file, i) => ({ name: file.fileName, file, path: join(output, names[i] ?? '') }));
   }
   const [file, ...others] = files;
   if (others.length > 0)
-    throw new UsageError(`${output} is no folder, and the room has ${files.length} files; name one, or a folder.`);
+    throw new UsageError(
+      `${output} is not a folder, but the room has ${files.length} files; name one file, or choose a folder.`,
+    );
   return file ? [{ name: basename(output), file, path: output }] : [];
 }
 
-/** Told before anything has come; whether it still holds then is looked at again. */
-export async function mustBeFree(arrivals: readonly Arrival[]): Promise<void> {
-  for (const { path } of arrivals) {
-    if ((await isThere(path)) && !(await isDevice(path)))
-      throw new FileError(`${path} is there already; say --force to overwrite it.`);
+/** Fails before any download. Writing checks again, because a file may appear in between. */
+export async function assertNotExisting(destinations: readonly Destination[]): Promise<void> {
+  for (const { path } of destinations) {
+    if ((await exists(path)) && !(await isDevice(path)))
+      throw new FileError(`${path} already exists; use --force to overwrite it.`);
   }
 }
 
@@ -42,8 +44,8 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** A link that leads nowhere is there, too. */
-async function isThere(path: string): Promise<boolean> {
+/** A dangling symbolic link exists, too. */
+async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,

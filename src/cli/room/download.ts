@@ -1,21 +1,21 @@
-/** A file of a room on its way to this machine. */
+/** Downloads a file of a room. */
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { largestFile } from '../../protocol/largest-file.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 
-/** Hands on its bytes as they come, and fails unless they are as many as the room says. */
+/** Streams the bytes to `consume`, and fails if their number differs from the size that the server gave. */
 export async function download(
   room: Room,
   file: FileEntry,
   { signal, showsProgress }: { signal: AbortSignal; showsProgress: boolean },
-  keep: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
+  consume: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
   if (file.fileSize > largestFile) throw tooLarge(file);
   const response = await room.download(file, { signal });
   const progress = showsProgress ? createProgress(file.fileName, file.fileSize) : undefined;
   try {
-    await keep(counted(file, response, progress?.show));
+    await consume(counted(file, response, progress?.show));
     progress?.done();
   } catch (error) {
     progress?.clear();
@@ -33,14 +33,17 @@ async function* counted(file: FileEntry, { body }: Response, show?: (bytes: numb
       show?.(bytes);
     }
   } catch {
-    // How a line breaks is of no interest; that it did shows in the number of bytes.
+    // A broken connection shows in the number of bytes.
   }
-  if (bytes !== file.fileSize) throw brokeOff(file);
+  if (bytes !== file.fileSize) throw incomplete(file);
 }
 
-/** No server of ours has such a file; another one could fill the disk. */
+/** A Poproom server has no such file, and a malicious one could fill the disk. */
 const tooLarge = ({ fileName }: FileEntry) =>
-  new PoproomError('INVALID_RESPONSE', `"${printable(fileName)}" is larger than a file of a room can be.`);
+  new PoproomError(
+    'INVALID_RESPONSE',
+    `"${printable(fileName)}" is larger than 10 MiB, the limit for a file; it was not downloaded.`,
+  );
 
-const brokeOff = ({ fileName }: FileEntry) =>
-  new PoproomError('UNAVAILABLE', `The connection broke before all of "${printable(fileName)}" had come.`);
+const incomplete = ({ fileName }: FileEntry) =>
+  new PoproomError('UNAVAILABLE', `The connection was lost before "${printable(fileName)}" was complete; try again.`);

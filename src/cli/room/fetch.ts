@@ -6,21 +6,22 @@ import { untilInterrupted } from '../interruption.ts';
 import { print, remark } from '../output.ts';
 import { printable, printableText } from '../printable.ts';
 import { runSequentially } from '../sequential.ts';
-import { inRoom } from '../server-context.ts';
+import { withRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeStdout } from '../write-stdout.ts';
 import { atomicWrite, createOnly, replaceExisting } from './atomic-write.ts';
-import { destinations, mustBeFree } from './destination.ts';
+import { assertNotExisting, destinations } from './destination.ts';
 import { download } from './download.ts';
 import { findFile } from './find-file.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
-  const [, name, unwanted] = input.args;
+  const [, name, extra] = input.args;
   const output = input.value('output');
-  if (unwanted !== undefined) throw new UsageError('Name one file, or none for all of them.');
-  if (output === '') throw new UsageError('Where to? Say a folder, a path, or - for standard output.');
-  if (output === '-' && input.isSet('json')) throw new UsageError('Standard output has either the file or the JSON.');
-  await inRoom(input, async (room) => {
+  if (extra !== undefined) throw new UsageError('Name one file, or none to download all of them.');
+  if (output === '') throw new UsageError('--output needs a folder, a path, or - for standard output.');
+  if (output === '-' && input.isSet('json'))
+    throw new UsageError('Use either --output - or --json: both write to standard output.');
+  await withRoom(input, async (room) => {
     const all = await room.files();
     const files = name === undefined ? all : [findFile(all, name)];
     if (input.isSet('list')) return list(input, files);
@@ -39,10 +40,10 @@ function list(input: Input, files: readonly FileEntry[]): void {
 
 async function toDisk(input: Input, room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
   const items = await destinations(files, input.value('output'));
-  if (!input.isSet('force')) await mustBeFree(items);
-  const put = input.isSet('force') ? replaceExisting : createOnly;
+  if (!input.isSet('force')) await assertNotExisting(items);
+  const publish = input.isSet('force') ? replaceExisting : createOnly;
   await runSequentially(input, { items, verb: 'Fetched' }, async ({ file, path }) => {
-    await download(room, file, { signal, showsProgress: true }, (bytes) => atomicWrite(path, bytes, put));
+    await download(room, file, { signal, showsProgress: true }, (bytes) => atomicWrite(path, bytes, publish));
     return { value: { ...file, path }, line: printable(path) };
   });
 }
@@ -50,16 +51,17 @@ async function toDisk(input: Input, room: Room, files: readonly FileEntry[], sig
 async function toStandardOutput(room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
   const [file, ...others] = files;
   if (!file) throw new PoproomError('FILE_NOT_FOUND', 'There are no files in this room.');
-  if (others.length > 0) throw new UsageError(`The room has ${files.length} files; name the one for standard output.`);
-  const isScreen = process.stdout.isTTY;
-  // On one screen, the bar and the file would be mixed.
-  await download(room, file, { signal, showsProgress: !isScreen }, async (bytes) => {
-    for await (const chunk of isScreen ? onScreen(bytes) : bytes) await writeStdout(chunk);
+  if (others.length > 0)
+    throw new UsageError(`The room has ${files.length} files; name the one to write to standard output.`);
+  const isTerminal = process.stdout.isTTY;
+  // On a terminal, the progress bar would mix with the file.
+  await download(room, file, { signal, showsProgress: !isTerminal }, async (bytes) => {
+    for await (const chunk of isTerminal ? toPrintable(bytes) : bytes) await writeStdout(chunk);
   });
 }
 
-/** As text, without characters that the terminal would obey. */
-async function* onScreen(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** As text without control characters. */
+async function* toPrintable(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder();
   for await (const chunk of bytes) yield Buffer.from(printableText(decoder.decode(chunk, { stream: true })));
 }

@@ -1,4 +1,4 @@
-/** Follows the text of a room, and tells the person about the connection. */
+/** Follows the text of a room, and reports connection changes to the user. */
 import {
   type Ended,
   type LiveEvent,
@@ -13,7 +13,7 @@ export interface FollowOptions {
   room: Room;
   text: SharedText;
   signal: AbortSignal;
-  /** Called when the text has been received, and after each change of it. */
+  /** Called when the text has been received, and after each change. */
   onText: (isFirst: boolean) => void;
 }
 
@@ -33,14 +33,14 @@ export async function followText({ room, text, signal, onText }: FollowOptions):
     text.on('change', ({ origin }) => {
       if (origin === 'remote') onReceived();
     }),
-    // A room without a text is received without a change.
+    // An empty text arrives without a change event.
     text.on('state', () => {
       if (!isLoaded && text.state !== 'loading') onReceived();
     }),
   ];
 
   function onEvent(event: LiveEvent): void {
-    // Before the first text, waiting would make a wrong address look like a room without changes.
+    // Fail before the first text: waiting would make a wrong URL look like a room without changes.
     if (event.type === 'waiting' && !isLoaded) throw event.error;
     if (event.type === 'waiting') notices.onLost();
     if (event.type === 'connected') notices.onConnected();
@@ -49,7 +49,7 @@ export async function followText({ room, text, signal, onText }: FollowOptions):
   try {
     return await consume(room.live({ text, signal })[Symbol.asyncIterator](), onEvent);
   } catch (error) {
-    if (isLoaded) return endedWhileAway(error);
+    if (isLoaded) return endedWhileOffline(error);
     throw error;
   } finally {
     for (const stop of listening) stop();
@@ -76,14 +76,14 @@ function createConnectionNotices() {
       isLost = true;
     },
     onConnected(): void {
-      if (isLost) remark('Connected again.');
+      if (isLost) remark('Reconnected.');
       isLost = false;
     },
   };
 }
 
-/** A room that was joined and is not found any more ended while the connection was lost. */
-function endedWhileAway(error: unknown): Ended {
+/** A room that was joined and no longer exists ended while the connection was lost. */
+function endedWhileOffline(error: unknown): Ended {
   const code = error instanceof PoproomError ? error.code : undefined;
   if (code === 'ROOM_NOT_FOUND') return 'deleted';
   if (code === 'ROOM_EXPIRED') return 'expired';
@@ -94,7 +94,7 @@ export function currentText({ value, version, timestamp }: SharedText): RoomText
   return { content: value, version, timestamp };
 }
 
-/** Says why the room ended; a person who left knows it. */
+/** Reports why the room ended, unless the user left it. */
 export function remarkEnd(end: Ended): void {
   if (end !== 'left') remark(`${endReason(end)}.`);
 }

@@ -5,8 +5,8 @@ import type { Input } from '../command.ts';
 import { Ended } from '../failure.ts';
 import { print, remark } from '../output.ts';
 import { printable } from '../printable.ts';
-import { askWhether } from '../question.ts';
-import { inRoom } from '../server-context.ts';
+import { confirm } from '../question.ts';
+import { withRoom } from '../server-context.ts';
 import { table } from '../table.ts';
 import { UsageError } from '../usage-error.ts';
 import { readVersion } from '../version-argument.ts';
@@ -16,31 +16,31 @@ export async function history(input: Input): Promise<void> {
   const [, version, ...rest] = input.args;
   if (rest.length > 0) throw new UsageError('Give one version, or none to list them all.');
   if (version === undefined)
-    return inRoom(input, (room) => (input.isSet('delete') ? clear(input, room) : list(input, room)));
+    return withRoom(input, (room) => (input.isSet('delete') ? clear(input, room) : list(input, room)));
   if (input.isSet('delete')) throw new UsageError('--delete deletes the whole history; leave out the version.');
   const wanted = readVersion(version, 'poproom history');
-  printContent(input, await inRoom(input, (room) => room.historyText(wanted)));
+  printContent(input, await withRoom(input, (room) => room.historyText(wanted)));
 }
 
 async function list(input: Input, room: Room): Promise<void> {
   const entries = await room.history();
   const rows = [['VERSION', 'TIME', 'SIZE', 'DEVICE'], ...entries.map(rowOf)];
   if (entries.length > 0 || input.isSet('json')) print(input, entries, table(rows));
-  else remark('There are no earlier texts of this room.');
+  else remark('This room has no earlier texts.');
 }
 
 function rowOf({ version, timestamp, size, deviceId = '' }: HistoryEntry): string[] {
   return [printable(String(version)), localTime(timestamp), inBytes(size), printable(deviceId)];
 }
 
-/** Such as "2026-11-15 09:30:05": the Swedish form is that of ISO 8601. */
+/** Such as "2026-11-15 09:30:05": the Swedish locale uses the ISO 8601 format. */
 const localTime = (timestamp: string) => new Date(timestamp).toLocaleString('sv-SE');
 
 async function clear(input: Input, room: Room): Promise<void> {
-  // Asks the server first, so that no question is about a room that does not exist.
+  // Fail before the prompt if the room does not exist.
   await room.info();
   const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await askWhether(`Delete the history of room ${room.code} for everyone?`))) throw new Ended(1);
+  if (mustAsk && !(await confirm(`Delete the history of room ${room.code} for everyone?`))) throw new Ended(1);
   const done = await room.clearHistory();
   print(input, done, printable(done.message));
 }

@@ -1,12 +1,12 @@
-/** What a file of a room is called on this disk. The server is not trusted to name a path. */
+/** Chooses safe local names for files. The server is not trusted to name a path. */
 import { replaceHidden } from '../printable.ts';
 
-const mostBytes = 255;
-/** No disk has longer names; a longer one is cut before it is looked at. */
-const mostLength = 1000;
-const nameless = 'file';
+const maxBytes = 255;
+/** Longer names are cut before the checks. No file system supports them. */
+const maxLength = 1000;
+const defaultName = 'file';
 
-/** One for each, and no two the same: a second "photo.jpg" is "photo (2).jpg". */
+/** Returns unique names: a second "photo.jpg" becomes "photo (2).jpg". */
 export function localNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
@@ -22,30 +22,30 @@ export function localNames(names: readonly string[]): string[] {
 }
 
 /**
- * Its last part alone, without invisible characters. A name that means something to a system or a shell gets a "_" in
- * front: one that is hidden (`.bashrc`, `.git`), an option (`-rf`), a home (`~`), a device of Windows (`CON`, `nul.txt`).
+ * Keeps only the last path component, without invisible characters. Names with a meaning for a system or a shell get the
+ * prefix "_": hidden files (`.bashrc`), options (`-rf`), home folders (`~`) and Windows devices (`CON`, `nul.txt`).
  */
 export function localName(name: string, platform: NodeJS.Platform = process.platform): string {
   const last = shortened(name.split(/[/\\]/).at(-1) ?? '').toWellFormed();
   const visible = withoutEdges(replaceHidden(last, () => ''));
   const allowed = platform === 'win32' ? visible.replaceAll(/[<>:"|?*]/g, '_') : visible;
-  if (allowed === '') return nameless;
+  if (allowed === '') return defaultName;
   return numbered(special.test(allowed) ? `_${allowed}` : allowed, '');
 }
 
 const shortened = (name: string) =>
-  name.length > mostLength ? name.slice(0, mostLength / 2) + name.slice(-mostLength / 2) : name;
+  name.length > maxLength ? name.slice(0, maxLength / 2) + name.slice(-maxLength / 2) : name;
 
-/** Windows ignores dots and spaces at the end, so that two names would be one. */
+/** Windows ignores trailing dots and spaces, so two names could be the same file. */
 const withoutEdges = (name: string) => name.replace(leading, '').replace(trailing, '');
 const leading = /^(?:\s|\u200C|\u200D|\uFE0E|\uFE0F)+/;
 const trailing = /(?:[\s.]|\u200C|\u200D|\uFE0E|\uFE0F)+$/;
 
-/** `desktop.ini` and `autorun.inf` make Windows do something when their folder is opened. */
+/** Windows acts on `desktop.ini` and `autorun.inf` when their folder is opened. */
 const special =
   /^(?:[.~-]|(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9¹²³])\s*(?:[.:]|$)|(?:desktop\.ini|autorun\.inf)$)/i;
 
-/** Some disks do not tell capitals, the two ways to write an umlaut, or invisible characters apart. */
+/** Some file systems ignore case, Unicode normalization or invisible characters. */
 const folded = (name: string) =>
   name
     .replaceAll(/\u200C|\u200D|\uFE0E|\uFE0F/g, '')
@@ -54,14 +54,14 @@ const folded = (name: string) =>
     .toLowerCase()
     .normalize('NFC');
 
-/** The number stands before the ending, and the name gives way where it would be too long for a disk. */
+/** Puts the number before the extension, and shortens the name if the result is too long. */
 function numbered(name: string, number: string): string {
   const [, stem = name, ending = ''] = /^(.+?)((?:\.tar)?\.[^.\s]{1,16})?$/su.exec(name) ?? [];
-  const room = mostBytes - Buffer.byteLength(number + ending);
-  const kept = Buffer.byteLength(stem) <= room ? stem : cut(stem, room).replace(trailing, '');
+  const available = maxBytes - Buffer.byteLength(number + ending);
+  const kept = Buffer.byteLength(stem) <= available ? stem : cut(stem, available).replace(trailing, '');
   return kept + number + ending;
 }
 
-/** The beginning of a text, in whole characters. */
+/** Cuts a text to a number of bytes, between characters. */
 const cut = (text: string, bytes: number): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });

@@ -1,18 +1,18 @@
-/** `poproom put`: replaces the text of a room, or adds to its end. */
+/** `poproom put`: replaces the text of a room, or appends to it. */
 import type { Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';
-import { inRoom } from '../server-context.ts';
+import { withRoom } from '../server-context.ts';
 import { isPiped, readInputText } from '../standard-input.ts';
 import { UsageError } from '../usage-error.ts';
 import { readVersion } from '../version-argument.ts';
 
 export async function put(input: Input): Promise<void> {
   const [, text, ...rest] = input.args;
-  if (rest.length > 0) throw new UsageError('Put the text in quotes, so that it is one argument.');
+  if (rest.length > 0) throw new UsageError('Put the text in quotes, so that it is a single argument.');
   const store = readAction(input);
-  const content = text === undefined || text === '-' ? await typedOrPiped(text === '-') : text;
-  const { version, timestamp } = await inRoom(input, (room) => store(room, content));
+  const content = text === undefined || text === '-' ? await readStandardInput(text === '-') : text;
+  const { version, timestamp } = await withRoom(input, (room) => store(room, content));
   if (input.isSet('json')) print(input, { version, timestamp }, '');
 }
 
@@ -29,7 +29,7 @@ function readAction(input: Input): Store {
   return (room, content) => room.write(content, { baseVersion });
 }
 
-function typedOrPiped(isAskedFor: boolean): Promise<string> {
-  if (!isAskedFor && !isPiped()) throw new UsageError('Which text? Give it in quotes, or pipe it in.');
+function readStandardInput(isRequested: boolean): Promise<string> {
+  if (!isRequested && !isPiped()) throw new UsageError('Which text? Give it in quotes, or pipe it in.');
   return readInputText();
 }

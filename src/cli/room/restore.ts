@@ -2,7 +2,7 @@
 import { inBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';
-import { inRoom } from '../server-context.ts';
+import { withRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
 import { readVersion } from '../version-argument.ts';
 
@@ -12,7 +12,7 @@ export async function restore(input: Input): Promise<void> {
     throw new UsageError('Which version? Give a room code and a version from "poproom history".');
   if (rest.length > 0) throw new UsageError('Give one version only.');
   const restored = readVersion(version, 'poproom history');
-  const text = await inRoom(input, (room) => room.restore(restored));
+  const text = await withRoom(input, (room) => room.restore(restored));
   const size = inBytes(Buffer.byteLength(text.content));
   const result = { restored, version: text.version, timestamp: text.timestamp };
   print(input, result, `Restored version ${restored} (${size}) as version ${text.version}.`);

@@ -1,21 +1,21 @@
-/** Runs a command in the person's shell. */
+/** Runs a command in the user's shell. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { environmentWith, readEnvironment } from '../environment.ts';
 
 export interface ShellCommand {
   command: string;
-  /** On its standard input. */
+  /** Written to its standard input. */
   input: string;
   env: Readonly<Record<string, string>>;
-  /** Ends it. */
+  /** Terminates the command. */
   signal: AbortSignal;
 }
 
-/** The exit code of a shell that does not find the command. */
+/** Exit code of a shell that cannot find the command. */
 const notFound = 127;
 
-/** Returns its exit code; like a shell, 128 and the number of the signal that ended it. */
+/** Returns the exit code; if a signal ended the command, 128 plus its number, as shells do. */
 export function runCommand({ command, input, env, signal }: ShellCommand): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(command, {

@@ -6,17 +6,17 @@ import { untilInterrupted } from '../interruption.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 import { runSequentially } from '../sequential.ts';
-import { inRoom } from '../server-context.ts';
+import { withRoom } from '../server-context.ts';
 import { readUploadInputs, type UploadInput } from './upload-inputs.ts';
 
 export async function send(input: Input): Promise<void> {
-  let packed: Promise<readonly UploadInput[]> | undefined;
-  await inRoom(input, async (room) => {
-    // Only once: where a PIN is asked for, all is done again, and standard input cannot be read again.
-    packed ??= readUploadInputs(input);
-    const items = await packed;
+  let uploads: Promise<readonly UploadInput[]> | undefined;
+  await withRoom(input, async (room) => {
+    // Runs again after a PIN prompt, but standard input can be read only once.
+    uploads ??= readUploadInputs(input);
+    const items = await uploads;
     await untilInterrupted((signal) =>
-      runSequentially(input, { items, verb: 'Sent' }, (parcel) => sendOne(room, parcel, signal)),
+      runSequentially(input, { items, verb: 'Sent' }, (upload) => sendOne(room, upload, signal)),
     );
   });
 }
@@ -29,9 +29,9 @@ async function sendOne(room: Room, { name, type, bytes }: UploadInput, signal: A
     return { value: { fileUrl, fileName, fileSize }, line: printable(fileUrl) };
   } catch (error) {
     progress.clear();
-    throw (error as Error).name === 'NotReadableError' ? changedMeanwhile(name) : error;
+    throw (error as Error).name === 'NotReadableError' ? changedDuringUpload(name) : error;
   }
 }
 
-const changedMeanwhile = (name: string) =>
-  new FileError(`"${printable(name)}" changed while it was sent; nothing of it was kept.`);
+const changedDuringUpload = (name: string) =>
+  new FileError(`"${printable(name)}" changed during the upload and was not sent; try again.`);

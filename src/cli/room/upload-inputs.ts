@@ -1,4 +1,4 @@
-/** What is to be sent: every file is looked at before the first goes out. */
+/** Opens and checks all files to upload, before the first one is sent. */
 import { constants, createReadStream, openAsBlob, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -11,7 +11,7 @@ import { UsageError } from '../usage-error.ts';
 
 export interface UploadInput {
   name: string;
-  /** Undefined where the name tells nothing. */
+  /** Undefined if it cannot be derived from the name. */
   type: string | undefined;
   bytes: Blob;
 }
@@ -19,31 +19,30 @@ export interface UploadInput {
 export async function readUploadInputs(input: Input): Promise<readonly UploadInput[]> {
   const [, ...paths] = input.args;
   const [name, type] = [input.value('name'), readType(input.value('type'))];
-  if (paths.length === 0) throw new UsageError('Which files? Say their paths, or - for standard input.');
-  if (name !== undefined && paths.length > 1) throw new UsageError('One --name cannot be that of several files.');
-  if (paths.includes('-') && !name)
-    throw new UsageError('What comes on standard input needs a name: say it by --name.');
-  if (name === '') throw new UsageError('A name cannot be empty.');
+  if (paths.length === 0) throw new UsageError('Which files? Give their paths, or - for standard input.');
+  if (name !== undefined && paths.length > 1) throw new UsageError('--name needs exactly one file.');
+  if (paths.includes('-') && !name) throw new UsageError('Standard input needs a file name; add --name NAME.');
+  if (name === '') throw new UsageError('--name must not be empty.');
   const opened = [];
   for (const path of paths) opened.push({ name: name ?? basename(path), bytes: await open(path, name) });
   const { lookup } = await import('mrmime');
   return opened.map(({ name, bytes }) => ({ name, bytes, type: type ?? lookup(name) }));
 }
 
-/** A header is made of it; as a form, the file would be taken apart. */
+/** The type becomes a header. The server would parse a multipart type as a form. */
 function readType(text: string | undefined): string | undefined {
   if (text === undefined || /^(?!multipart\/)[\w.+-]+\/[\w.+-]+(;[ -~]*)?$/i.test(text)) return text;
-  throw new UsageError(`"${printable(text)}" is no media type of a file; one looks like text/csv.`);
+  throw new UsageError(`"${printable(text)}" is not a valid media type for a file; example: text/csv`);
 }
 
 async function open(path: string, name: string | undefined): Promise<Blob> {
   if (path === '-') return readWhole(name ?? path, process.stdin);
-  const about = await onFile(path, () => stat(path));
-  if (about.isDirectory()) throw new UsageError(aboutFolder(path));
+  const stats = await onFile(path, () => stat(path));
+  if (stats.isDirectory()) throw new UsageError(folderHint(path));
   await onFile(path, () => access(path, constants.R_OK));
-  // What another program writes, as of `<(…)`, has no size.
-  if (!about.isFile()) return onFile(path, () => readWhole(path, createReadStream(path)));
-  return openFile(path, about);
+  // A pipe, such as that of `<(…)`, has no size.
+  if (!stats.isFile()) return onFile(path, () => readWhole(path, createReadStream(path)));
+  return openFile(path, stats);
 }
 
 async function openFile(path: string, { size }: Stats): Promise<Blob> {
@@ -65,8 +64,8 @@ async function readWhole(name: string, stream: AsyncIterable<Buffer>): Promise<B
 const tooLarge = (name: string) =>
   new PoproomError(
     'FILE_TOO_LARGE',
-    `A file may have at most 10 MB (${largestFile} bytes), and ${printable(name)} has more.`,
+    `${printable(name)} is too large: a file may have at most 10 MiB (${largestFile} bytes).`,
   );
 
-const aboutFolder = (path: string) =>
-  `${path} is a folder; send it as one file: tar c ${path} | poproom send CODE - --name ${basename(path)}.tar`;
+const folderHint = (path: string) =>
+  `${path} is a folder; send it as an archive: tar c ${path} | poproom send CODE - --name ${basename(path)}.tar`;

@@ -7,7 +7,7 @@ import { Ended } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { inJson } from '../output.ts';
 import { printableText } from '../printable.ts';
-import { inRoom } from '../server-context.ts';
+import { withRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
 import { currentText, endReason, followText, remarkEnd } from './follow-text.ts';
 import { runCommand } from './run-command.ts';
@@ -23,7 +23,7 @@ export async function watch(input: Input): Promise<void> {
   takesOnlyCode('watch', input);
   const command = input.value('exec');
   if (command?.trim() === '') throw new UsageError('Which command? Give one after --exec.');
-  await inRoom(input, (room) =>
+  await withRoom(input, (room) =>
     untilInterrupted(async (signal) => {
       const watching = { input, room, text: createSharedText(), signal };
       if (input.isSet('once')) return waitForChange(watching);
@@ -32,7 +32,7 @@ export async function watch(input: Input): Promise<void> {
   );
 }
 
-/** Until nobody reads the output. A slow reader gets the newest text next; a queue could fill the memory. */
+/** Runs until the output is closed. A slow reader skips to the newest text, because a queue could fill the memory. */
 function printEach({ input, room, text, signal }: Watch): Promise<End> {
   const { stdout } = process;
   const unread = new AbortController();
@@ -53,7 +53,7 @@ function printEach({ input, room, text, signal }: Watch): Promise<End> {
   });
 }
 
-/** One command at a time. Changes while it runs lead to one more run, on the newest text. */
+/** Runs one command at a time. After changes during a run, it runs once more, with the newest text. */
 async function runOnEach(watching: Watch): Promise<End> {
   const { room, text, signal } = watching;
   const changed = createAutoResetEvent();
@@ -68,12 +68,12 @@ async function runOnEach(watching: Watch): Promise<End> {
   async function runAll(): Promise<void> {
     while ((await changed.wait()) === 'set' && !signal.aborted) {
       const exitCode = isWritten(text) ? await runOnText(watching) : 0;
-      if (exitCode !== 0 && !signal.aborted) console.error(`poproom: The command ended with ${exitCode}.`);
+      if (exitCode !== 0 && !signal.aborted) console.error(`poproom: The command failed with exit code ${exitCode}.`);
     }
   }
 }
 
-/** The first text is the one that the room already has. */
+/** The first text is the one that the room already has, not a change. */
 async function waitForChange(watching: Watch): Promise<void> {
   const { input, room, text, signal } = watching;
   const changed = new AbortController();
@@ -105,7 +105,7 @@ function printText(input: Input, text: SharedText): void {
   if (isWritten(text)) process.stdout.write(input.isSet('json') ? toJsonLine(text) : toLines(text.value));
 }
 
-/** A new room has a text that nobody wrote: there is nothing to print. */
+/** The empty text of a new room is not printed. */
 const isWritten = ({ version }: SharedText) => version > 0;
 
 const toJsonLine = (text: SharedText) => `${inJson(currentText(text))}\n`;

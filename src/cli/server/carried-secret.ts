@@ -1,20 +1,21 @@
-/** PINs are kept as hashes that hang on the secret: where rooms go, the same secret must hold. It is never shown. */
+/** PINs are stored as hashes under the secret, so the target needs the same secret. It is never shown. */
 import { existsSync } from 'node:fs';
 import type { StorePlace } from '../../engine/location.ts';
 import { copySecret, secretIn } from '../../engine/secret.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Copies the secret where both ends have a file for it; returns what is left to do, as a sentence. */
+/** Copies the secret if both sides keep it in a file. Returns what the operator has to do, as a sentence. */
 export function carrySecret(from: StorePlace, to: StorePlace, given: string | undefined): string {
-  if (given !== undefined) return 'PINs hold where POPROOM_SECRET is set to what it is now: set it there, too.';
+  if (given !== undefined) return 'To keep PINs valid, set the current POPROOM_SECRET on the new server, too.';
   if (!('folder' in from) || !existsSync(secretIn(from.folder))) {
-    return 'PINs hold where POPROOM_SECRET is set to what it was for the servers until now: set it there, too.';
+    return 'To keep PINs valid, set the POPROOM_SECRET of the old servers on the new server, too.';
   }
   if (!('folder' in to)) {
-    return `PINs hold where POPROOM_SECRET is set to the text of the file ${secretIn(from.folder)}: set it on every node.`;
+    return `To keep PINs valid, set POPROOM_SECRET on every node to the content of ${secretIn(from.folder)}.`;
   }
-  if (copySecret(from.folder, to.folder) === 'same') return `PINs hold: the secret is in ${secretIn(to.folder)}, too.`;
+  if (copySecret(from.folder, to.folder) === 'same')
+    return `PINs stay valid: the secret was copied to ${secretIn(to.folder)}.`;
   throw new UsageError(
-    `${secretIn(to.folder)} is not the secret of ${from.folder}, so PINs would not hold; move to a fresh folder.`,
+    `${secretIn(to.folder)} differs from the secret of ${from.folder}, so PINs would become invalid; choose an empty folder.`,
   );
 }

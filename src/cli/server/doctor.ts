@@ -1,13 +1,13 @@
-/** `poproom doctor`: looks whether everything that the server needs is as it should be. */
+/** `poproom doctor`: checks the setup of the server and suggests fixes. */
 import { type Config, inspectConfig } from '../../config.ts';
 import type { Input } from '../command.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
-import { checkedUrl } from '../server-context.ts';
+import { parseServerUrl } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
-import type { Address, Check, Patient } from './doctor/check.ts';
+import type { Check, DoctorContext, ServerAddress } from './doctor/check.ts';
 import { filesChecks } from './doctor/files-checks.ts';
 import { bad, type Finding } from './doctor/finding.ts';
-import { type Named, report } from './doctor/report.ts';
+import { type CheckFinding, report } from './doctor/report.ts';
 import { serverChecks } from './doctor/server-checks.ts';
 import { settingsChecks } from './doctor/settings-checks.ts';
 import { storeChecks } from './doctor/store-checks.ts';
@@ -15,43 +15,44 @@ import { storeChecks } from './doctor/store-checks.ts';
 const checks: readonly Check[] = [...settingsChecks, ...storeChecks, ...filesChecks, ...serverChecks];
 
 export async function doctor(input: Input): Promise<void> {
-  if (input.args.length > 0) throw new UsageError(`"poproom doctor" takes no "${input.args[0]}"; see its --help.`);
+  if (input.args.length > 0)
+    throw new UsageError(`"poproom doctor" takes no arguments, but got "${input.args[0]}"; see poproom doctor --help.`);
   const environment = readEnvironment();
-  const findings = await examine(patientOf(input, environment));
+  const findings = await runChecks(createContext(input, environment));
   report(input, findings, environment);
   if (findings.some(({ verdict }) => verdict === 'bad')) process.exitCode = 1;
 }
 
-function patientOf(input: Input, { apiKey }: Environment): Patient {
+function createContext(input: Input, { apiKey }: Environment): DoctorContext {
   const settings = inspectConfig();
-  const said = input.value('url');
-  const address = said
-    ? ({ url: checkedUrl(said).replace(/\/+$/, ''), from: '--url' } as const)
-    : addressIn(settings.config);
+  const url = input.value('url');
+  const address = url
+    ? ({ url: parseServerUrl(url).replace(/\/+$/, ''), from: '--url' } as const)
+    : configuredAddress(settings.config);
   return { settings, address, apiKey };
 }
 
-/** Undefined where any port will do. */
-function addressIn({ publicUrl, port, host }: Partial<Config>): Address | undefined {
+/** Undefined if the server chooses its port. */
+function configuredAddress({ publicUrl, port, host }: Partial<Config>): ServerAddress | undefined {
   if (publicUrl) return { url: publicUrl, from: 'POPROOM_PUBLIC_URL' };
   if (!port) return undefined;
-  const isAnywhere = host === undefined || host === '0.0.0.0' || host === '::';
-  const name = isAnywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const isWildcard = host === undefined || host === '0.0.0.0' || host === '::';
+  const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${port}`, from: 'PORT' };
 }
 
-/** All at once; what they find is told in the order of the table. */
-async function examine(patient: Patient): Promise<Named[]> {
-  const { config } = patient.settings;
-  const able = checks.filter(({ needs }) => needs.every((key) => key in config));
-  const all = able.map(async ({ name, look }) => {
-    const findings = await Promise.try(look, config as Config, patient).catch((error) => [unlooked(error)]);
+/** Runs all checks concurrently, and returns the findings in the order of the checks. */
+async function runChecks(context: DoctorContext): Promise<CheckFinding[]> {
+  const { config } = context.settings;
+  const runnable = checks.filter(({ needs }) => needs.every((key) => key in config));
+  const all = runnable.map(async ({ name, run }) => {
+    const findings = await Promise.try(run, config as Config, context).catch((error) => [failedCheck(error)]);
     return findings.map((finding) => ({ check: name, ...finding }));
   });
   return (await Promise.all(all)).flat();
 }
 
-/** Only the code of an error: what it says may hold an address with a password. */
-function unlooked(error: NodeJS.ErrnoException): Finding {
-  return bad(`It could not be looked at (${error.code ?? error.name}).`, 'Please report this: it should not happen.');
+/** Shows only the code of the error, because its message may contain a URL with a password. */
+function failedCheck(error: NodeJS.ErrnoException): Finding {
+  return bad(`The check failed (${error.code ?? error.name}).`, 'This is a bug in Poproom; please report it.');
 }

@@ -1,4 +1,4 @@
-/** `poproom migrate`: moves everything from one engine to another, and checks that it arrived. */
+/** `poproom migrate`: moves all data from one engine to another, and compares both sides at the end. */
 import { type Config, readConfig } from '../../config.ts';
 import { type OpenedEnd, openEnd } from '../../migration/endpoint.ts';
 import { migrate as move } from '../../migration/migrate.ts';
@@ -29,18 +29,18 @@ export async function migrate(input: Input): Promise<void> {
 type Ends = Record<'from' | 'to', OpenedEnd>;
 
 async function run(input: Input, options: MigrationOptions, config: Config, ends: Ends): Promise<void> {
-  const aboutSecret = carrySecret(options.from.store, options.to.store, config.secret);
+  const pins = carrySecret(options.from.store, options.to.store, config.secret);
   const report = await moveUntilStopped(ends);
   if (report === 'stopped') {
     process.exitCode = 130;
-    return console.error('Stopped. What was moved stays; run the same command again to go on.');
+    return console.error('Interrupted. Data that was moved is kept; run the same command again to continue.');
   }
   if (report.differences.count > 0) process.exitCode = 1;
-  print(input, { ...report, pins: aboutSecret }, `${summaryOf(report)}\n${aboutSecret}`);
-  if (report.differences.count > 0 && !input.isSet('json')) complain(report.differences);
+  print(input, { ...report, pins }, `${summaryOf(report)}\n${pins}`);
+  if (report.differences.count > 0 && !input.isSet('json')) reportDifferences(report.differences);
 }
 
-/** Ctrl-C ends it between two steps. */
+/** Ctrl-C stops it between two steps. */
 async function moveUntilStopped(ends: Ends): Promise<MigrationReport | 'stopped'> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
@@ -51,7 +51,7 @@ async function moveUntilStopped(ends: Ends): Promise<MigrationReport | 'stopped'
   } catch (error) {
     if (stopping.signal.aborted) return 'stopped';
     line.clear();
-    console.error('What was moved stays; when this is mended, run the same command again to go on.');
+    console.error('Data that was moved is kept. Fix the problem below and run the same command again to continue.');
     throw error;
   } finally {
     line.clear();
@@ -61,13 +61,13 @@ async function moveUntilStopped(ends: Ends): Promise<MigrationReport | 'stopped'
 
 function summaryOf({ moved, checked, differences }: MigrationReport): string {
   const { rooms, files, bytes, keys } = moved;
-  const verdict = differences.count === 0 ? 'all are the same at both ends' : `${differences.count} differ`;
+  const verdict = differences.count === 0 ? 'no differences' : `${differences.count} differences`;
   return `Moved ${rooms} rooms, ${files} files (${inBytes(bytes)}) and ${keys} keys.
 Compared ${checked.rooms} rooms, ${checked.files} files and ${checked.keys} keys: ${verdict}.`;
 }
 
-function complain({ count, first }: MigrationReport['differences']): void {
-  console.error('poproom: Not everything is the same at both ends; what was there was left as it is:');
+function reportDifferences({ count, first }: MigrationReport['differences']): void {
+  console.error('poproom: Source and target differ; existing data at the target was not changed:');
   for (const sentence of first) console.error(`  ${sentence}`);
   if (count > first.length) console.error(`  and ${count - first.length} more`);
 }

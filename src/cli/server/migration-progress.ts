@@ -1,4 +1,4 @@
-/** How far a migration is: one line that is rewritten on a terminal, now and then a line elsewhere. */
+/** The progress of a migration: one line that is rewritten on a terminal, a line every 5 seconds elsewhere. */
 import type { Progress } from '../../migration/types.ts';
 import { inBytes } from '../byte-count.ts';
 
@@ -7,7 +7,7 @@ const elsewhereEveryMs = 5000;
 
 export interface MigrationProgress {
   show(progress: Progress): void;
-  /** Makes way for what is said next. */
+  /** Removes the line. */
   clear(): void;
 }
 

@@ -1,4 +1,4 @@
-/** `poproom rooms`: shows operators the rooms of their server and removes some, also while the server runs. */
+/** `poproom rooms`: lists, shows and removes rooms for the operator, also while the server runs. */
 import { readConfig } from '../../config.ts';
 import type { RoomDirectory, RoomSummary } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -6,19 +6,19 @@ import { openRoomDirectory } from '../../engine/open.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { inBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
-import { sayDuration } from '../duration.ts';
+import { formatDuration } from '../duration.ts';
 import { Ended, missing } from '../failure.ts';
 import { print, remark } from '../output.ts';
-import { askWhether } from '../question.ts';
+import { confirm } from '../question.ts';
 import { table } from '../table.ts';
 import { UsageError } from '../usage-error.ts';
-import { mustExist } from './keys.ts';
+import { assertDataExists } from './keys.ts';
 
 const usage = 'Usage: poproom rooms list | show CODE | rm CODE…';
 const shownByDefault = 100;
 
-/** A room with the number of its devices; undefined where no server tells it. */
 interface ListedRoom extends RoomSummary {
+  /** Undefined if the server did not respond. */
   devices: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export async function rooms(input: Input): Promise<void> {
   const namesRooms = client === undefined ? codes.length > 0 : codes.length === 0;
   if (command === 'rm' && !namesRooms) throw new UsageError(whichRooms);
   const config = readConfig();
-  if (config.store === 'sqlite:') mustExist(config.dataDir);
+  if (config.store === 'sqlite:') assertDataExists(config.dataDir);
   const directory = await openRoomDirectory(config);
   try {
     if (command === 'list') await list(input, directory, { client, limit });
@@ -43,18 +43,18 @@ export async function rooms(input: Input): Promise<void> {
   }
 }
 
-const whichRooms = `Which rooms? Name their codes, or a client by --client. ${usage}`;
+const whichRooms = `Which rooms? Give their codes, or a client with --client HASH. ${usage}`;
 
-/** As people type it, or in the link of a room. */
+/** Accepts a code in any spelling, or the link of a room. */
 function readCode(text: string): RoomCode {
   const code = parseRoomCode(/\/r\/([^/?#]+)/.exec(text)?.[1] ?? text);
-  if (!code) throw new UsageError(`"${text}" is not a room code.`);
+  if (!code) throw new UsageError(`"${text}" is not a valid room code; example: 7KQ2MX`);
   return code;
 }
 
 function readClient(text: string | undefined): string | undefined {
   if (text === undefined || /^[0-9a-f]{12}$/.test(text)) return text;
-  throw new UsageError('A client is named by 12 hexadecimal digits, as "poproom rooms list" and the log show them.');
+  throw new UsageError('--client needs 12 hexadecimal digits, as shown by "poproom rooms list" and the log.');
 }
 
 function readLimit(text: string | undefined): number {
@@ -76,11 +76,11 @@ async function list(input: Input, directory: RoomDirectory, { client, limit }: S
   }
   if (input.isSet('json')) return;
   const bytes = all.reduce((sum, room) => sum + bytesOf(room), 0);
-  const hidden = all.length > listed.length ? ` The ${listed.length} largest are shown; --limit 0 shows all.` : '';
+  const hidden = all.length > listed.length ? ` Showing the ${listed.length} largest; use --limit 0 to show all.` : '';
   remark(`${count(all.length)}, ${inBytes(bytes)} of files and texts.${hidden}`);
 }
 
-/** Largest first: what an operator looks for. */
+/** Largest first. */
 async function roomsOf(directory: RoomDirectory, client: string | undefined): Promise<RoomSummary[]> {
   const all: RoomSummary[] = [];
   for await (const room of directory.list(Date.now())) {
@@ -112,7 +112,7 @@ async function remove(
   const chosen = client === undefined ? codes : (await roomsOf(directory, client)).map(({ code }) => code);
   if (chosen.length === 0) throw noSuchRoom();
   const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await askWhether(`Delete ${count(chosen.length)} for everyone?`))) throw new Ended(1);
+  if (mustAsk && !(await confirm(`Delete ${count(chosen.length)} for everyone?`))) throw new Ended(1);
   const removed = await directory.remove(chosen, Date.now());
   const outcomes = chosen.map((code, i) => {
     const outcome = removed[i] === 'expired' ? 'gone' : (removed[i] ?? 'gone');
@@ -124,7 +124,7 @@ async function remove(
 
 const sentences: Record<'removed' | 'requested' | 'gone', string> = {
   removed: 'Removed.',
-  requested: 'The server has not answered yet. It will remove the room.',
+  requested: 'The server has not confirmed the removal yet. It will remove the room.',
   gone: 'There is no such room.',
 };
 
@@ -133,7 +133,7 @@ function noSuchRoom(): Ended {
   return new Ended(missing);
 }
 
-/** With the code, anyone could read the room. */
+/** Masked, because anyone with the code can read the room. */
 function shown(input: Input, code: RoomCode): string {
   return input.isSet('reveal') ? code : `${code.slice(0, 2)}${'*'.repeat(code.length - 2)}`;
 }
@@ -180,7 +180,6 @@ function detailsOf(input: Input, room: ListedRoom): string {
   ]);
 }
 
-const age = ({ createdAt }: RoomSummary) => sayDuration(Date.now() - createdAt);
-const rest = ({ expiresAt }: RoomSummary) => sayDuration(expiresAt - Date.now());
-/** Unknown where the server did not answer. */
+const age = ({ createdAt }: RoomSummary) => formatDuration(Date.now() - createdAt);
+const rest = ({ expiresAt }: RoomSummary) => formatDuration(expiresAt - Date.now());
 const devices = ({ devices: number }: ListedRoom) => (number === undefined ? '?' : String(number));

@@ -1,4 +1,4 @@
-/** `poproom serve`: the server in the foreground, until it is onSignal to stop. */
+/** `poproom serve`: runs the server in the foreground until a signal stops it. */
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
 import { type Config, readConfig } from '../../config.ts';
@@ -8,15 +8,17 @@ import { type Running, startServer } from '../../server.ts';
 import type { Input } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 
-const lastWayOutMs = 30_000;
-/** For a slow reader of the log to take the last lines. */
-const lastLinesMs = 1000;
-const lastWordMs = 100;
-const firstAnswersMs = 50;
+const maxStopMs = 30_000;
+/** For a slow log reader to take the last lines. */
+const logFlushMs = 1000;
+const forcedLogFlushMs = 100;
+const logOpenDelayMs = 50;
 
 export async function serve({ args }: Input): Promise<void> {
   if (args.length > 0)
-    throw new UsageError(`"poproom serve" takes no "${args[0]}"; its settings are environment variables, see --help.`);
+    throw new UsageError(
+      `"poproom serve" takes no arguments, but got "${args[0]}"; use environment variables, see poproom serve --help.`,
+    );
 
   const config = readConfig();
   const log = createLog(config.logLevel);
@@ -24,8 +26,8 @@ export async function serve({ args }: Input): Promise<void> {
   const running = await startServer(config, log, { lostLogLines: log.lostLines });
   onStopSignals(stop, endNow);
   if (process.stdout.isTTY) log.print(await announcement(config, running));
-  // Whoever waits for the server to come up gets an answer before the log's writer is loaded.
-  await new Promise((resolve) => setTimeout(resolve, firstAnswersMs));
+  // Answer clients that wait for the server before loading the log writer.
+  await new Promise((resolve) => setTimeout(resolve, logOpenDelayMs));
   try {
     await log.open();
   } catch (error) {
@@ -37,7 +39,7 @@ export async function serve({ args }: Input): Promise<void> {
 
   async function stop(signal: StopSignal): Promise<void> {
     log.info({ signal }, 'stopping');
-    setTimeout(() => end(1), lastWayOutMs).unref();
+    setTimeout(() => end(1), maxStopMs).unref();
     try {
       await running.stop();
       log.info({}, 'stopped');
@@ -45,59 +47,56 @@ export async function serve({ args }: Input): Promise<void> {
       process.exitCode = 1;
       log.error({ err }, 'could not stop cleanly');
     }
-    await log.close(lastLinesMs);
-    // Otherwise it ends when the last file of an upload that was cut off is removed.
+    await log.close(logFlushMs);
+    // Otherwise the process exits when the last file of an aborted upload is removed.
     if (log.isBlocked()) end(1);
   }
 
   async function endNow(signal: StopSignal): Promise<void> {
     log.warn({ signal }, 'ended before it had stopped');
-    await log.close(lastWordMs);
+    await log.close(forcedLogFlushMs);
     end(128 + constants.signals[signal]);
   }
 
-  /** `process.exit` waits for all threads, and one that hangs in a write to the log would keep it for ever. */
+  /** `process.exit` waits for all threads, so a thread that hangs in a log write would block it forever. */
   function end(exitCode: number): void {
     if (log.isBlocked()) process.kill(process.pid, 'SIGKILL');
     process.exit(exitCode);
   }
 }
 
-/** Node would write its warnings to standard error, and wait for whoever reads that. */
+/** Node would write warnings to standard error, and block if nobody reads it. */
 function logWarnings(log: Log): void {
   process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'));
 }
 
-/** SIGHUP: the terminal is gone. */
+/** SIGHUP: the terminal was closed. */
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type StopSignal = (typeof stopSignals)[number];
 
-/** One Ctrl-C may come twice, from the terminal and from npx; a second one is one that comes later. */
-const onceMoreAfterMs = 1000;
+/** One Ctrl-C may arrive twice, from the terminal and from npx. A later one is a second Ctrl-C. */
+const repeatAfterMs = 1000;
 
-function onStopSignals(first: (signal: StopSignal) => void, onceMore: (signal: StopSignal) => void): void {
-  let since: number | undefined;
+function onStopSignals(onFirst: (signal: StopSignal) => void, onRepeated: (signal: StopSignal) => void): void {
+  let firstAt: number | undefined;
   const onSignal = (signal: StopSignal) => {
-    if (since === undefined) {
-      since = performance.now();
-      first(signal);
-    } else if (performance.now() - since > onceMoreAfterMs) onceMore(signal);
+    if (firstAt === undefined) {
+      firstAt = performance.now();
+      onFirst(signal);
+    } else if (performance.now() - firstAt > repeatAfterMs) onRepeated(signal);
   };
   for (const signal of stopSignals) process.on(signal, onSignal);
 }
 
-/** For a person at a terminal; anything else reads the log. */
+/** Shown only on a terminal. */
 async function announcement(config: Config, { port, networkUrls }: Running): Promise<string> {
-  const own = config.publicUrl ?? `http://localhost:${port}`;
+  const url = config.publicUrl ?? `http://localhost:${port}`;
   const rows = [
-    ['open', own],
-    ...networkUrls.map((url) => ['from other devices', url]),
+    ['open', url],
+    ...networkUrls.map((networkUrl) => ['from other devices', networkUrl]),
     ['rooms', config.store === 'sqlite:' ? `SQLite in ${config.dataDir}` : 'Redis'],
-    [
-      'files',
-      config.files === 'disk:' ? `on the disk in ${config.dataDir}/files` : `S3, bucket ${config.files.bucket}`,
-    ],
-    ['read the API', `${own}/docs`],
+    ['files', config.files === 'disk:' ? `${config.dataDir}/files` : `S3, bucket ${config.files.bucket}`],
+    ['API docs', `${url}/docs`],
   ];
   const table = `\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n\n`;
   const scan = config.publicUrl ?? networkUrls[0];

@@ -1,31 +1,31 @@
-/** How a live channel and a shared text talk to each other. */
+/** The interface between a live channel and a shared text. */
 import type { EditText, Join, ServerMessage } from '../../protocol/types.ts';
 import type { PoproomError } from '../error.ts';
 import type { SharedText } from './shared-text.ts';
 
-/** A live channel that has entered the room. */
+/** A live channel that has joined the room. */
 export interface TextLink {
   send(message: EditText): void;
-  /** Drops the connection and joins again. */
+  /** Closes the connection and rejoins. */
   reconnect(): void;
 }
 
 export interface TextChannel {
-  /** What a join says of the text. A text without a device id takes that of the client, and else a random one. */
+  /** Returns the fields for a join. A text without a device id uses that of the client, or a random one. */
   join(clientDeviceId: string | undefined): TextJoin;
   /** The server has admitted the session. */
   onConnected(link: TextLink): void;
-  /** Returns whether the message was an answer to an edit of the text. */
+  /** Returns whether the message was a response to an edit of the text. */
   onMessage(message: ServerMessage): boolean;
   onDisconnected(): void;
-  /** Entering failed for good, or the room has ended. */
+  /** Joining failed permanently, or the room has ended. */
   onFailed(error: PoproomError): void;
 }
 
 export type TextJoin = Pick<Join, 'version' | 'timestamp'> & {
   deviceId: string;
   edits: true;
-  /** Whether the text needs a snapshot, whatever else the channel has. */
+  /** Whether the text needs a snapshot even if the channel does not. */
   needsSnapshot: boolean;
 };
 
@@ -37,6 +37,6 @@ export function bindChannel(text: SharedText, channel: TextChannel): void {
 
 export function channelOf(text: SharedText): TextChannel {
   const channel = channels.get(text);
-  if (!channel) throw new TypeError('A text must be made by createSharedText() or room.text().');
+  if (!channel) throw new TypeError('A text must be created by createSharedText() or room.text().');
   return channel;
 }

@@ -1,9 +1,9 @@
-/** Changes that follow each other, composed when they are needed. */
+/** Collects consecutive changes, and composes them on demand. */
 import type { Changes } from '../../text/changes.ts';
 
 /**
- * Composing takes time for all that both sides changed, so adding one after the other to a single change would take
- * ever longer. Blocks of equal size are composed instead, so that each change is composed only a few times.
+ * The cost of composing grows with both sides, so adding to one ever-growing change would become slow. Composing blocks
+ * of equal size instead involves each change only a few times.
  */
 export class CollectedChanges {
   readonly #blocks: { changes: Changes; size: number }[] = [];
@@ -13,7 +13,7 @@ export class CollectedChanges {
     while (this.#hasEqualLast()) this.#joinLast();
   }
 
-  /** All of them as one; undefined when there are none. */
+  /** Returns all changes as one; undefined if there are none. */
   compose(): Changes | undefined {
     while (this.#blocks.length > 1) this.#joinLast();
     return this.#blocks[0]?.changes;

@@ -1,4 +1,4 @@
-/** A shared text: a replica of the room's text, with undo, that sends its edits over a live channel. */
+/** A shared text: a replica of the room's text with undo, which sends its edits over a live channel. */
 import { type Changes, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
 import type { TextEdit } from '../../text/edits.ts';
@@ -14,17 +14,17 @@ import type { SavedText, SharedText, TextChange, TextEvents, TextState } from '.
 import { createUndoHistory } from './undo.ts';
 
 export interface SharedTextOptions {
-  /** Orders insertions at the same position; that of the client when not said, and else a random one. */
+  /** Orders insertions at the same position. Default: that of the client, or a random one. */
   deviceId?: string | undefined;
-  /** Continues with edits that were kept over a reload. */
+  /** Continues with unconfirmed edits from `save()`, for example after a reload. */
   saved?: SavedText | undefined;
-  /** Milliseconds that only grow; for tests. */
+  /** Monotonic clock in milliseconds; for tests. */
   now?: (() => number) | undefined;
-  /** Calls back after milliseconds, and returns how to cancel that; for tests. */
+  /** Runs a callback after a delay, and returns a function that cancels it; for tests. */
   schedule?: ((callback: () => void, ms: number) => () => void) | undefined;
 }
 
-/** A text that is not connected yet: `room.live({ text })` connects it. */
+/** Creates a text without a connection. `room.live({ text })` connects it. */
 export function createSharedText(options: SharedTextOptions = {}): SharedText {
   const { saved, now = () => performance.now(), schedule = scheduleTimeout } = options;
   const replica = new Replica(saved);
@@ -34,7 +34,7 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
   const waiters = new Set<PromiseWithResolvers<void>>();
   let deviceId = saved?.deviceId ?? options.deviceId;
   let refusal: PoproomError | undefined;
-  /** Why the server will not confirm anything more, until the text is connected again. */
+  /** Why the server cannot confirm edits until the text is connected again. */
   let failure: PoproomError | undefined;
   let isClosed = false;
   let announced = describeState();
@@ -207,7 +207,7 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
   return text;
 }
 
-/** Names for edits that no other text object uses. */
+/** Generates refs that no other text object uses. */
 function createRefs(): () => string {
   const prefix = randomId();
   let count = 0;

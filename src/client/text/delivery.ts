@@ -1,24 +1,24 @@
-/** Sends the pending edits: one at a time, not too often, and again where no answer came. */
+/** Sends pending edits: one at a time, at a limited rate, and again if no response arrived. */
 import { maxEdits } from '../../protocol/fields.ts';
 import { toEdits } from '../../text/changes.ts';
 import type { TextLink } from './channel.ts';
 import type { Replica } from './replica.ts';
 
-/** The server takes 20 messages a second. */
+/** The server accepts 20 messages per second. */
 const minIntervalMs = 100;
 
 export interface Clock {
   now: () => number;
-  /** Calls back after a time; returns how to cancel that. */
+  /** Runs a callback after a delay, and returns a function that cancels it. */
   schedule: (callback: () => void, ms: number) => () => void;
 }
 
 /**
  * - `offline`: there is no connection;
- * - `ready`: an edit is sent as soon as there is one;
- * - `in-flight`: an edit was sent on this connection and is not answered;
- * - `waiting`: until a timer fires, since the last edit was just sent or was refused for a while;
- * - `refused`: until the next edit, since the last one was refused for good.
+ * - `ready`: the next edit is sent immediately;
+ * - `in-flight`: an edit was sent on this connection and is not answered yet;
+ * - `waiting`: until a timer fires, because the last edit was just sent or was refused temporarily;
+ * - `refused`: until the next edit, because the last one was refused permanently.
  */
 type DeliveryState =
   | { name: 'offline' }
@@ -29,7 +29,7 @@ type DeliveryState =
 
 export interface Delivery {
   readonly isOnline: boolean;
-  /** Whether the last edit was refused and is not on its way again. */
+  /** Whether the last edit was refused and has not been sent again yet. */
   readonly isRefused: boolean;
   onConnected(link: TextLink): void;
   onDisconnected(): void;
@@ -37,9 +37,9 @@ export interface Delivery {
   onPendingChanged(): void;
   /** A new edit was made here. */
   onEdited(): void;
-  /** The edit in flight was refused; without a time, until the next edit. */
+  /** The edit in flight was refused; without a delay, it waits for the next edit. */
   onRefused(retryAfterMs: number | undefined): void;
-  /** The edit in flight is to be sent again for the text that is confirmed now. */
+  /** Sends the edit in flight again, based on the text that is confirmed now. */
   sendAgain(): void;
   flush(): void;
   reconnect(): void;

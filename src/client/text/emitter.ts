@@ -1,9 +1,9 @@
-/** Tells listeners of events, each event to all of them before the next. */
+/** Notifies listeners of events. All listeners receive an event before the next one. */
 
 type Arguments<L> = L extends (...args: infer A) => void ? A : never;
 
 export interface Emitter<E> {
-  /** Returns how to stop listening. */
+  /** Returns a function that removes the listener. */
   on<K extends keyof E>(event: K, listener: E[K]): () => void;
   emit<K extends keyof E>(event: K, ...args: Arguments<E[K]>): void;
 }
@@ -13,7 +13,7 @@ export function createEmitter<E>(): Emitter<E> {
   const queue: (() => void)[] = [];
   let isDraining = false;
 
-  /** An event that a listener causes waits until all have received the one before. */
+  /** An event that a listener emits waits until all listeners have received the current one. */
   function drain(): void {
     if (isDraining) return;
     isDraining = true;
@@ -41,7 +41,7 @@ export function createEmitter<E>(): Emitter<E> {
   };
 }
 
-/** An error of a listener is reported, and must not stop the text half-way. */
+/** Reports the error of a listener as uncaught, without interrupting the text. */
 function callSafely(call: () => void): void {
   try {
     call();

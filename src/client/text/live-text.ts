@@ -1,15 +1,15 @@
-/** A shared text with a live channel of its own. */
+/** A shared text with its own live channel. */
 import type { Ended, LiveOptions, LiveRoom } from '../live.ts';
 import { createSharedText, type SharedTextOptions } from './create-shared-text.ts';
 import type { SharedText } from './shared-text.ts';
 
 export interface LiveTextOptions extends Omit<SharedTextOptions, 'deviceId'> {
-  /** Leaves the room, as `close()` does. */
+  /** Leaves the room when it aborts, as `close()` does. */
   signal?: AbortSignal | undefined;
 }
 
 export interface LiveText extends SharedText {
-  /** Why the text is not followed any more; rejects with why the room could not be joined. */
+  /** Resolves with the reason why the channel ended. Rejects if the room could not be joined. */
   readonly ended: Promise<Ended>;
 }
 
@@ -32,12 +32,12 @@ export function createRoomText(
     signal?.removeEventListener('abort', close);
     closeText();
   });
-  // A program that does not ask for the end must not fail on it.
+  // Avoids an unhandled rejection in programs that do not use `ended`.
   ended.catch(() => undefined);
   return Object.assign(text, { ended, close });
 }
 
-/** The text takes what it needs from the channel; the events are only passed over. */
+/** Runs the channel. The text receives its messages separately. */
 async function follow(live: LiveRoom): Promise<Ended> {
   const events = live[Symbol.asyncIterator]();
   for (;;) {

@@ -1,9 +1,9 @@
-/** Edits as a program makes them, turned into edits that every replica can apply. */
+/** Turns the edits of a program into edits that every replica can apply. */
 import { cutsPair, findProblem, type TextEdit } from '../../text/edits.ts';
 
 /**
- * Without edits that change nothing, adjacent ones joined, and well-formed: an edit that cuts a surrogate pair is
- * widened to the whole pair. Throws a RangeError for positions that the text does not have.
+ * Drops edits without effect, joins adjacent ones, and widens an edit that splits a surrogate pair to the whole pair.
+ * Throws a RangeError for positions outside the text.
  */
 export function toLocalEdits(edits: readonly TextEdit[], text: string): TextEdit[] {
   checkPositions(edits, text.length);
@@ -18,7 +18,8 @@ function checkPositions(edits: readonly TextEdit[], length: number): void {
   const found = findProblem(ranges, length);
   if (found?.problem === 'overlapping') throw new RangeError('Edits must be in ascending order and must not overlap.');
   const wrong = misfit ?? (found && ranges[found.index]);
-  if (wrong) throw new RangeError(`${wrong.from} to ${wrong.to} is not a range of a text of ${length} code units.`);
+  if (wrong)
+    throw new RangeError(`${wrong.from} to ${wrong.to} is not a valid range in a text of ${length} code units.`);
 }
 
 function joinAdjacent(edits: readonly TextEdit[]): TextEdit[] {
@@ -31,7 +32,7 @@ function joinAdjacent(edits: readonly TextEdit[]): TextEdit[] {
   return joined;
 }
 
-/** With the kept half of a pair that it would cut, so that the whole becomes one well-formed edit. */
+/** Includes the other half of a surrogate pair that the edit would split. */
 function widen({ from, to, insert }: TextEdit, text: string): TextEdit {
   const start = cutsPair(text, from) ? from - 1 : from;
   const end = cutsPair(text, to) ? to + 1 : to;

@@ -1,16 +1,16 @@
-/** The edits of this device that the server has not confirmed: the states they are in, and what leads between them. */
+/** The edits of this device that the server has not confirmed, as a state machine. */
 import { type Changes, normalize, rebase } from '../../text/changes.ts';
 
 /** An edit that may have reached the server. It is never composed with another, and keeps its ref until confirmed. */
 export interface SentEdit {
   readonly ref: string;
-  /** Of the newest confirmed text. */
+  /** Based on the newest confirmed text. */
   readonly changes: Changes;
-  /** Whether the server surely rebases it to the same changes; if not, the log tells what it stored. */
+  /** Whether the server certainly stores these changes. If not, only the log shows what it stored. */
   readonly isExact: boolean;
 }
 
-/** `buffer` has the edits after the sent one. It has not left this device. */
+/** `buffer` contains the edits after the sent one, which have not been sent. */
 export type Pending =
   | { readonly state: 'synchronized'; readonly sent: undefined; readonly buffer: undefined }
   | { readonly state: 'unsent'; readonly sent: undefined; readonly buffer: Changes }
@@ -35,13 +35,13 @@ export const onEdited = ({ sent, buffer }: Pending, changes: Changes): Pending =
 
 /** The buffer is about to be sent. */
 export function onSent({ sent, buffer }: Pending, ref: string): Pending {
-  if (sent || !buffer) throw new Error('Only a buffer without an edit before it can be sent.');
+  if (sent || !buffer) throw new Error('Only a buffer without an edit in flight can be sent.');
   return pendingOf({ ref, changes: normalize(buffer), isExact: true }, undefined);
 }
 
 /**
- * The sent edit is about to be sent again, for the text that is confirmed now. Where that changes its form, the server
- * may have rebased the earlier one to other changes.
+ * The sent edit is about to be sent again, based on the text that is confirmed now. If that changes its form, the server
+ * may have stored the earlier form as different changes.
  */
 export function onSentAgain({ sent, buffer }: Pending): Pending {
   if (!sent) throw new Error('There is no edit to send again.');
@@ -52,10 +52,10 @@ export function onSentAgain({ sent, buffer }: Pending): Pending {
 /** The server stored the sent edit. */
 export const onConfirmed = ({ buffer }: Pending): Pending => pendingOf(undefined, buffer);
 
-/** The server refused the sent edit for good: nothing of it was stored. */
+/** The server refused the sent edit permanently, and stored nothing of it. */
 export const onRefused = ({ sent, buffer }: Pending): Pending => pendingOf(undefined, compose(sent?.changes, buffer));
 
-/** The confirmed text changed. Returns that change for the text with the pending edits, too. */
+/** The confirmed text changed. Also returns the change rebased over the pending edits. */
 export function onRemoteChange(
   { sent, buffer }: Pending,
   changes: Changes,

@@ -1,13 +1,13 @@
-/** Takes the messages of the live channel into a replica. */
+/** Applies the messages of the live channel to a replica. */
 import type { Problem, RoomText, ServerMessage, TextEdited, Written } from '../../protocol/types.ts';
 import type { Changes } from '../../text/changes.ts';
 import type { PoproomError } from '../error.ts';
-import { errorIn } from '../writes.ts';
+import { toError } from '../writes.ts';
 import type { Delivery } from './delivery.ts';
 import type { Replica } from './replica.ts';
 
-/** Nothing of an edit with such an answer was stored, and the same edit would be refused again. */
-const definiteRefusals: ReadonlySet<string> = new Set(['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED']);
+/** Nothing of the edit was stored, and the same edit would be refused again. */
+const permanentRefusals: ReadonlySet<string> = new Set(['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED']);
 const defaultRetrySeconds = 10;
 const maxRetrySeconds = 3600;
 
@@ -15,7 +15,7 @@ export interface ReceiverDeps {
   replica: Replica;
   delivery: Delivery;
   deviceId: () => string;
-  /** The value changed, by a device where it is known; the changes may be empty. */
+  /** The value changed, by `author` if known. The changes may be empty. */
   onRemoteChange: (changes: Changes, author?: string) => void;
   /** The server stored the edit that was sent. */
   onConfirmed: () => void;
@@ -23,11 +23,11 @@ export interface ReceiverDeps {
 }
 
 export interface Receiver {
-  /** Whether this replica has to join again before it can send anything. */
+  /** Whether this replica must rejoin before it can send edits. */
   readonly isOutOfSync: boolean;
-  /** The channel is about to join again; returns whether it must ask for a snapshot. */
+  /** The channel is about to join. Returns whether it must request a snapshot. */
   onJoin(): boolean;
-  /** Returns whether the message was an answer to an edit of this replica. */
+  /** Returns whether the message was a response to an edit of this replica. */
   receive(message: ServerMessage): boolean;
 }
 
@@ -36,13 +36,13 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   let isOutOfSync = false;
   let needsSnapshot = false;
 
-  /** Joins again: the server sends the edits since the version that this replica has, or a snapshot. */
+  /** Rejoins: the server sends the edits since the version of this replica, or a snapshot. */
   function resynchronize(): void {
     isOutOfSync = true;
     delivery.reconnect();
   }
 
-  function askForSnapshot(): void {
+  function requestSnapshot(): void {
     needsSnapshot = true;
     resynchronize();
   }
@@ -64,10 +64,10 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     const changes = apply(() => (isConfirmation ? replica.confirmAs(message) : replica.receive(message, deviceId())));
     if (changes && isConfirmation) onConfirmed();
     if (changes) onRemoteChange(changes, isConfirmation ? undefined : message.deviceId);
-    else askForSnapshot();
+    else requestSnapshot();
   }
 
-  /** The answer to an earlier connection was lost, and the log tells that the edit was stored. */
+  /** The response was lost with an earlier connection, but the log shows that the edit was stored. */
   const isOwn = (message: TextEdited) => message.deviceId === deviceId() && isOfSent(message.ref);
   const isOfSent = (ref: string | undefined) => ref !== undefined && ref === replica.pending.sent?.ref;
 
@@ -75,31 +75,31 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     if (version > replica.version && !isExactlyNext(ref, version)) {
       resynchronize();
     } else if (isOfSent(ref)) {
-      // A snapshot that has this version has had the edit already.
+      // A snapshot of this version already contains the edit.
       const changes = version <= replica.version ? replica.dropSent() : replica.confirm(version, timestamp);
       onConfirmed();
       onRemoteChange(changes);
     }
   }
 
-  /** If not, only the log tells which edits there were before, and in which form this one was stored. */
+  /** If not, only the log shows the edits before it, and the form in which it was stored. */
   const isExactlyNext = (ref: string | undefined, version: number) =>
     isOfSent(ref) && replica.pending.sent?.isExact && version === replica.version + 1;
 
   function onError(message: Problem): void {
     if (!isOfSent(message.ref)) return;
-    const error = errorIn(message);
+    const error = toError(message);
     if (error.code !== 'VERSION_CONFLICT') refuse(error);
-    else if (replica.pending.sent?.isExact) askForSnapshot();
-    // It was for the version before a snapshot that has come since.
+    else if (replica.pending.sent?.isExact) requestSnapshot();
+    // The edit was based on the version before a snapshot that has arrived since.
     else delivery.sendAgain();
   }
 
   function refuse(error: PoproomError): void {
-    const isDefinite = definiteRefusals.has(error.code);
+    const isPermanent = permanentRefusals.has(error.code);
     const seconds = Math.min(error.retryAfter ?? defaultRetrySeconds, maxRetrySeconds);
-    delivery.onRefused(isDefinite ? undefined : seconds * 1000);
-    if (isDefinite) replica.refuse();
+    delivery.onRefused(isPermanent ? undefined : seconds * 1000);
+    if (isPermanent) replica.refuse();
     onRefused(error);
   }
 
@@ -125,7 +125,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   };
 }
 
-/** Undefined where the edits are not valid for the text: then this replica and the server differ. */
+/** Returns undefined if the edits are invalid for the text, which means that this replica differs from the server. */
 function apply(change: () => Changes): Changes | undefined {
   try {
     return change();

@@ -1,4 +1,4 @@
-/** This device's copy of the text: what the server has confirmed, the pending edits over it, and the value of both. */
+/** This device's copy of the text: the confirmed text, the pending edits, and the value with both. */
 import type { RoomText } from '../../protocol/types.ts';
 import { type Changes, noChanges, toChanges, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
@@ -18,7 +18,7 @@ import {
 import type { SavedText } from './shared-text.ts';
 import { survives } from './stored-edit.ts';
 
-/** An entry of the log, as the server sends it. */
+/** An entry of the server's log. */
 export interface LoggedEdit {
   version: number;
   timestamp: string;
@@ -26,7 +26,7 @@ export interface LoggedEdit {
   deviceId?: string | undefined;
 }
 
-/** Before the first text was received. */
+/** Before the first text is received. */
 const noVersion = -1;
 
 export class Replica {
@@ -77,8 +77,8 @@ export class Replica {
   }
 
   /**
-   * Takes the edit to be sent: one that was sent before, or else the buffer. With more changes than one message may
-   * have, the buffer becomes one range. An edit that others left nothing of need not be sent again.
+   * Returns the edit to send: the one that was sent before, or the buffer. A buffer with too many changes for one message
+   * becomes a single range. An edit whose effect others have removed is dropped.
    */
   takeUnconfirmed(nextRef: () => string, maxEdits: number): SentEdit | undefined {
     if (this.#pending.sent?.changes.empty) this.#pending = onConfirmed(this.#pending);
@@ -89,7 +89,7 @@ export class Replica {
     return this.#pending.sent;
   }
 
-  /** The next entry of the log, made elsewhere. Returns how the value changed. */
+  /** Applies the next entry of the log, from another device. Returns how the value changed. */
   receive({ version, timestamp, edits, deviceId }: LoggedEdit, ownDevice: string): Changes {
     const changes = toChanges(edits, this.#confirmed.length);
     const theirs = this.#rebase(changes, insertsBefore(ownDevice, deviceId));
@@ -117,19 +117,19 @@ export class Replica {
     return theirs;
   }
 
-  /** The confirmed text has had the sent edit already, so it is taken out of the pending ones. */
+  /** The confirmed text already contains the sent edit, which is no longer pending. */
   dropSent(): Changes {
     return this.#replaceSent(this.#confirmed, this.#differenceFromSent(this.#confirmed));
   }
 
-  /** Nothing of the sent edit was stored; it will be sent in another one. */
+  /** Nothing of the sent edit was stored. It becomes part of the next one. */
   refuse(): void {
     this.#pending = onRefused(this.#pending);
   }
 
   /**
-   * A whole text, without the edits that led to it: the difference takes their place. Whether the sent edit is among
-   * them is decided by whether the text still has most of what it inserted. Returns how the value changed.
+   * Loads a whole text without its edits, which are replaced by a diff. The sent edit counts as stored if the text still
+   * has most of what it inserted. Returns how the value changed.
    */
   load({ content, version, timestamp }: RoomText): Changes {
     const isFirst = !this.isLoaded;
@@ -146,7 +146,7 @@ export class Replica {
     return survives(sent.changes, changes) ? this.#replaceSent(TextDocument.of(content), changes) : undefined;
   }
 
-  /** What was typed before the first text goes after it, as if it had been appended. */
+  /** Edits made before the first text arrived go after it, as if appended. */
   #mergeTheirs(content: string, mineFirst: boolean): Changes {
     const changes = toChanges(diffTexts(this.#confirmed.toString(), content), this.#confirmed.length);
     const theirs = this.#rebase(changes, mineFirst);
@@ -156,7 +156,7 @@ export class Replica {
     return theirs;
   }
 
-  /** What to keep over a reload; undefined when nothing is pending. */
+  /** Returns the state to keep across a reload; undefined if nothing is pending. */
   save(deviceId: string): SavedText | undefined {
     const { sent, buffer } = this.#pending;
     if (!sent && !buffer) return undefined;
@@ -180,7 +180,7 @@ export class Replica {
     return toChanges(diffTexts(expected, stored.toString()), expected.length);
   }
 
-  /** Confirms a text that differs by these changes from the one with the sent edit. */
+  /** Confirms a text that differs from the one with the sent edit by these changes. */
   #replaceSent(stored: TextDocument, difference: Changes): Changes {
     this.#confirmed = stored;
     this.#pending = onConfirmed(this.#pending);
@@ -195,7 +195,7 @@ export class Replica {
   }
 }
 
-/** As one range, where there are more changes than allowed. */
+/** Merges the changes into one range if there are more than allowed. */
 function limitChanges(changes: Changes, after: string, maxEdits: number): Changes {
   const edits = toEdits(changes);
   const [first, last] = [edits[0], edits.at(-1)];

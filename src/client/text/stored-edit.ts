@@ -1,7 +1,7 @@
-/** Guesses whether an edit whose answer was lost is in a text, where the log that would tell is not there any more. */
+/** Guesses whether a text contains an edit whose response was lost, if the log no longer shows it. */
 import type { Changes } from '../../text/changes.ts';
 
-/** Whether more than half of what an edit inserted is left after a change of the text that it made. */
+/** Whether more than half of what an edit inserted is left after a later change. */
 export function survives(edit: Changes, change: Changes): boolean {
   const removed: { from: number; to: number }[] = [];
   change.iterChangedRanges((from, to) => removed.push({ from, to }));

@@ -1,11 +1,11 @@
-/** Undo and redo of the edits made here, which stay valid while others edit the text. */
+/** Undo and redo of local edits, which stay valid while others edit the text. */
 import { type Changes, rebase, toChanges, toEdits } from '../../text/changes.ts';
 import { invertEdits, lengthAfter, type TextEdit } from '../../text/edits.ts';
 import { CollectedChanges } from './collected-changes.ts';
 import { startRun, type TypingRun } from './typing-run.ts';
 
 const maxGroups = 200;
-/** Of removed text, in UTF-16 code units. The last group is kept whatever its size. */
+/** In UTF-16 code units of removed text. The last group is kept whatever its size. */
 const maxLength = 4 * 1024 * 1024;
 
 export interface UndoHistory {
@@ -13,7 +13,7 @@ export interface UndoHistory {
   readonly canRedo: boolean;
   /** Edits were made here, on the text `before`. */
   record(edits: readonly TextEdit[], before: string): void;
-  /** Takes the edits that take back the last group. The caller applies them to `value`. */
+  /** Pops the last group, and returns the edits that revert it. The caller applies them to `value`. */
   undo(value: string): TextEdit[] | undefined;
   redo(value: string): TextEdit[] | undefined;
   endGroup(): void;
@@ -62,7 +62,7 @@ export function createUndoHistory(now: () => number): UndoHistory {
 
     onRemoteChange(changes) {
       if (changes.empty) return;
-      run = run?.moveOver(changes);
+      run = run?.rebase(changes);
       undoable.onRemoteChange(changes);
       redoable.onRemoteChange(changes);
     },
@@ -73,7 +73,7 @@ const inverseOf = (edits: readonly TextEdit[], before: string): Changes =>
   toChanges(invertEdits(edits, before), lengthAfter(before.length, edits));
 
 interface Group {
-  /** Takes the group back, on the text right after it. */
+  /** Reverts the group, based on the text right after it. */
   inverse: Changes;
   /** What others changed between the group before and this one, rebased over everything undone since. */
   remoteBefore: CollectedChanges;
@@ -81,7 +81,7 @@ interface Group {
 
 type Branch = ReturnType<typeof createBranch>;
 
-/** A stack of groups. Remote changes are only collected over the last one; a group is rebased when it is needed. */
+/** A stack of groups. Remote changes are collected above the last group, which is rebased on demand. */
 function createBranch() {
   const groups: Group[] = [];
   /** What others changed since the last group. */
@@ -99,7 +99,7 @@ function createBranch() {
     return last;
   }
 
-  /** The last group of which others left something. */
+  /** Returns the last group that still has an effect. */
   function lastEffective(): Group | undefined {
     let last = rebaseLast();
     while (last?.inverse.empty) {

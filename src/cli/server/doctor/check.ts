@@ -1,25 +1,25 @@
-/** One thing to look at. */
+/** One check of `poproom doctor`. */
 import type { Config, Inspection } from '../../../config.ts';
 import type { Finding } from './finding.ts';
 
-export interface Patient {
+export interface DoctorContext {
   settings: Inspection;
-  /** Where people reach the server: as was said, as the settings say, or on this machine. */
-  address: Address | undefined;
+  /** Where clients reach the server: from --url, from the settings, or on this machine. */
+  address: ServerAddress | undefined;
   apiKey: string | undefined;
 }
 
-export interface Address {
+export interface ServerAddress {
   url: string;
   from: '--url' | 'POPROOM_PUBLIC_URL' | 'PORT';
 }
 
-/** Nothing where it does not apply. */
-export type Look = (config: Config, patient: Patient) => Promise<readonly Finding[]> | readonly Finding[];
+/** Returns no findings if the check does not apply. */
+export type RunCheck = (config: Config, context: DoctorContext) => Promise<readonly Finding[]> | readonly Finding[];
 
 export interface Check {
   name: string;
-  /** Settings without which there is nothing to look at; where one of them cannot be, that is told already. */
+  /** Required settings. The check is skipped if one is invalid, which is reported separately. */
   needs: readonly (keyof Config)[];
-  look: Look;
+  run: RunCheck;
 }

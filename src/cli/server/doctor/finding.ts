@@ -1,17 +1,17 @@
-/** What a look at one thing finds: whether it is well, and how to mend it where it is not. */
+/** The result of a check: a verdict, and how to fix a problem. */
 export type Verdict = 'ok' | 'warning' | 'bad';
 
 export interface Finding {
-  /** Where a look at one thing finds something about another. */
+  /** Set if the finding belongs to another check than the one that ran. */
   check?: string;
   verdict: Verdict;
   /** One sentence. */
   found: string;
-  mend?: string;
+  fix?: string;
 }
 
 export const ok = (found: string): Finding => ({ verdict: 'ok', found });
-export const warning = (found: string, mend: string): Finding => ({ verdict: 'warning', found, mend });
-export const bad = (found: string, mend: string): Finding => ({ verdict: 'bad', found, mend });
+export const warning = (found: string, fix: string): Finding => ({ verdict: 'warning', found, fix });
+export const bad = (found: string, fix: string): Finding => ({ verdict: 'bad', found, fix });
 
-export const about = (check: string, finding: Finding): Finding => ({ check, ...finding });
+export const forCheck = (check: string, finding: Finding): Finding => ({ check, ...finding });

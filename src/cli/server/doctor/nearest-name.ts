@@ -1,6 +1,6 @@
-/** What someone may have meant. */
+/** Suggests a name for a misspelled one. */
 
-/** The name with the fewest letters to change; undefined where none is near. */
+/** Returns the name with the smallest edit distance, or undefined if none is close. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
@@ -9,7 +9,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return nearest?.candidate;
 }
 
-/** Of Levenshtein: letters to add, to drop or to replace. */
+/** Levenshtein distance. */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...one].entries()) {

@@ -1,45 +1,45 @@
-/** Whether the server knows who is behind the proxy, and does not believe whoever says so. */
+/** Checks that the server sees the addresses of clients behind a proxy, and does not accept forged ones. */
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../../../config.ts';
 import { bad, type Finding, ok } from './finding.ts';
 
-/** From the range that is kept for examples: nobody has it, so its limit is untouched. */
-const forged = () => `203.0.113.${1 + Math.floor(Math.random() * 254)}`;
+/** From the range reserved for documentation: no client has it, so its limit is unused. */
+const forgedAddress = () => `203.0.113.${1 + Math.floor(Math.random() * 254)}`;
 
-export async function aboutProxy(url: string, answer: Response, config: Partial<Config>): Promise<Finding[]> {
+export async function checkProxy(url: string, response: Response, config: Partial<Config>): Promise<Finding[]> {
   const { trustedProxies } = config;
   if (!trustedProxies) return [];
-  const isBelieved = await believes(url, forged());
-  if (isBelieved && !isTrustedHere(trustedProxies)) {
-    const what = 'The server believes any X-Forwarded-For that a client sends, so no limit holds.';
-    return [bad(what, 'Let the proxy set or extend that header, and list in POPROOM_TRUSTED_PROXIES nothing else.')];
+  const isForgeable = await acceptsForged(url, forgedAddress());
+  if (isForgeable && !isLocalTrusted(trustedProxies)) {
+    const found = 'The server accepts any X-Forwarded-For that a client sends, so clients can evade all limits.';
+    return [bad(found, 'Make the proxy set or extend that header, and list only proxies in POPROOM_TRUSTED_PROXIES.')];
   }
-  if (!isProxied(url, answer)) return [];
-  if (trustedProxies.rules.length > 0) return [ok('There is a proxy, and it is said which ones to trust.')];
-  const what = 'There is a proxy, and POPROOM_TRUSTED_PROXIES is not set: all people behind it share one limit.';
-  return [bad(what, 'Set POPROOM_TRUSTED_PROXIES to the address that the proxy connects from.')];
+  if (!isProxied(url, response)) return [];
+  if (trustedProxies.rules.length > 0) return [ok('There is a proxy, and POPROOM_TRUSTED_PROXIES is set.')];
+  const found = 'There is a proxy, but POPROOM_TRUSTED_PROXIES is not set: all clients behind it share one limit.';
+  return [bad(found, 'Set POPROOM_TRUSTED_PROXIES to the address that the proxy connects from.')];
 }
 
-/** Asks for what counts for no limit, but tells it: that of someone new is whole, ours is not any more. */
-async function believes(url: string, address: string): Promise<boolean> {
-  const isWhole = async (headers: Record<string, string>) => {
-    const answer = await fetch(`${url}/livez`, { headers, signal: AbortSignal.timeout(10_000) });
-    const [limit, left] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining'].map((name) => answer.headers.get(name));
-    return limit !== null && limit === left;
+/** Compares limits on /livez, which does not count as a request: a new client has all requests left, we do not. */
+async function acceptsForged(url: string, address: string): Promise<boolean> {
+  const isUnused = async (headers: Record<string, string>) => {
+    const response = await fetch(`${url}/livez`, { headers, signal: AbortSignal.timeout(10_000) });
+    const [limit, remaining] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining'].map((name) => response.headers.get(name));
+    return limit !== null && limit === remaining;
   };
   try {
-    return !(await isWhole({})) && (await isWhole({ 'X-Forwarded-For': address }));
+    return !(await isUnused({})) && (await isUnused({ 'X-Forwarded-For': address }));
   } catch {
     return false;
   }
 }
 
-/** Whom the server trusts may say anything: seen from there, all is well. */
-function isTrustedHere(proxies: Config['trustedProxies']): boolean {
+/** If the server trusts this machine as a proxy, it rightly accepts our header. */
+function isLocalTrusted(proxies: Config['trustedProxies']): boolean {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return own.some(({ address, family }) => proxies.check(address, family === 'IPv6' ? 'ipv6' : 'ipv4'));
 }
 
-/** The server itself speaks no TLS, and does not say what it is. */
+/** The server itself does not use TLS, and sends neither header. */
 const isProxied = (url: string, { headers }: Response) =>
   url.startsWith('https:') || headers.has('Via') || headers.has('Server');

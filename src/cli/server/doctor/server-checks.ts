@@ -1,78 +1,75 @@
-/** The server itself, as people reach it: whether it answers, and whether all that it needs comes through. */
+/** Checks a running server over HTTP, as clients reach it. */
 import type { Readiness } from '../../../protocol/types.ts';
-import type { Address, Check, Look } from './check.ts';
-import { clockFinding } from './clock.ts';
-import { about, bad, type Finding, ok, warning } from './finding.ts';
-import { aboutProxy } from './proxy-check.ts';
-import { tryRoom } from './room-trial.ts';
+import type { Check, RunCheck, ServerAddress } from './check.ts';
+import { clockFinding } from './clock-check.ts';
+import { bad, type Finding, forCheck, ok, warning } from './finding.ts';
+import { checkProxy } from './proxy-check.ts';
+import { checkRoom } from './room-check.ts';
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
-/** What can be told of an answering server needs several requests, in this order. */
-const server: Look = async (_config, { address, apiKey, settings: { config } }) => {
+/** Sends several requests in this order. */
+const server: RunCheck = async (_config, { address, apiKey, settings: { config } }) => {
   if (!address) return [];
   const before = Date.now();
-  const answer = await ask(`${address.url}/readyz`);
+  const response = await get(`${address.url}/readyz`);
   const after = Date.now();
-  if (answer === undefined) return [nobodyThere(address)];
-  const readiness = await readinessIn(answer);
-  if (!readiness) return [someoneElse(address)];
+  if (response === undefined) return [noResponse(address)];
+  const readiness = await parseReadiness(response);
+  if (!readiness) return [notPoproom(address)];
   return [
-    aboutReadiness(address, readiness),
-    ...aboutClock(answer, before, after),
-    about('cache', await aboutCache(address.url)),
-    ...(await tryRoom(address.url, apiKey, config)),
-    ...(await aboutProxy(address.url, answer, config)).map((finding) => about('proxy', finding)),
-    ...(await aboutMetrics(address)),
+    readinessFinding(address, readiness),
+    ...checkClock(response, before, after),
+    forCheck('cache', await checkCache(address.url)),
+    ...(await checkRoom(address.url, apiKey, config)),
+    ...(await checkProxy(address.url, response, config)).map((finding) => forCheck('proxy', finding)),
+    ...(await checkMetrics(address)),
   ];
 };
 
-const ask = (url: string) => fetch(url, { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined);
+const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
 
-function nobodyThere({ url, from }: Address): Finding {
-  if (from === 'PORT') return ok(`No server runs at ${url}; what shows only when one does was not looked at.`);
-  const mend = 'Start the server, and look at the name, the certificate and the proxy.';
-  const what = `Nothing answers at ${url}.`;
-  return from === '--url' ? bad(what, mend) : warning(what, mend);
+function noResponse({ url, from }: ServerAddress): Finding {
+  if (from === 'PORT') return ok(`No server is running at ${url}; checks of a running server were skipped.`);
+  const fix = 'Start the server, and check the host name, the certificate and the proxy.';
+  const found = `No response from ${url}.`;
+  return from === '--url' ? bad(found, fix) : warning(found, fix);
 }
 
-function someoneElse({ url, from }: Address): Finding {
-  const mend = from === 'PORT' ? 'Choose another PORT.' : 'Look at the name, and at where the proxy sends requests.';
-  return bad(`What answers at ${url} is no Poproom.`, mend);
+function notPoproom({ url, from }: ServerAddress): Finding {
+  const fix = from === 'PORT' ? 'Choose another PORT.' : 'Check the host name and the target of the proxy.';
+  return bad(`The server at ${url} is not a Poproom server.`, fix);
 }
 
-async function readinessIn(answer: Response): Promise<Readiness | undefined> {
-  const body = (await answer.json().catch(() => undefined)) as Partial<Readiness> | undefined;
+async function parseReadiness(response: Response): Promise<Readiness | undefined> {
+  const body = (await response.json().catch(() => undefined)) as Partial<Readiness> | undefined;
   return typeof body?.checks === 'object' ? (body as Readiness) : undefined;
 }
 
-function aboutReadiness({ url }: Address, { checks }: Readiness): Finding {
-  const wrong = Object.entries(checks).filter(([, verdict]) => verdict !== 'ok');
-  if (wrong.length === 0) return ok(`The server at ${url} is ready.`);
-  const said = wrong.map(([name, verdict]) => `${name} ${verdict}`).join(', ');
-  return bad(`The server at ${url} is not ready: ${said}.`, 'Its log says more; so do the lines above.');
+function readinessFinding({ url }: ServerAddress, { checks }: Readiness): Finding {
+  const failing = Object.entries(checks).filter(([, verdict]) => verdict !== 'ok');
+  if (failing.length === 0) return ok(`The server at ${url} is ready.`);
+  const list = failing.map(([name, verdict]) => `${name} ${verdict}`).join(', ');
+  return bad(`The server at ${url} is not ready: ${list}.`, 'Check its log, and the other findings.');
 }
 
-/** The header is of whole seconds. */
-function aboutClock(answer: Response, before: number, after: number): Finding[] {
-  const theirs = Date.parse(answer.headers.get('Date') ?? '') + 500;
+/** The Date header has whole seconds, so half a second is added. */
+function checkClock(response: Response, before: number, after: number): Finding[] {
+  const theirs = Date.parse(response.headers.get('Date') ?? '') + 500;
   return Number.isNaN(theirs) ? [] : [clockFinding('the server', { theirs, before, after })];
 }
 
-/** Two answers that are the same one come from something that keeps them. */
-async function aboutCache(url: string): Promise<Finding> {
-  const [one, other] = [await ask(`${url}/api/health`), await ask(`${url}/api/health`)];
-  const id = (answer: Response | undefined) => answer?.headers.get('X-Request-Id') ?? Math.random();
-  if (!other?.headers.has('Age') && id(one) !== id(other)) return ok('Answers come fresh from the server.');
-  return bad(
-    'Something on the way keeps answers and gives them out again.',
-    'Switch off caching for /api; every answer says Cache-Control: no-store.',
-  );
+/** The same request id twice means that a cache repeated the response. */
+async function checkCache(url: string): Promise<Finding> {
+  const [first, second] = [await get(`${url}/api/health`), await get(`${url}/api/health`)];
+  const id = (response: Response | undefined) => response?.headers.get('X-Request-Id') ?? Math.random();
+  if (!second?.headers.has('Age') && id(first) !== id(second)) return ok('Responses are not cached.');
+  return bad('A proxy caches API responses.', 'Disable caching for /api; every response has Cache-Control: no-store.');
 }
 
-async function aboutMetrics({ url, from }: Address): Promise<Finding[]> {
-  if (from === 'PORT' || !(await ask(`${url}/metrics`))?.ok) return [];
-  return [warning(`Anyone can read ${url}/metrics.`, 'Refuse that path at the proxy.')];
+async function checkMetrics({ url, from }: ServerAddress): Promise<Finding[]> {
+  if (from === 'PORT' || !(await get(`${url}/metrics`))?.ok) return [];
+  return [warning(`Anyone can read ${url}/metrics.`, 'Block that path at the proxy.')];
 }
 
-export const serverChecks: readonly Check[] = [{ name: 'server', needs: [], look: server }];
+export const serverChecks: readonly Check[] = [{ name: 'server', needs: [], run: server }];

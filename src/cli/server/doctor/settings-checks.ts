@@ -1,94 +1,105 @@
-/** The settings: those that cannot be, those that nobody reads, and those that are a risk. */
+/** Checks the settings: invalid, unknown and risky ones. */
 import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
-import type { Check, Look } from './check.ts';
+import type { Check, RunCheck } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
 import { nearestName } from './nearest-name.ts';
 
-const values: Look = (_config, { settings }) => {
-  if (settings.problems.length === 0) return [ok('Every setting can be read.')];
+const values: RunCheck = (_config, { settings }) => {
+  if (settings.problems.length === 0) return [ok('All settings are valid.')];
   return settings.problems.map((problem) => bad(`${problem}.`, '"poproom serve --help" lists all settings.'));
 };
 
-const unknown: Look = (_config, { settings }) =>
+const unknown: RunCheck = (_config, { settings }) =>
   settings.unknown.map((name) => {
     const meant = nearestName(name, settingNames);
-    const mend = meant ? `Did you mean ${meant}?` : 'Remove it; "poproom serve --help" lists all settings.';
-    return warning(`Nothing reads ${name}.`, mend);
+    const fix = meant ? `Did you mean ${meant}?` : 'Remove it; "poproom serve --help" lists all settings.';
+    return warning(`${name} is not a known setting.`, fix);
   });
 
-const secret: Look = ({ secret }) =>
+const secret: RunCheck = ({ secret }) =>
   secret && secret.length < 32
-    ? [warning('POPROOM_SECRET is short.', 'Make one by "openssl rand -hex 32"; PINs of rooms that are open are lost.')]
+    ? [
+        warning(
+          'POPROOM_SECRET is short.',
+          'Generate one with "openssl rand -hex 32"; the PINs of existing rooms then become invalid.',
+        ),
+      ]
     : [];
 
-/** Only those who sit on a machine of their own need no TLS. */
-const publicUrl: Look = ({ publicUrl, trustedProxies }) => {
+/** TLS is not needed on local networks. */
+const publicUrl: RunCheck = ({ publicUrl, trustedProxies }) => {
   if (publicUrl === undefined) {
     const isBehindProxy = trustedProxies.rules.length > 0;
-    const what = 'There is a trusted proxy, and no POPROOM_PUBLIC_URL: links are made of what a request says.';
-    return isBehindProxy ? [warning(what, 'Set POPROOM_PUBLIC_URL to the address that people type.')] : [];
+    const found = 'There is a trusted proxy but no POPROOM_PUBLIC_URL: links are built from request headers.';
+    return isBehindProxy ? [warning(found, 'Set POPROOM_PUBLIC_URL to the URL that clients use.')] : [];
   }
-  if (publicUrl.startsWith('https:') || isNear(new URL(publicUrl).hostname)) return [];
-  const what = 'POPROOM_PUBLIC_URL is not https: PINs and texts can be read on the way, and phones lend no camera.';
-  return [warning(what, 'Put a proxy with TLS before the server; docs/operations.md shows three.')];
+  if (publicUrl.startsWith('https:') || isLocal(new URL(publicUrl).hostname)) return [];
+  const found =
+    'POPROOM_PUBLIC_URL is not https: PINs and texts are sent unencrypted, and pages cannot use the camera.';
+  return [warning(found, 'Put a proxy with TLS in front of the server; see docs/operations.md.')];
 };
 
-const isNear = (host: string) =>
+const isLocal = (host: string) =>
   /^(localhost|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|\[.*|[^.]+|.*\.(local|lan|localhost|internal))$/.test(
     host,
   );
 
-const proxies: Look = ({ trustedProxies }) => {
-  const strangers = ['203.0.113.7', '198.51.100.7', '8.8.8.8'];
-  if (!strangers.every((address) => trustedProxies.check(address))) return [];
-  const what = 'POPROOM_TRUSTED_PROXIES trusts everyone: anyone can claim any address, and no limit holds.';
-  return [bad(what, 'List the addresses of your proxies alone.')];
+const proxies: RunCheck = ({ trustedProxies }) => {
+  const publicAddresses = ['203.0.113.7', '198.51.100.7', '8.8.8.8'];
+  if (!publicAddresses.every((address) => trustedProxies.check(address))) return [];
+  const found = 'POPROOM_TRUSTED_PROXIES trusts every address: clients can forge theirs and evade all limits.';
+  return [bad(found, 'List only the addresses of your proxies.')];
 };
 
-const guessing: Look = ({ missLimit }) =>
+const guessing: RunCheck = ({ missLimit }) =>
   missLimit === 0
-    ? [warning('POPROOM_MISS_LIMIT is 0: room codes can be guessed without end.', 'Leave it unset, or set it to 20.')]
+    ? [
+        warning(
+          'POPROOM_MISS_LIMIT is 0: room codes can be guessed without a limit.',
+          'Leave it unset, or set it to 20.',
+        ),
+      ]
     : [];
 
-const unboundedClients: Look = ({ clientMaxBytes }) =>
+const unboundedClients: RunCheck = ({ clientMaxBytes }) =>
   clientMaxBytes === 0
     ? [
         warning(
-          'POPROOM_CLIENT_MAX_BYTES is 0: one address can use up all the room for files.',
+          'POPROOM_CLIENT_MAX_BYTES is 0: one address can use up all storage for files.',
           'Leave it unset, or set it to a size such as 500MiB.',
         ),
       ]
     : [];
 
-const sharedFiles: Look = ({ store, files }) =>
+const sharedFiles: RunCheck = ({ store, files }) =>
   store !== 'sqlite:' && files === 'disk:'
     ? [
         warning(
-          'Rooms are in Redis and files on this disk: with several servers, each has only its own files.',
+          'Rooms are in Redis but files on this disk: with several servers, each has only its own files.',
           'With more than one server, set POPROOM_FILES to an s3:// bucket.',
         ),
       ]
     : [];
 
-const risks: readonly { needs: readonly (keyof Config)[]; look: Look }[] = [
-  { needs: ['secret'], look: secret },
-  { needs: ['publicUrl', 'trustedProxies'], look: publicUrl },
-  { needs: ['trustedProxies'], look: proxies },
-  { needs: ['missLimit'], look: guessing },
-  { needs: ['clientMaxBytes'], look: unboundedClients },
-  { needs: ['store', 'files'], look: sharedFiles },
+const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
+  { needs: ['secret'], run: secret },
+  { needs: ['publicUrl', 'trustedProxies'], run: publicUrl },
+  { needs: ['trustedProxies'], run: proxies },
+  { needs: ['missLimit'], run: guessing },
+  { needs: ['clientMaxBytes'], run: unboundedClients },
+  { needs: ['store', 'files'], run: sharedFiles },
 ];
 
 export const settingsChecks: readonly Check[] = [
-  { name: 'settings', needs: [], look: values },
-  { name: 'settings', needs: [], look: unknown },
+  { name: 'settings', needs: [], run: values },
+  { name: 'settings', needs: [], run: unknown },
   ...risks.map((risk): Check => ({ name: 'settings', ...risk })),
 ];
 
-/** Where everyone needs a key, there had better be one. */
-export function aboutKeys({ requireApiKey }: Pick<Config, 'requireApiKey'>, keysInForce: number): Finding[] {
+/** If keys are required, at least one must exist. */
+export function checkKeys({ requireApiKey }: Pick<Config, 'requireApiKey'>, keysInForce: number): Finding[] {
   if (!requireApiKey || keysInForce > 0) return [];
-  const what = 'POPROOM_REQUIRE_API_KEY is true, and there is no key: nobody gets in.';
-  return [warning(what, 'Make a key: poproom keys create NAME')];
+  const found = 'POPROOM_REQUIRE_API_KEY is true, but there is no key: all requests are rejected.';
+  return [warning(found, 'Create a key: poproom keys create NAME')];
 }

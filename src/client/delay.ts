@@ -1,5 +1,5 @@
-/** Waits, unless it is called off. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+/** Resolves after a time, or rejects when the signal aborts. */
+export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const stop = () => {

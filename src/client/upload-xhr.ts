@@ -1,16 +1,16 @@
-/** Sends a file by XMLHttpRequest, which tells how much of it has been sent. */
+/** Uploads a file with XMLHttpRequest, which reports progress in browsers. */
 import type { FileUploaded } from '../protocol/types.ts';
-import { errorFrom, unreachable } from './error.ts';
+import { errorFrom, offlineError } from './error.ts';
 import { isFileUploaded } from './shapes.ts';
-import { parseAnswer, type Wire } from './wire.ts';
+import { parseBody, type Transport } from './transport.ts';
 
-export interface Sending {
+export interface XhrUploadOptions {
   headers: Readonly<Record<string, string>>;
   onProgress: ((sent: number) => void) | undefined;
   signal: AbortSignal | undefined;
 }
 
-/** As much of it as is used here: outside browsers, where this is checked too, nobody knows it. */
+/** The subset used here, because the types for Node do not include it. */
 interface XmlHttpRequest {
   readonly status: number;
   readonly responseText: string;
@@ -26,18 +26,18 @@ interface XmlHttpRequest {
   abort(): void;
 }
 
-export function sendByRequest(
-  wire: Wire,
+export function uploadWithXhr(
+  transport: Transport,
   path: string,
   file: Blob,
-  { headers, onProgress, signal }: Sending,
+  { headers, onProgress, signal }: XhrUploadOptions,
 ): Promise<FileUploaded> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const { XMLHttpRequest } = globalThis as unknown as { XMLHttpRequest: new () => XmlHttpRequest };
     const request = new XMLHttpRequest();
-    request.open('POST', wire.url + path);
-    for (const [header, value] of Object.entries({ ...wire.headers, ...headers }))
+    request.open('POST', transport.url + path);
+    for (const [header, value] of Object.entries({ ...transport.headers, ...headers }))
       request.setRequestHeader(header, value);
     request.upload.onprogress = ({ loaded }) => {
       try {
@@ -49,16 +49,16 @@ export function sendByRequest(
     };
     request.onload = () => {
       const header = (header: string) => request.getResponseHeader(header);
-      wire.note(header);
+      transport.recordRateLimit(header);
       const { status, responseText } = request;
-      if (status === 201) resolve(new Promise((done) => done(parseAnswer(status, responseText, isFileUploaded))));
+      if (status === 201) resolve(new Promise((done) => done(parseBody(status, responseText, isFileUploaded))));
       else reject(errorFrom(status, responseText, header));
     };
-    request.onerror = () => reject(unreachable());
+    request.onerror = () => reject(offlineError());
     request.onabort = () => reject(signal?.reason);
-    const callOff = () => request.abort();
-    signal?.addEventListener('abort', callOff);
-    request.onloadend = () => signal?.removeEventListener('abort', callOff);
+    const abort = () => request.abort();
+    signal?.addEventListener('abort', abort);
+    request.onloadend = () => signal?.removeEventListener('abort', abort);
     request.send(file);
   });
 }

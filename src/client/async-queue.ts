@@ -1,14 +1,14 @@
-/** A queue from callbacks to an async iterator. */
+/** A queue that is filled by callbacks and read by an async iterator. */
 
-export interface Inbox<T> extends AsyncIterable<T> {
-  /** Of all items that wait. */
+export interface AsyncQueue<T> extends AsyncIterable<T> {
+  /** Total size of the queued items. */
   readonly size: number;
-  put(item: T, size: number): void;
-  /** After what is there has been taken, the iterator is done. */
+  push(item: T, size: number): void;
+  /** The iterator ends after the queued items. */
   end(): void;
 }
 
-export function createInbox<T>(): Inbox<T> {
+export function createAsyncQueue<T>(): AsyncQueue<T> {
   const items: { item: T; size: number }[] = [];
   let size = 0;
   let ended = false;
@@ -19,7 +19,7 @@ export function createInbox<T>(): Inbox<T> {
       return size;
     },
 
-    put(item, itemSize) {
+    push(item, itemSize) {
       items.push({ item, size: itemSize });
       size += itemSize;
       wake();

@@ -1,0 +1,168 @@
+/** Sends requests to the server, and turns responses into values or errors. */
+import { errorFrom, offlineError, PoproomError, unexpectedResponse } from './error.ts';
+import { maxJsonBytes, parseJson } from './json.ts';
+import { type RateLimit, rateLimitIn } from './rate-limit.ts';
+import { createRetry, type RetryableRequest, type RetryOptions } from './retry.ts';
+import { fetchFromOrigin } from './same-origin.ts';
+import type { Shape } from './shapes.ts';
+import { type Measured, measure } from './upload-source.ts';
+
+export interface CallOptions {
+  /** Aborts the call. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface Call extends CallOptions {
+  method?: string;
+  json?: unknown;
+  body?: Blob | ReadableStream<Uint8Array>;
+  headers?: Readonly<Record<string, string | undefined>>;
+  /** Sends the request without the API key. */
+  omitsApiKey?: boolean;
+  /** A further status that counts as success. */
+  acceptedStatus?: number;
+  /** Called with the number of bytes of the body that were sent. */
+  onProgress?: ((sent: number) => void) | undefined;
+}
+
+export interface Transport {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly rateLimit: RateLimit | undefined;
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Returns a successful response, and throws otherwise. */
+  send(path: string, call?: Call): Promise<Response>;
+  /** Returns the checked body with status and headers. Throws if the body does not have this shape. */
+  request<T>(path: string, shape: Shape<T>, call?: Call): Promise<CheckedResponse<T>>;
+  /** Returns only the body. */
+  call<T>(path: string, shape: Shape<T>, call?: Call): Promise<T>;
+  /** Records the rate limit of a response, also for requests that do not use `send`. */
+  recordRateLimit(header: (name: string) => string | null): void;
+  /** Retries temporary failures, if the client is configured to. */
+  withRetry<T>(attempt: () => Promise<T>, request: RetryableRequest): Promise<T>;
+}
+
+export interface CheckedResponse<T> {
+  status: number;
+  body: T;
+  header(name: string): string | null;
+}
+
+export interface TransportOptions {
+  url: string;
+  apiKey: string | undefined;
+  retry: RetryOptions | undefined;
+}
+
+export function createTransport({ url, apiKey, retry }: TransportOptions): Transport {
+  let rateLimit: RateLimit | undefined;
+
+  const transport: Transport = {
+    url: url.replace(/\/+$/, ''),
+    headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
+    withRetry: createRetry(retry),
+
+    get rateLimit() {
+      return rateLimit;
+    },
+
+    recordRateLimit(header) {
+      rateLimit = rateLimitIn(header) ?? rateLimit;
+    },
+
+    send(path, call = {}) {
+      const attempt = () => sendOnce(transport, path, call);
+      // A stream can be read only once.
+      return call.body instanceof ReadableStream ? attempt() : transport.withRetry(attempt, call);
+    },
+
+    async request(path, shape, call = {}) {
+      const response = await transport.send(path, call);
+      const { status } = response;
+      const body = parseBody(status, await textOf(response, call.signal), shape);
+      return { status, body, header: (name) => response.headers.get(name) };
+    },
+
+    call: async (path, shape, call) => (await transport.request(path, shape, call)).body,
+  };
+  return transport;
+}
+
+async function sendOnce(transport: Transport, path: string, call: Call): Promise<Response> {
+  const body = call.body && streamed(call.body, call.onProgress);
+  try {
+    return await fetchResponse(transport, path, call, body);
+  } catch (error) {
+    body?.stop(error);
+    throw error;
+  }
+}
+
+async function fetchResponse(
+  transport: Transport,
+  path: string,
+  call: Call,
+  body: Measured | undefined,
+): Promise<Response> {
+  const { method = 'GET', json, headers, omitsApiKey, signal, acceptedStatus } = call;
+  const type = json === undefined ? undefined : 'application/json';
+  const init: RequestInit & { duplex: 'half' } = {
+    method,
+    headers: { ...(!omitsApiKey && transport.headers), ...definedHeaders({ 'Content-Type': type, ...headers }) },
+    body: json === undefined ? (body?.stream ?? null) : JSON.stringify(json),
+    // Required for streams where they are supported, ignored elsewhere.
+    duplex: 'half',
+    signal: signal ?? null,
+  };
+  const response = await fetchFromOrigin(transport.url + path, init).catch((cause) => {
+    throw signal?.aborted ? signal.reason : (body?.failure ?? toPoproomError(cause));
+  });
+  const header = (name: string) => response.headers.get(name);
+  transport.recordRateLimit(header);
+  if (response.ok || response.status === acceptedStatus) return response;
+  throw errorFrom(response.status, await textOf(response, signal), header);
+}
+
+const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
+  measure(body instanceof Blob ? body.stream() : body, onProgress);
+
+const toPoproomError = (cause: unknown) => (cause instanceof PoproomError ? cause : offlineError(cause));
+
+/** The connection may break within a response, and the call may be aborted. */
+function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
+  return readBounded(response).catch((cause) => {
+    throw signal?.aborted ? signal.reason : toPoproomError(cause);
+  });
+}
+
+/** A malicious server may send an endless response. */
+async function readBounded(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    bytes += next.value.byteLength;
+    if (bytes > maxJsonBytes) {
+      await reader?.cancel();
+      throw unexpectedResponse(response.status);
+    }
+    text += decoder.decode(next.value, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** Captive portals, for example, answer every request with 200 and HTML. */
+export function parseBody<T>(status: number, text: string, isValid: Shape<T>): T {
+  const body = parseJson(text);
+  if (!isValid(body)) throw unexpectedResponse(status);
+  return body;
+}
+
+/** Drops headers without a value. */
+export function definedHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
