@@ -3,9 +3,9 @@ import { render } from 'preact';
 import { compareClocks } from './device/clock.ts';
 import { applyTheme } from './device/preferences.ts';
 import { rereadRooms } from './device/recent-rooms.ts';
+import { applyLanguage } from './i18n/index.ts';
 import { installWorker } from './install.ts';
 import { App } from './views/app.tsx';
-import { applyLanguage } from './words/index.ts';
 
 rereadRooms();
 void compareClocks();

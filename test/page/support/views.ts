@@ -1,6 +1,6 @@
 /** Every view of the page, in any of its languages, as a person gets to see it. */
 import type { Page } from 'playwright-core';
-import { strings } from '../../../web/src/words/strings.ts';
+import { strings } from '../../../web/src/i18n/strings.ts';
 import type { World } from '../../support/page.ts';
 import { dropFiles, picture } from './files.ts';
 import { shareFromElsewhere } from './worker.ts';

@@ -1,15 +1,15 @@
 /** The frame around every view, and which view it is. */
 import { useEffect } from 'preact/hooks';
 import { type Place, place } from '../address.ts';
-import { later } from '../parts/later.tsx';
-import { Notices } from '../parts/notices.tsx';
-import { t } from '../words/index.ts';
+import { lazy } from '../components/lazy.tsx';
+import { Notices } from '../components/notices.tsx';
+import { t } from '../i18n/index.ts';
 import { Header } from './header.tsx';
 import { Home } from './home/home.tsx';
 import { Outside } from './outside.tsx';
 import { RoomPage } from './room/room-page.tsx';
 
-const SharePage = later(async () => (await import('./share/share-page.tsx')).SharePage);
+const SharePage = lazy(async () => (await import('./share/share-page.tsx')).SharePage);
 
 export function App() {
   const here = place.value;

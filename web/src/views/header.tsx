@@ -1,12 +1,12 @@
 /** The top of every view: the way home, and the settings. */
 import { useSignal } from '@preact/signals';
 import { goHome } from '../address.ts';
-import { Icon } from '../parts/icon.tsx';
-import { later } from '../parts/later.tsx';
-import { Mark } from '../parts/mark.tsx';
-import { t } from '../words/index.ts';
+import { Icon } from '../components/icon.tsx';
+import { lazy } from '../components/lazy.tsx';
+import { Mark } from '../components/mark.tsx';
+import { t } from '../i18n/index.ts';
 
-const Settings = later(async () => (await import('./settings.tsx')).Settings);
+const Settings = lazy(async () => (await import('./settings.tsx')).Settings);
 
 export function Header() {
   const open = useSignal(false);

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { goHome } from '../address.ts';
-import { Icon, type IconName } from '../parts/icon.tsx';
-import { t } from '../words/index.ts';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { t } from '../i18n/index.ts';
 
 interface Props {
   title: ComponentChildren;

@@ -1,9 +1,10 @@
 /** What a person may choose on this device: its name, the colours, the language. */
+
+import { Choice } from '../components/choice.tsx';
+import { Dialog } from '../components/dialog.tsx';
 import { deviceName, longestName, renameDevice } from '../device/identity.ts';
 import { type Theme, theme } from '../device/preferences.ts';
-import { Choice } from '../parts/choice.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { chosenLanguage, type Language, languages, t } from '../words/index.ts';
+import { chosenLanguage, type Language, languages, t } from '../i18n/index.ts';
 
 export function Settings({ onClose }: { onClose: () => void }) {
   return (

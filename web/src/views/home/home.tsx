@@ -1,7 +1,8 @@
 /** The first view: start a room, join one, or go back to one. */
+
+import { Icon } from '../../components/icon.tsx';
 import { hasNetwork } from '../../device/network.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { t } from '../../words/index.ts';
+import { t } from '../../i18n/index.ts';
 import { JoinForm } from './join-form.tsx';
 import { PendingShare } from './pending-share.tsx';
 import { Picture } from './picture.tsx';

@@ -2,12 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { codeIn, goToRoom } from '../../address.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
-import { t } from '../../words/index.ts';
+import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { t } from '../../i18n/index.ts';
 import { canScan } from './can-scan.ts';
 
-const Scanner = later(async () => (await import('./scanner.tsx')).Scanner);
+const Scanner = lazy(async () => (await import('./scanner.tsx')).Scanner);
 
 export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
   const typed = useSignal('');

@@ -2,9 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { go } from '../../address.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
 import { shareCache } from '../../share/share-cache.ts';
-import { t } from '../../words/index.ts';
 
 export function PendingShare() {
   const waits = useSignal(false);

@@ -1,12 +1,12 @@
 /** The rooms that this device was in, to go back to or to forget. */
 import { useEffect } from 'preact/hooks';
 import { goToRoom } from '../../address.ts';
+import { Icon } from '../../components/icon.tsx';
+import { notify } from '../../components/notices.tsx';
+import { useServerNow } from '../../components/ticking.tsx';
 import { forget, type RecentRoom, recentRooms, rereadRooms } from '../../device/recent-rooms.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { notify } from '../../parts/notices.tsx';
-import { useServerNow } from '../../parts/ticking.tsx';
-import { t } from '../../words/index.ts';
-import { roughTime } from '../../words/quantities.ts';
+import { t } from '../../i18n/index.ts';
+import { roughTime } from '../../i18n/quantities.ts';
 
 export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
   const now = useServerNow();

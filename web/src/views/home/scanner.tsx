@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { codeIn } from '../../address.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { t } from '../../words/index.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { t } from '../../i18n/index.ts';
 
 interface Props {
   onFound: (code: string) => void;

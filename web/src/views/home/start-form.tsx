@@ -3,14 +3,14 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { PoproomError } from '../../../../src/client/light.ts';
 import { goToRoom } from '../../address.ts';
+import { Choice } from '../../components/choice.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { keepPin, remember } from '../../device/recent-rooms.ts';
+import { t } from '../../i18n/index.ts';
+import { problemText } from '../../i18n/problem.ts';
+import { exactTime } from '../../i18n/quantities.ts';
 import { limits } from '../../limits.ts';
-import { Choice } from '../../parts/choice.tsx';
-import { Icon } from '../../parts/icon.tsx';
 import { connectToServer } from '../../server.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { exactTime } from '../../words/quantities.ts';
 
 /** Seconds: the server's own, and those around it that it allows. */
 const lifetimes = [...new Set([600, 3600, 86_400, 604_800, limits.roomTtl])]

@@ -1,11 +1,11 @@
 /** What someone in the room must know at once: a lost connection, a limit, someone trying PINs. */
-import { Icon } from '../../parts/icon.tsx';
-import { Countdown, useNow } from '../../parts/ticking.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Countdown, useNow } from '../../components/ticking.tsx';
+import { t } from '../../i18n/index.ts';
+import { problemText } from '../../i18n/problem.ts';
+import { roughTime } from '../../i18n/quantities.ts';
 import { limitedUntil } from '../../room/request-limit.ts';
 import type { Link, RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { roughTime } from '../../words/quantities.ts';
 
 export function Alerts({ room }: { room: RoomState }) {
   return (

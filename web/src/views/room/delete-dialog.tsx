@@ -1,7 +1,7 @@
 /** Asks whether the room shall really go. */
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { t } from '../../i18n/index.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
 
 export function DeleteDialog({ room, onClose }: { room: RoomState; onClose: () => void }) {
   return (

@@ -1,11 +1,11 @@
 /** Leaves no trace: the room goes for everyone, after a question. */
 import { useSignal } from '@preact/signals';
-import { Icon } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { t } from '../../i18n/index.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
 
-const DeleteDialog = later(async () => (await import('./delete-dialog.tsx')).DeleteDialog);
+const DeleteDialog = lazy(async () => (await import('./delete-dialog.tsx')).DeleteDialog);
 
 export function DeleteRoom({ room }: { room: RoomState }) {
   const asking = useSignal(false);

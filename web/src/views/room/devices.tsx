@@ -1,10 +1,10 @@
 /** Who is in the room: a dot for each device, popping in and out. */
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { notify } from '../../components/notices.tsx';
 import { deviceId } from '../../device/identity.ts';
-import { notify } from '../../parts/notices.tsx';
+import { t } from '../../i18n/index.ts';
 import type { Device, RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
 
 /** As many as fit; the rest is a number. */
 const mostShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);

@@ -2,9 +2,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
-import { Icon } from '../../parts/icon.tsx';
-import { notify } from '../../parts/notices.tsx';
-import { t } from '../../words/index.ts';
+import { Icon } from '../../components/icon.tsx';
+import { notify } from '../../components/notices.tsx';
+import { t } from '../../i18n/index.ts';
 import { droppedFiles, pastedFiles } from './incoming-files.ts';
 
 export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => void; children: ComponentChildren }) {

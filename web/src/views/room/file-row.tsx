@@ -1,10 +1,10 @@
 /** A file of the room: look at it, take it, pass on its address, remove it. */
 import { useSignal } from '@preact/signals';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
+import { size } from '../../i18n/quantities.ts';
 import type { SharedFile } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { size } from '../../words/quantities.ts';
 import { kindOf, Thumbnail } from './thumbnail.tsx';
 
 export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => Promise<void> }) {

@@ -2,15 +2,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { HistoryEntry, SharedText } from '../../../../src/client/index.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { useServerNow } from '../../components/ticking.tsx';
 import { deviceId } from '../../device/identity.ts';
 import { monospace } from '../../device/preferences.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useServerNow } from '../../parts/ticking.tsx';
+import { t } from '../../i18n/index.ts';
+import { problemText } from '../../i18n/problem.ts';
+import { dateAndTime, size, timeAgo } from '../../i18n/quantities.ts';
 import { createHistory, type History } from '../../room/history.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { dateAndTime, size, timeAgo } from '../../words/quantities.ts';
 import { nameOf } from './devices.tsx';
 import { replaceUndoably } from './replace-undoably.ts';
 

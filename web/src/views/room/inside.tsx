@@ -1,11 +1,11 @@
 /** Inside a room: how others get in, who is there, the text, the files. */
 import { useEffect } from 'preact/hooks';
-import { notify } from '../../parts/notices.tsx';
+import { notify } from '../../components/notices.tsx';
+import { t } from '../../i18n/index.ts';
+import { problemText } from '../../i18n/problem.ts';
 import type { RoomState } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
 import { shareFor } from '../../share/destination.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
 import { Alerts } from './alerts.tsx';
 import { DeleteRoom } from './delete-room.tsx';
 import { Devices } from './devices.tsx';

@@ -2,12 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { linkTo, shareOrigin } from '../../address.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { CopyQrButton } from '../../parts/copy-qr-button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { QrCode } from '../../parts/qr-code.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyQrButton } from '../../components/copy-qr-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { QrCode } from '../../components/qr-code.tsx';
+import { t } from '../../i18n/index.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
 
 export function Invitation({ room }: { room: RoomState }) {
   const open = useSignal(true);

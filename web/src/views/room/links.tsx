@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { SharedText } from '../../../../src/client/index.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { t } from '../../words/index.ts';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
 
 const mostShown = 20;
 /** Links further down are not shown: a large text would be searched again and again. */

@@ -1,11 +1,11 @@
 /** Asks for the PIN: by keyboard, or on a pad for thumbs. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Icon } from '../../parts/icon.tsx';
-import { Countdown, useNow } from '../../parts/ticking.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Countdown, useNow } from '../../components/ticking.tsx';
+import { t } from '../../i18n/index.ts';
+import { roughTime } from '../../i18n/quantities.ts';
 import type { PinQuestion, RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { roughTime } from '../../words/quantities.ts';
 import { Waiting } from './alerts.tsx';
 
 export function PinPad({ room, asked }: { room: RoomState; asked: PinQuestion }) {

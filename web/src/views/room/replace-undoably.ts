@@ -1,6 +1,6 @@
 /** Replaces the whole text and offers to undo that, until the person edits the text again. */
 import type { SharedText } from '../../../../src/client/index.ts';
-import { notify } from '../../parts/notices.tsx';
+import { notify } from '../../components/notices.tsx';
 
 export function replaceUndoably(text: SharedText, content: string, words: string): void {
   text.replace(content);

@@ -1,20 +1,20 @@
 /** A room's page: at the door, inside, or after its end. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PoproomError, RoomCode } from '../../../../src/client/index.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
-import { dropUndo } from '../../parts/notices.tsx';
-import { Countdown } from '../../parts/ticking.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { dropUndo } from '../../components/notices.tsx';
+import { Countdown } from '../../components/ticking.tsx';
+import { t } from '../../i18n/index.ts';
+import { problemText } from '../../i18n/problem.ts';
+import { roughTime } from '../../i18n/quantities.ts';
 import { type Link, openRoom, type RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { roughTime } from '../../words/quantities.ts';
 import { Outside } from '../outside.tsx';
 import { Waiting } from './alerts.tsx';
 
 const loadInside = async () => (await import('./inside.tsx')).Inside;
-const Inside = later(loadInside);
-const PinPad = later(async () => (await import('./pin-pad.tsx')).PinPad);
+const Inside = lazy(loadInside);
+const PinPad = lazy(async () => (await import('./pin-pad.tsx')).PinPad);
 
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code), [code]);

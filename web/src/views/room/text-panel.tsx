@@ -1,21 +1,21 @@
 /** The text of the room, and what can be done with it. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { canPaste, pasteText } from '../../components/clipboard.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
-import { canPaste, pasteText } from '../../parts/clipboard.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
-import { notify } from '../../parts/notices.tsx';
+import { t } from '../../i18n/index.ts';
 import type { RoomState } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
-import { t } from '../../words/index.ts';
 import { Links } from './links.tsx';
 import { replaceUndoably } from './replace-undoably.ts';
 import { type SharedField, useSharedField } from './shared-field.ts';
 import { TextStatus } from './text-status.tsx';
 
-const HistoryDialog = later(async () => (await import('./history-dialog.tsx')).HistoryDialog);
+const HistoryDialog = lazy(async () => (await import('./history-dialog.tsx')).HistoryDialog);
 
 export function TextPanel({ room, text }: { room: RoomState; text: TextModel }) {
   const field = useRef<HTMLTextAreaElement>(null);

@@ -1,8 +1,8 @@
 /** Whether the text is stored. */
-import { Icon, type IconName } from '../../parts/icon.tsx';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
+import { problemText } from '../../i18n/problem.ts';
 import type { TextStatus as Status, TextModel } from '../../room/text-model.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
 
 const icons: Record<Status, IconName | undefined> = {
   saved: 'check',

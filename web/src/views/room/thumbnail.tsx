@@ -1,6 +1,6 @@
 /** A file at a glance. */
 import { useSignal } from '@preact/signals';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
 
 /** Those that every browser draws. */
 const drawn = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;

@@ -1,8 +1,8 @@
 /** How long the room still lives: a line that grows shorter, and a clock. */
-import { useServerNow } from '../../parts/ticking.tsx';
+import { useServerNow } from '../../components/ticking.tsx';
+import { t } from '../../i18n/index.ts';
+import { clockTime } from '../../i18n/quantities.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { clockTime } from '../../words/quantities.ts';
 
 const soonMs = 5 * 60_000;
 

@@ -1,10 +1,10 @@
 /** A file on its way: how far it is, how fast, and how to stop it. */
 import { useEffect, useState } from 'preact/hooks';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
+import { problemText } from '../../i18n/problem.ts';
+import { size } from '../../i18n/quantities.ts';
 import type { Upload, Uploads } from '../../room/uploads.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { size } from '../../words/quantities.ts';
 import { Thumbnail } from './thumbnail.tsx';
 
 export function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {

@@ -2,10 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { goHome, goToRoom } from '../../address.ts';
+import { t } from '../../i18n/index.ts';
+import { size } from '../../i18n/quantities.ts';
 import { sendShareTo } from '../../share/destination.ts';
 import { forgetShared, readShared, type SharedThings } from '../../share/shared-things.ts';
-import { t } from '../../words/index.ts';
-import { size } from '../../words/quantities.ts';
 import { JoinForm } from '../home/join-form.tsx';
 import { RecentRooms } from '../home/recent-rooms.tsx';
 import { StartForm } from '../home/start-form.tsx';

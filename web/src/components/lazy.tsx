@@ -2,14 +2,14 @@
 import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 import { notify } from './notices.tsx';
 
 interface Closable {
   onClose?: () => void;
 }
 
-export function later<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
+export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
   const loaded = signal<FunctionComponent<P> | 'failed' | undefined>(undefined);
 
   function start(): void {

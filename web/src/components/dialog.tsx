@@ -1,7 +1,7 @@
 /** A modal dialog: the platform's own, with its focus and its Escape. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
 
 interface Props {

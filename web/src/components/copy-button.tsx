@@ -1,7 +1,7 @@
 /** Copies a text, and says so for a moment. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 import { copyText } from './clipboard.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { notify } from './notices.tsx';

@@ -1,5 +1,5 @@
 /** Copies the QR code as a picture, where the browser lets a page copy one. */
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
 import { notify } from './notices.tsx';
 

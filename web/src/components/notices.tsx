@@ -1,6 +1,6 @@
 /** Short messages that come, are read out, and go; some can be taken back. */
 import { signal } from '@preact/signals';
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 
 interface Notice {
   id: number;
