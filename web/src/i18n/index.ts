@@ -1,6 +1,6 @@
-/** The words of the page, in the language of this device or the one that was chosen. */
+/** The page's translations: picks the language of the browser or the one chosen in the settings. */
 import { computed, effect, signal } from '@preact/signals';
-import { remembered } from '../device/preferences.ts';
+import { persistedSignal } from '../device/preferences.ts';
 import { isOneOf } from '../device/storage.ts';
 import type { strings } from './strings.ts';
 import { strings as english } from './strings.ts?language=en';
@@ -8,54 +8,55 @@ import { strings as english } from './strings.ts?language=en';
 export const languages = { en: 'English', zh: '中文', es: 'Español', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
-export const chosenLanguage = remembered<Language | 'auto'>(
+export const chosenLanguage = persistedSignal<Language | 'auto'>(
   'language',
   'auto',
   isOneOf(['auto', 'en', 'zh', 'es', 'de']),
 );
 
-const wanted = computed<Language>(() =>
-  chosenLanguage.value === 'auto' ? preferred(navigator.languages) : chosenLanguage.value,
+const requestedLanguage = computed<Language>(() =>
+  chosenLanguage.value === 'auto' ? matchLanguage(navigator.languages) : chosenLanguage.value,
 );
 
-export type Words = keyof typeof strings;
-type Table = Record<Words, string>;
+export type StringKey = keyof typeof strings;
+type StringTable = Record<StringKey, string>;
 
-/** The one that is spoken: the one that is wanted, as soon as its words are there. */
-const spoken = signal<{ language: Language; table: Table }>({ language: 'en', table: english });
+/** The language on screen. It follows the requested one as soon as its strings are loaded. */
+const active = signal<{ language: Language; table: StringTable }>({ language: 'en', table: english });
 
-export const language = computed<Language>(() => spoken.value.language);
+export const language = computed<Language>(() => active.value.language);
 
-export function t(words: Words, values: Record<string, string | number> = {}): string {
-  return spoken.value.table[words].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+/** The string in the active language, with each `{name}` replaced by its value. */
+export function t(key: StringKey, values: Record<string, string | number> = {}): string {
+  return active.value.table[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 }
 
-/** Of the other languages, only the one that is wanted is loaded. */
-const loaders: Record<Language, () => Promise<{ strings: Table }> | { strings: Table }> = {
+/** English is part of the first view; the page loads another language only when it is requested. */
+const loaders: Record<Language, () => Promise<{ strings: StringTable }> | { strings: StringTable }> = {
   en: () => ({ strings: english }),
   zh: () => import('./strings.ts?language=zh'),
   es: () => import('./strings.ts?language=es'),
   de: () => import('./strings.ts?language=de'),
 };
 
-/** Resolves when there are words to show. */
+/** Resolves when the strings of the requested language are loaded, then follows the settings. */
 export async function applyLanguage(): Promise<void> {
-  await speak(wanted.value);
+  await activate(requestedLanguage.value);
   effect(() => {
-    void speak(wanted.value);
+    void activate(requestedLanguage.value);
   });
 }
 
-/** Where the words cannot be had, the page goes on in the language it has. */
-async function speak(language: Language): Promise<void> {
+/** If the strings cannot be loaded, the page keeps its current language. */
+async function activate(language: Language): Promise<void> {
   try {
     const { strings: table } = await loaders[language]();
-    if (language === wanted.peek()) spoken.value = { language, table };
+    if (language === requestedLanguage.peek()) active.value = { language, table };
   } catch {}
-  document.documentElement.lang = spoken.peek().language;
+  document.documentElement.lang = active.peek().language;
 }
 
-function preferred(tags: readonly string[]): Language {
+function matchLanguage(tags: readonly string[]): Language {
   const known = tags.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => Object.hasOwn(languages, tag));
   return (known as Language | undefined) ?? 'en';
 }

@@ -1,8 +1,8 @@
-/** What a person may choose on this device: its name, the colours, the language. */
+/** The settings of this device: its name, the theme, the language. */
 
-import { Choice } from '../components/choice.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { deviceName, longestName, renameDevice } from '../device/identity.ts';
+import { RadioGroup } from '../components/radio-group.tsx';
+import { deviceName, maxNameLength, renameDevice } from '../device/identity.ts';
 import { type Theme, theme } from '../device/preferences.ts';
 import { chosenLanguage, type Language, languages, t } from '../i18n/index.ts';
 
@@ -14,7 +14,7 @@ export function Settings({ onClose }: { onClose: () => void }) {
         <input
           type="text"
           value={deviceName.value}
-          maxLength={longestName}
+          maxLength={maxNameLength}
           autocomplete="off"
           onChange={({ currentTarget }) => {
             renameDevice(currentTarget.value);
@@ -23,7 +23,7 @@ export function Settings({ onClose }: { onClose: () => void }) {
         />
         <small>{t('deviceNameHint')}</small>
       </label>
-      <Choice<Theme>
+      <RadioGroup<Theme>
         legend={t('appearance')}
         value={theme.value}
         options={[
@@ -52,7 +52,7 @@ export function Settings({ onClose }: { onClose: () => void }) {
         </select>
       </label>
       <p class="aside">
-        <a href="/docs">{t('forDevelopers')}</a>
+        <a href="/docs">{t('apiDocs')}</a>
       </p>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-/** Leaves no trace: the room goes for everyone, after a question. */
+/** The button that deletes the room for everyone, after a confirmation. */
 import { useSignal } from '@preact/signals';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -8,24 +8,24 @@ import type { RoomState } from '../../room/room.ts';
 const DeleteDialog = lazy(async () => (await import('./delete-dialog.tsx')).DeleteDialog);
 
 export function DeleteRoom({ room }: { room: RoomState }) {
-  const asking = useSignal(false);
+  const isConfirming = useSignal(false);
   return (
     <>
       <button
         type="button"
         class="button quiet danger"
         onClick={() => {
-          asking.value = true;
+          isConfirming.value = true;
         }}
       >
         <Icon name="delete" />
         {t('deleteRoom')}
       </button>
-      {asking.value && (
+      {isConfirming.value && (
         <DeleteDialog
           room={room}
           onClose={() => {
-            asking.value = false;
+            isConfirming.value = false;
           }}
         />
       )}

@@ -1,4 +1,4 @@
-/** The files of the room, and those on their way into it. */
+/** The files of the room and the current uploads. */
 import { useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
