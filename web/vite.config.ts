@@ -1,4 +1,4 @@
-/** The page: built into dist/web, or served from source with the API of a server that runs beside it. */
+/** Builds the page into dist/web, or serves it from source with the API of a locally running server. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 import { slimCodeMirror } from '../scripts/build-slim-codemirror.ts';
@@ -6,7 +6,7 @@ import { oneLanguage } from './one-language.ts';
 
 const api = 'http://localhost:8080';
 
-/** Vite drops the attribute, and the page would show its empty body until the script has run. */
+/** Vite drops the attribute. Without it, the browser would show an empty page until the script has run. */
 const blockingScript: Plugin = {
   name: 'blocking-script',
   apply: 'build',
@@ -16,11 +16,11 @@ const blockingScript: Plugin = {
   },
 };
 
-/** The server lets browsers keep what is named like this for ever, so no name given by hand may look like it. */
+/** The server lets browsers cache files with such a name forever, so no other file may be named like this. */
 const hashedName = 'assets/[name].[hash:12]';
 
-/** The view inside a room and the text engine, without the dialogs and whatever else few people open. */
-const partOfRoom =
+/** The room view and the text engine, without dialogs and other parts that are rarely opened. */
+const roomModules =
   /@codemirror|\/node_modules\/diff\/|\/src\/(client\/)?text[./]|\/web\/src\/(room\/te|views\/room\/(?!\w+-dialog|pin-pad|find-links))/;
 
 export default defineConfig({
@@ -29,7 +29,7 @@ export default defineConfig({
     outDir: '../dist/web',
     emptyOutDir: true,
     target: 'baseline-widely-available',
-    // No data: addresses, so that the Content-Security-Policy need not allow them.
+    // No data: URLs, so that the Content-Security-Policy does not have to allow them.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: 'assets/licenses.md' },
@@ -39,11 +39,11 @@ export default defineConfig({
         entryFileNames: `${hashedName}.js`,
         chunkFileNames: `${hashedName}.js`,
         assetFileNames: `${hashedName}[extname]`,
-        // The first view in one piece, and what a room needs in another: cut up further they would compress less well.
+        // One chunk for the first view and one for a room: more chunks would compress less well.
         codeSplitting: {
           groups: [
             { name: 'page', tags: ['$initial'], priority: 1 },
-            { name: 'room', test: partOfRoom },
+            { name: 'room', test: roomModules },
           ],
         },
       },

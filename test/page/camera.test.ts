@@ -23,8 +23,8 @@ describe('the page, the camera', () => {
     await standInForDetector(device);
     const { page } = device;
 
-    await page.getByRole('button', { name: 'Scan a QR code' }).click();
-    await page.getByRole('dialog', { name: 'Scan a QR code' }).waitFor();
+    await page.getByRole('button', { name: 'Scan QR code' }).click();
+    await page.getByRole('dialog', { name: 'Scan QR code' }).waitFor();
     await page.waitForFunction(() => window.looks > 0);
     assert.ok(await page.locator('video').evaluate((video: HTMLVideoElement) => video.videoWidth > 0 && !video.paused));
     const seen = await page.evaluate(() => {
@@ -45,7 +45,7 @@ describe('the page, the camera', () => {
     const device = await world.device();
     await standInForDetector(device);
     const { page } = device;
-    await page.getByRole('button', { name: 'Scan a QR code' }).click();
+    await page.getByRole('button', { name: 'Scan QR code' }).click();
     await page.waitForFunction(() => window.looks > 0);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -61,8 +61,8 @@ describe('the page, the camera', () => {
     const device = await world.device();
     await standInForDetector(device);
     const { page } = device;
-    await page.getByRole('button', { name: 'Scan a QR code' }).click();
-    await page.getByRole('alert').filter({ hasText: 'The camera cannot be used.' }).waitFor();
+    await page.getByRole('button', { name: 'Scan QR code' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Can’t access the camera.' }).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('textbox', { name: 'Code or link' }).fill(await world.server.api.room());
     await page.keyboard.press('Enter');
@@ -74,8 +74,8 @@ describe('the page, the camera', () => {
     const { page, context } = await world.device();
     await context.addInitScript(() => Reflect.deleteProperty(window, 'BarcodeDetector'));
     await page.reload();
-    await page.getByRole('button', { name: 'Enter', exact: true }).waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Scan a QR code' }).count(), 0);
+    await page.getByRole('button', { name: 'Join', exact: true }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Scan QR code' }).count(), 0);
   });
 });
 

@@ -14,18 +14,18 @@ describe('the page, the others in a room', () => {
     const world = await openWorld(t);
     const laptop = await world.device();
     const code = await startRoom(laptop);
-    await seesDevices(laptop, ['Chrome on Linux this one', 'waiting for another device']);
+    await seesDevices(laptop, ['Chrome on Linux this device', 'Waiting for another device…']);
 
     const phone = await joinRoom(world, code, { userAgent: android });
-    await laptop.page.getByRole('status').filter({ hasText: 'Chrome on Android came in.' }).waitFor();
-    await seesDevices(laptop, ['Chrome on Linux this one', 'Chrome on Android']);
-    await seesDevices(phone, ['Chrome on Android this one', 'Chrome on Linux']);
+    await laptop.page.getByRole('status').filter({ hasText: 'Chrome on Android joined.' }).waitFor();
+    await seesDevices(laptop, ['Chrome on Linux this device', 'Chrome on Android']);
+    await seesDevices(phone, ['Chrome on Android this device', 'Chrome on Linux']);
     await joinRoom(world, code, { userAgent: iphone });
-    await seesDevices(phone, ['Chrome on Android this one', 'Chrome on Linux', 'Safari on iPhone']);
+    await seesDevices(phone, ['Chrome on Android this device', 'Chrome on Linux', 'Safari on iPhone']);
 
     await phone.page.close();
     await laptop.page.getByRole('status').filter({ hasText: 'Chrome on Android left.' }).waitFor();
-    await seesDevices(laptop, ['Chrome on Linux this one', 'Safari on iPhone']);
+    await seesDevices(laptop, ['Chrome on Linux this device', 'Safari on iPhone']);
   });
 
   it('[PAGE-5] see the new name of a device, which stays its name', async (t) => {
@@ -35,22 +35,22 @@ describe('the page, the others in a room', () => {
     const phone = await joinRoom(world, code, { userAgent: android });
 
     await rename(phone, '  <b>Ada’s phone</b>  ');
-    await seesDevices(laptop, ['Chrome on Linux this one', '<b>Ada’s phone</b>']);
+    await seesDevices(laptop, ['Chrome on Linux this device', '<b>Ada’s phone</b>']);
     await phone.page.reload();
-    await seesDevices(phone, ['<b>Ada’s phone</b> this one', 'Chrome on Linux']);
+    await seesDevices(phone, ['<b>Ada’s phone</b> this device', 'Chrome on Linux']);
 
     await rename(phone, ' ');
-    await seesDevices(laptop, ['Chrome on Linux this one', 'Chrome on Android']);
+    await seesDevices(laptop, ['Chrome on Linux this device', 'Chrome on Android']);
   });
 
   it('[PAGE-5] are not told that a device came or went when it only changed its name', async (t) => {
     const world = await openWorld(t);
     const laptop = await world.device();
     const phone = await joinRoom(world, await startRoom(laptop), { userAgent: android });
-    await laptop.page.getByText('Chrome on Android came in.').waitFor();
+    await laptop.page.getByText('Chrome on Android joined.').waitFor();
     await rename(phone, 'Ada’s phone');
-    await seesDevices(laptop, ['Chrome on Linux this one', 'Ada’s phone']);
-    assert.deepEqual(await laptop.page.getByText(/phone came in\.$|left\.$/).allTextContents(), []);
+    await seesDevices(laptop, ['Chrome on Linux this device', 'Ada’s phone']);
+    assert.deepEqual(await laptop.page.getByText(/phone joined\.$|left\.$/).allTextContents(), []);
   });
 
   it('[PAGE-5] are one device where one has two tabs, and stay while one of them is open', async (t) => {
@@ -63,7 +63,7 @@ describe('the page, the others in a room', () => {
     await tab.locator('textarea').waitFor();
     await tab.close();
     await rename(phone, 'still here');
-    await seesDevices(laptop, ['Chrome on Linux this one', 'still here']);
+    await seesDevices(laptop, ['Chrome on Linux this device', 'still here']);
   });
 
   it('[PAGE-14] may be as many as the server allows; a further one is told, and is in when there is a place', async (t) => {
@@ -71,9 +71,7 @@ describe('the page, the others in a room', () => {
     const laptop = await world.device();
     const code = await startRoom(laptop);
     const { page } = await world.device({ at: `/r/${code}` });
-    await page
-      .getByRole('heading', { name: /^The room has as many devices as it can hold\. Next try in \d+/ })
-      .waitFor();
+    await page.getByRole('heading', { name: /^This room has reached its device limit\. Retrying in \d+/ }).waitFor();
     await laptop.page.close();
     await eventually('there is a place', async () => {
       return (await world.server.api.get(`/api/rooms/${code}`)).json.deviceCount === 0;
@@ -87,30 +85,31 @@ describe('the page, the others in a room', () => {
     const { server } = world;
     const code = await server.api.room({ pin: '1234' });
     const { page } = await world.device({ at: `/r/${code}` });
-    await page.getByRole('textbox', { name: 'PIN, four digits' }).pressSequentially('1234');
+    await page.getByRole('textbox', { name: '4-digit PIN' }).pressSequentially('1234');
     await page.locator('textarea').waitFor();
 
     await server.api.get(`/api/rooms/${code}`, { pin: '0000', from: '203.0.113.7' });
-    const told = page.getByText('Someone tried to get in with a wrong PIN.');
-    await told.filter({ hasText: 'Attempts: 1.' }).waitFor();
+    const told = page.getByText('Someone entered a wrong PIN');
+    const once = told.filter({ hasText: /PIN\.$/ });
+    await once.waitFor();
     await server.api.get(`/api/rooms/${code}`, { pin: '0001', from: '203.0.113.7' });
-    await told.filter({ hasText: 'Attempts: 2.' }).waitFor();
+    await told.filter({ hasText: /PIN 2 times\.$/ }).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     await told.waitFor({ state: 'detached' });
     await server.api.get(`/api/rooms/${code}`, { pin: '0002', from: '203.0.113.8' });
-    await told.filter({ hasText: 'Attempts: 1.' }).waitFor();
+    await once.waitFor();
   });
 });
 
 async function rename({ page }: Device, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Settings' }).click();
-  await page.getByRole('textbox', { name: 'Name of this device' }).fill(name);
+  await page.getByRole('textbox', { name: 'Device name' }).fill(name);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Escape');
 }
 
 async function seesDevices({ page }: Device, expected: string[]): Promise<void> {
-  const list = page.getByRole('region', { name: /^Devices here/ }).getByRole('listitem');
+  const list = page.getByRole('region', { name: /^Devices in this room/ }).getByRole('listitem');
   let seen: string[] = [];
   await eventually(`the devices are ${expected}`, async () => {
     seen = (await list.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());

@@ -99,7 +99,7 @@ describe('the page, words that wait', () => {
     await laptop.context.setOffline(true);
     await showsStatus(laptop, 'Offline');
     await textOf(laptop).fill('before leaving');
-    await laptop.page.getByRole('link', { name: 'Poproom, to the start' }).click();
+    await laptop.page.getByRole('link', { name: 'Poproom home' }).click();
     await laptop.context.setOffline(false);
     await laptop.page.goBack();
     await showsText(laptop, 'before leaving');

@@ -10,7 +10,7 @@ describe('the page, the end of a room', () => {
     const { page } = device;
     const code = await startRoom(device);
     const question = page.getByRole('dialog', { name: `Delete room ${code}?` });
-    for (const back of ['Keep it', 'Close']) {
+    for (const back of ['Cancel', 'Close']) {
       await page.getByRole('button', { name: 'Delete room' }).click();
       await question.getByRole('button', { name: back }).click();
       await question.waitFor({ state: 'detached' });
@@ -29,17 +29,17 @@ describe('the page, the end of a room', () => {
     const code = await startRoom(laptop);
     const phone = await joinRoom(world, code);
     await laptop.page.getByRole('button', { name: 'Delete room' }).click();
-    await laptop.page.getByRole('button', { name: 'Delete for good' }).click();
+    await laptop.page.getByRole('button', { name: 'Delete', exact: true }).click();
 
     for (const device of [laptop, phone]) {
-      await seesTheEnd(device, 'This room was deleted', 'gone, on every device');
+      await seesTheEnd(device, 'This room was deleted', 'deleted for everyone');
       assert.equal(
         await device.page.evaluate((code) => JSON.stringify({ ...localStorage }).includes(code), code),
         false,
       );
     }
     assert.equal((await world.server.api.get(`/api/rooms/${code}`)).code, 'ROOM_NOT_FOUND');
-    await phone.page.getByRole('main').getByRole('button', { name: 'Back to start' }).click();
+    await phone.page.getByRole('main').getByRole('button', { name: 'Back to home' }).click();
     await startRoom(phone);
   });
 
@@ -50,8 +50,8 @@ describe('the page, the end of a room', () => {
     await startRoom(device);
     await page.route('**/api/rooms/*', (route) => route.abort());
     await page.getByRole('button', { name: 'Delete room' }).click();
-    await page.getByRole('button', { name: 'Delete for good' }).click();
-    await page.getByRole('status').filter({ hasText: 'The server cannot be reached.' }).waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('status').filter({ hasText: 'Can’t reach the server.' }).waitFor();
     await textOf(device).waitFor();
   });
 
@@ -60,20 +60,20 @@ describe('the page, the end of a room', () => {
     const device = await world.device();
     const code = await startRoom(device);
     world.server.clock.advance(24 * 3_600_000);
-    await seesTheEnd(device, 'This room has ended', 'everything in it is gone');
+    await seesTheEnd(device, 'This room has expired', 'have been deleted');
 
     const late = await world.device({ at: `/r/${code}` });
-    await seesTheEnd(late, 'This room has ended', 'everything in it is gone');
+    await seesTheEnd(late, 'This room has expired', 'have been deleted');
     world.server.clock.advance(24 * 3_600_000);
     await late.page.reload();
-    await seesTheEnd(late, `There is no room ${code}`, 'Check the code on the other device.');
+    await seesTheEnd(late, `Room ${code} not found`, 'Check the code on the other device.');
   });
 
   it('[PAGE-13] of a room that never was is told as such, with the way back to the start', async (t) => {
     const world = await openWorld(t);
     const device = await world.device({ at: '/r/abc-def' });
-    await seesTheEnd(device, 'There is no room ABCDEF', 'Check the code on the other device.');
-    await device.page.getByRole('main').getByRole('button', { name: 'Back to start' }).click();
+    await seesTheEnd(device, 'Room ABCDEF not found', 'Check the code on the other device.');
+    await device.page.getByRole('main').getByRole('button', { name: 'Back to home' }).click();
     await device.page.getByRole('button', { name: 'Start a room' }).waitFor();
     assert.equal(await device.page.getByText('Recent rooms').count(), 0);
   });
@@ -86,7 +86,7 @@ describe('the page, the end of a room', () => {
     await device.page.getByText('No connection.').waitFor();
     await world.server.api.delete(`/api/rooms/${code}`);
     await device.context.setOffline(false);
-    await seesTheEnd(device, 'This room was deleted', 'gone, on every device');
+    await seesTheEnd(device, 'This room was deleted', 'deleted for everyone');
   });
 });
 

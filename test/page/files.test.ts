@@ -50,10 +50,10 @@ describe('the page, files on their way', () => {
       'on-all': 'body',
     })) {
       await dropFiles(page, place, [{ name, content: name }], { letGo: false });
-      await page.getByText('Drop to add to the room').waitFor();
+      await page.getByText('Drop files to upload').waitFor();
       await dropFiles(page, place, [{ name, content: name }]);
       await arrived(page, name);
-      assert.equal(await page.getByText('Drop to add to the room').count(), 0);
+      assert.equal(await page.getByText('Drop files to upload').count(), 0);
     }
     assert.equal(await textOf(device).inputValue(), '');
   });
@@ -119,7 +119,7 @@ describe('the page, files on their way', () => {
     assert.ok(first < 0.9, `${first}`);
 
     for (const name of ['third.bin', 'second.bin', 'large.bin']) {
-      await page.getByRole('button', { name: `Cancel ${name}` }).click();
+      await page.getByRole('button', { name: `Cancel upload of ${name}` }).click();
       await rowOf(page, name).waitFor({ state: 'detached' });
     }
     await assertNothingStays(world.server, code);
@@ -133,7 +133,7 @@ describe('the page, files on their way', () => {
     await slowDown(page, 10_000);
     const content = Buffer.concat([picture, Buffer.alloc(500_000)]);
     await pickFiles(page, [{ name: 'photo.png', type: 'image/png', content }]);
-    await page.getByRole('button', { name: 'Cancel photo.png' }).waitFor();
+    await page.getByRole('button', { name: 'Cancel upload of photo.png' }).waitFor();
     await rowOf(page, 'photo.png').locator('img[src^="blob:"]').waitFor();
   });
 
@@ -144,12 +144,12 @@ describe('the page, files on their way', () => {
     const code = await startRoom(device);
     await page.route('**/upload', (route) => route.abort('connectionreset'));
     await pickFiles(page, [{ name: 'large.bin', content: 1_500_000 }]);
-    await rowOf(page, 'large.bin').getByRole('alert').filter({ hasText: 'The server cannot be reached.' }).waitFor();
-    await page.getByRole('button', { name: 'Send large.bin again' }).click();
-    await page.getByRole('button', { name: 'Send large.bin again' }).waitFor();
+    await rowOf(page, 'large.bin').getByRole('alert').filter({ hasText: 'Can’t reach the server.' }).waitFor();
+    await page.getByRole('button', { name: 'Retry upload of large.bin' }).click();
+    await page.getByRole('button', { name: 'Retry upload of large.bin' }).waitFor();
 
     await page.unroute('**/upload');
-    await page.getByRole('button', { name: 'Send large.bin again' }).click();
+    await page.getByRole('button', { name: 'Retry upload of large.bin' }).click();
     await arrived(page, 'large.bin');
     const sizes = (await filesOf(world.server, code)).map(({ fileSize }) => fileSize);
     assert.deepEqual(sizes, [1_500_000]);
@@ -168,7 +168,7 @@ describe('the page, files on their way', () => {
     await page.waitForFunction(() => Number(document.querySelector('progress')?.value) > 0);
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-    await page.getByRole('link', { name: 'Poproom, to the start' }).click();
+    await page.getByRole('link', { name: 'Poproom home' }).click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
     await assertNothingStays(world.server, code);
     assert.deepEqual(
@@ -187,7 +187,7 @@ describe('the page, files on their way', () => {
     page.on('request', (request) => asked.push(request.url()));
     await dropFiles(page, 'body', [{ name: 'too-large.iso', content: 10_485_761 }]);
     const row = rowOf(page, 'too-large.iso');
-    await row.getByRole('alert').filter({ hasText: 'Not sent: larger than 10 MB.' }).waitFor();
+    await row.getByRole('alert').filter({ hasText: 'File too large. The limit is 10 MB.' }).waitFor();
     assert.equal(await row.getByRole('button').count(), 1, 'sending it again would not help');
     assert.deepEqual(
       asked.filter((url) => url.includes('/api/')),
@@ -196,7 +196,7 @@ describe('the page, files on their way', () => {
 
     await dropFiles(page, 'body', [{ name: 'just-right.iso', content: 10_485_760 }]);
     await arrived(page, 'just-right.iso');
-    await page.getByRole('button', { name: 'Cancel too-large.iso' }).click();
+    await page.getByRole('button', { name: 'Cancel upload of too-large.iso' }).click();
     await row.waitFor({ state: 'detached' });
     assert.equal((await filesOf(world.server, code)).length, 1);
   });

@@ -6,10 +6,10 @@ import { eventually } from '../support/eventually.ts';
 import { type Device, joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
 import { agreedText, write } from './support/typing.ts';
 
-const historyOf = ({ page }: Device) => page.getByRole('dialog', { name: 'History' });
+const historyOf = ({ page }: Device) => page.getByRole('dialog', { name: 'Version history' });
 
 async function openHistory(device: Device) {
-  await device.page.getByRole('button', { name: 'History' }).click();
+  await device.page.getByRole('button', { name: 'Version history' }).click();
   await historyOf(device).waitFor();
   return historyOf(device);
 }
@@ -95,7 +95,7 @@ describe('the page, the history of the text', () => {
     await dialog.getByText('A version is saved after 30 seconds of changes').waitFor();
     await laptop.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    assert.equal(await focused(laptop.page), 'History');
+    assert.equal(await focused(laptop.page), 'Version history');
   });
 
   it('[PAGE-26] that cannot be read says why, and is tried again', async (t) => {
@@ -104,7 +104,7 @@ describe('the page, the history of the text', () => {
     await roomWithHistory(laptop, (code, content) => write(world, code, content));
     await laptop.page.route('**/history', (route) => route.abort(), { times: 1 });
     const dialog = await openHistory(laptop);
-    await dialog.getByRole('alert').getByText('The server cannot be reached.').waitFor();
+    await dialog.getByRole('alert').getByText('Can’t reach the server.').waitFor();
     await laptop.page.route('**/history/*', (route) => route.abort(), { times: 1 });
     await dialog.getByRole('button', { name: 'Try again' }).click();
     await dialog.getByRole('region', { name: 'Preview' }).getByRole('alert').waitFor();
@@ -117,7 +117,7 @@ describe('the page, the history of the text', () => {
     const world = await openWorld(t);
     const laptop = await world.device();
     const code = await startRoom(laptop);
-    await laptop.page.getByRole('button', { name: 'Fixed-width letters' }).click();
+    await laptop.page.getByRole('button', { name: 'Monospace font' }).click();
     const markup = '<img src=x onerror=alert(1)> <b>bold</b> and more to be removed';
     await write(world, code, markup);
     await write(world, code, '');

@@ -36,16 +36,16 @@ describe('the page, as an app', () => {
     await underWorker(page);
     await context.setOffline(true);
     await page.goto('/');
-    await page.getByText('You are offline.').waitFor();
+    await page.getByText('You’re offline.').waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'One room, all your devices.' }).waitFor();
 
     await page.getByRole('button', { name: new RegExp(`^${code}`) }).click();
-    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
+    await page.getByRole('heading', { name: 'Can’t reach the server' }).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
+    await page.getByRole('heading', { name: 'Can’t reach the server' }).waitFor();
     await page
-      .getByText(/^Trying again by itself in \d+ seconds?\.$/)
+      .getByText(/^Retrying in \d+ seconds?…$/)
       .first()
       .waitFor();
     await context.setOffline(false);
@@ -61,7 +61,7 @@ describe('the page, as an app', () => {
     await page.getByRole('button', { name: 'Settings' }).click();
     await page.getByRole('dialog', { name: 'Settings' }).waitFor();
     await page.goto('/share');
-    await page.getByRole('heading', { name: 'Nothing was shared' }).waitFor();
+    await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
   });
 
   it('[PAGE-17] keeps one version of itself, without what people shared or asked of the server', async (t) => {
@@ -104,7 +104,7 @@ describe('the page, something shared from another app', () => {
         { name: 'b.txt', type: 'text/plain', content: 'b' },
       ],
     });
-    await page.getByRole('heading', { name: 'Into which room?' }).waitFor();
+    await page.getByRole('heading', { name: 'Share to a room' }).waitFor();
     await page.getByText('A page\nLook: https://example.org/a').waitFor();
     await page.getByText('a.txt · 1 byte').waitFor();
 
@@ -134,7 +134,7 @@ describe('the page, something shared from another app', () => {
     await shareFromElsewhere(page, { url: 'https://example.org/b', files: [{ name: 'c.txt', content: 'c' }] });
     await page.getByRole('textbox', { name: 'Code or link' }).fill(code);
     await page.keyboard.press('Enter');
-    await page.getByRole('textbox', { name: 'PIN, four digits' }).pressSequentially('1234');
+    await page.getByRole('textbox', { name: '4-digit PIN' }).pressSequentially('1234');
     await arrived(page, 'c.txt');
     await hasText(world.server, code, 'https://example.org/b', '1234');
     await page.reload();
@@ -170,7 +170,7 @@ describe('the page, something shared from another app', () => {
       }, policy);
       await submitShare(other, `http://localhost:${world.server.port}/share`, { text: 'not mine' });
       if (policy === 'no-referrer') await other.getByText('not mine').waitFor();
-      else await other.getByText('Something shared from another app waits').waitFor();
+      else await other.getByText('You shared something from another app.').waitFor();
 
       await startRoom({ page, context });
       await hasText(world.server, codeOf(page), 'mine');
@@ -185,7 +185,7 @@ describe('the page, something shared from another app', () => {
     await shareFromElsewhere(page, { text: 'the second' });
     await page.getByText('the second').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
-    await page.getByRole('button', { name: 'Choose a room' }).click();
+    await page.getByRole('button', { name: 'Choose room' }).click();
     await page.getByText('the first').waitFor();
   });
 
@@ -193,9 +193,9 @@ describe('the page, something shared from another app', () => {
     const world = await openWorld(t, {}, { worker: true });
     const { page } = await world.device();
     await shareFromElsewhere(page, { title: ' ', text: '' });
-    await page.getByRole('heading', { name: 'Nothing was shared' }).waitFor();
-    await page.getByText('Share a text, a link or a file from another app').waitFor();
-    await page.getByRole('main').getByRole('button', { name: 'Back to start' }).click();
+    await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
+    await page.getByText('Share text, a link or a file from another app').waitFor();
+    await page.getByRole('main').getByRole('button', { name: 'Back to home' }).click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
 });
@@ -210,5 +210,5 @@ async function hasText(server: TestServer, code: string, expected: string, pin?:
 
 async function assertNothingIsLeft({ page }: Device): Promise<void> {
   await page.goto('/share');
-  await page.getByRole('heading', { name: 'Nothing was shared' }).waitFor();
+  await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
 }

@@ -30,7 +30,7 @@ describe('the page, the invitation', () => {
     const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom(device);
     assert.equal(await device.page.evaluate(() => isSecureContext), true);
-    await assertCopies(device, 'Copy the code', code);
+    await assertCopies(device, 'Copy code', code);
     await assertCopies(device, 'Copy link', `${world.server.url}/r/${code}`);
   });
 
@@ -40,7 +40,7 @@ describe('the page, the invitation', () => {
     const device = await world.device();
     const code = await startRoom(device);
     assert.equal(await device.page.evaluate(() => isSecureContext), false);
-    await assertCopies(device, 'Copy the code', code);
+    await assertCopies(device, 'Copy code', code);
     await assertCopies(device, 'Copy link', `http://poproom.test:${world.server.port}/r/${code}`);
     assert.equal(await device.page.getByRole('button', { name: 'Paste' }).count(), 0, 'pasting by click needs the API');
   });
@@ -104,11 +104,11 @@ describe('the page, the invitation', () => {
     const world = await openWorld(t);
     const device = await world.device({ viewport: { width: 390, height: 800 } });
     const code = await startRoom(device);
-    const qr = device.page.getByRole('img', { name: 'QR code of the room' });
+    const qr = device.page.getByRole('img', { name: 'QR code for this room' });
     await qr.waitFor();
     await joinRoom(world, code);
     await qr.waitFor({ state: 'hidden' });
-    await device.page.getByRole('button', { name: 'Ways into the room' }).click();
+    await device.page.getByRole('button', { name: 'QR code and link' }).click();
     await qr.waitFor();
   });
 });
@@ -126,7 +126,7 @@ async function assertCopies(device: Device, button: string, expected: string): P
 
 /** From a picture of the screen, as a camera would. */
 async function readQr({ page }: Device): Promise<string> {
-  const drawn = page.getByRole('img', { name: 'QR code of the room' });
+  const drawn = page.getByRole('img', { name: 'QR code for this room' });
   await drawn.locator('path[d^="M"]').waitFor();
   return decode(page, [...(await drawn.screenshot())]);
 }

@@ -22,15 +22,15 @@ describe('the page, by keyboard', () => {
     await tabTo(page, 'Delete room');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
-    await tabTo(page, 'Keep it');
+    await tabTo(page, 'Cancel');
     await page.keyboard.press('Enter');
     await focusIsOn(page, 'Delete room');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
-    await tabTo(page, 'Delete for good');
+    await tabTo(page, 'Delete');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'This room was deleted' }).waitFor();
-    await tabTo(page, 'Back to start');
+    await tabTo(page, 'Back to home');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
@@ -78,7 +78,7 @@ describe('the page, by keyboard', () => {
 
   it('[PAGE-21] the options of a new room, and its PIN, are chosen with the keyboard', async (t) => {
     const { page } = await atHome(t);
-    await page.getByText('PIN and lifetime').focus();
+    await page.getByText('PIN and expiration').focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     await page.keyboard.press('ArrowLeft');
@@ -88,7 +88,7 @@ describe('the page, by keyboard', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type('1204');
     await page.keyboard.press('Enter');
-    await page.getByText('Others need the PIN to enter.').waitFor();
+    await page.getByText('Others need the PIN to join.').waitFor();
   });
 
   it('[PAGE-21] whatever has the focus is seen to have it', async (t) => {

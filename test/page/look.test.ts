@@ -40,7 +40,7 @@ describe('the page, its colours and its motion', () => {
     assert.equal(await motions(still.page), 0);
     const code = await startRoom(still);
     await joinRoom(world, code);
-    await still.page.getByRole('status').filter({ hasText: 'came in.' }).waitFor();
+    await still.page.getByRole('status').filter({ hasText: 'joined.' }).waitFor();
     await pickFiles(still.page, [{ name: 'a.txt', content: 'a' }]);
     assert.equal(await motions(still.page), 0);
     await still.page.getByRole('button', { name: 'Delete room' }).click();
@@ -89,7 +89,7 @@ describe('the page, its weight', () => {
     await page.reload();
     const first = await size();
     await startRoom({ page, context });
-    await page.getByRole('img', { name: 'QR code of the room' }).locator('path[d^="M"]').waitFor();
+    await page.getByRole('img', { name: 'QR code for this room' }).locator('path[d^="M"]').waitFor();
     const room = (await size()) - first;
     t.diagnostic(`${first} bytes, and ${room} for a room`);
     assert.ok(first <= 40_000, `${first} bytes: ${[...scripts]}`);

@@ -6,7 +6,7 @@ import { type Device, openWorld, showsStatus, showsText, textOf } from '../suppo
 import { twoDevices } from '../support/two-devices.ts';
 import { agreedText } from './support/typing.ts';
 
-const interrupted = ({ page }: Device) => page.getByText('No connection. What you type is kept');
+const interrupted = ({ page }: Device) => page.getByText('No connection. Your changes are kept');
 
 describe('the page, a lost connection', () => {
   it('[PAGE-15] is told, and comes back by itself with what was typed meanwhile', async (t) => {
@@ -51,7 +51,7 @@ describe('the page, a lost connection', () => {
     await showsStatus(laptop, 'Offline');
     await textOf(laptop).fill('before and after');
     await laptop.page.reload();
-    await laptop.page.getByText('The server cannot be reached').waitFor();
+    await laptop.page.getByText('Can’t reach the server').waitFor();
     await world.server.restart({ PORT: port });
     await textOf(laptop).waitFor({ timeout: 20_000 });
     await showsText(laptop, 'before and after');
@@ -77,7 +77,7 @@ describe('the page, a lost connection', () => {
     const { laptop, phone, line, world, code } = await twoDevices(t, 'list:');
     line.hold();
     await textOf(phone).fill('list: milk');
-    await showsStatus(phone, 'Sending …');
+    await showsStatus(phone, 'Saving…');
     for (const text of ['list: e', 'list: eggs']) {
       await textOf(laptop).fill(text);
       await showsStatus(laptop, 'Saved');
@@ -99,7 +99,7 @@ describe('the page, a lost connection', () => {
     await showsStatus(laptop, 'Offline');
     await laptop.page.keyboard.type('waiting ');
     await laptop.page.reload();
-    await laptop.page.getByText('The server cannot be reached').waitFor();
+    await laptop.page.getByText('Can’t reach the server').waitFor();
     await world.server.restart({ PORT: port });
     await textOf(laptop).waitFor({ timeout: 20_000 });
     await showsText(laptop, 'start sent waiting ');
@@ -123,7 +123,7 @@ describe('the page, a server out of reach', () => {
     await page.evaluate(() => dispatchEvent(new Event('online')));
     await tried;
     await page
-      .getByText(/^Trying again by itself in/)
+      .getByText(/^Retrying in/)
       .first()
       .waitFor();
     assert.ok(await again.evaluate((button) => button === document.activeElement));

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { type Device, openWorld, textOf, type World } from '../support/page.ts';
 import { typeOnSight } from './support/quick-hand.ts';
 
-const field = (page: Page) => page.getByRole('textbox', { name: 'PIN, four digits' });
+const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
 const digit = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 describe('the page, the PIN of a room', () => {
@@ -15,7 +15,7 @@ describe('the page, the PIN of a room', () => {
     await digit(page, '1').click();
     await digit(page, '2').click();
     await digit(page, '9').click();
-    await page.getByRole('button', { name: 'Delete the last digit' }).click();
+    await page.getByRole('button', { name: 'Delete last digit' }).click();
     await digit(page, '0').click();
     await digit(page, '4').click();
     await textOf(device).waitFor();
@@ -56,7 +56,7 @@ describe('the page, the PIN of a room', () => {
       await page.keyboard.type('9999');
       await page
         .getByRole('alert')
-        .filter({ hasText: `Tries left: ${left}.` })
+        .filter({ hasText: `${left} tries left.` })
         .waitFor();
       await field(page).and(page.locator(':focus')).waitFor();
       assert.equal(await field(page).inputValue(), '');
@@ -74,19 +74,19 @@ describe('the page, the PIN of a room', () => {
 
     await page
       .getByRole('alert')
-      .filter({ hasText: /You can try again in (30|29|28) seconds\./ })
+      .filter({ hasText: /Try again in (30|29|28) seconds\./ })
       .waitFor();
     assert.equal(await field(page).isEditable(), false);
     for (const button of await page.getByRole('main').getByRole('button').all()) assert.ok(await button.isDisabled());
     await page.clock.runFor(10_000);
     await page
       .getByRole('alert')
-      .filter({ hasText: /You can try again in (20|1\d) seconds\./ })
+      .filter({ hasText: /Try again in (20|1\d) seconds\./ })
       .waitFor();
 
     world.server.clock.advance(31_000);
     await page.clock.runFor(22_000);
-    await page.getByRole('alert').filter({ hasText: 'You can try again' }).waitFor({ state: 'detached' });
+    await page.getByRole('alert').filter({ hasText: 'Try again in' }).waitFor({ state: 'detached' });
     await field(page).and(page.locator(':focus')).waitFor();
     await page.keyboard.type('1204');
     await textOf(device).waitFor();
@@ -107,7 +107,7 @@ describe('the page, the PIN of a room', () => {
     await field(page).pressSequentially('1204');
     await page
       .getByRole('alert')
-      .filter({ hasText: /You can try again in \d+ seconds\./ })
+      .filter({ hasText: /Try again in \d+ seconds\./ })
       .waitFor();
     assert.ok(await digit(page, '1').isDisabled());
   });
@@ -142,14 +142,14 @@ describe('the page, the PIN of a room', () => {
     const world = await openWorld(t);
     const device = await world.device();
     const { page } = device;
-    await page.getByText('PIN and lifetime').click();
-    await page.getByRole('checkbox', { name: 'Protect it with a PIN' }).check();
+    await page.getByText('PIN and expiration').click();
+    await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
     await field(page).fill('1204');
     await page.getByRole('button', { name: 'Start a room' }).click();
     await textOf(device).waitFor();
-    await page.getByText('Others need the PIN to enter.').waitFor();
+    await page.getByText('Others need the PIN to join.').waitFor();
     const other = await world.device({ at: new URL(page.url()).pathname });
-    await other.page.getByText('Whoever made the room knows it.').waitFor();
+    await other.page.getByText('Ask the person who started the room for the PIN.').waitFor();
   });
 });
 
@@ -157,7 +157,7 @@ async function atTheDoor(t: Parameters<typeof openWorld>[0]): Promise<{ world: W
   const world = await openWorld(t);
   const code = await world.server.api.room({ pin: '1204' }, { from: '203.0.113.1' });
   const device = await world.device({ at: `/r/${code}` });
-  await device.page.getByRole('heading', { name: `Room ${code} asks for a PIN` }).waitFor();
+  await device.page.getByRole('heading', { name: `Enter the PIN for room ${code}` }).waitFor();
   return { world, device, code };
 }
 
@@ -165,7 +165,7 @@ async function enterWrongPins(page: Page, times: number): Promise<void> {
   for (let tried = 1; tried <= times; tried++) {
     await field(page).and(page.locator(':focus')).waitFor();
     await page.keyboard.type('9999');
-    const told = tried < 5 ? `Tries left: ${5 - tried}.` : 'You can try again in';
+    const told = [/4 tries left\./, /3 tries left\./, /2 tries left\./, /1 try left\./][tried - 1] ?? 'Try again in';
     await page.getByRole('alert').filter({ hasText: told }).waitFor();
   }
 }

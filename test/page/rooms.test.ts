@@ -23,14 +23,14 @@ describe('the page, a room', () => {
     const world = await openWorld(t);
     const { page } = await world.device();
     const asked = apiRequests(page);
-    await page.getByText('PIN and lifetime').click();
-    await page.getByRole('checkbox', { name: 'Protect it with a PIN' }).check();
-    const pin = page.getByRole('textbox', { name: 'PIN, four digits' });
+    await page.getByText('PIN and expiration').click();
+    await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
+    const pin = page.getByRole('textbox', { name: '4-digit PIN' });
     await pin.pressSequentially('1a2b');
     assert.equal(await pin.inputValue(), '12');
 
     await page.getByRole('button', { name: 'Start a room' }).click();
-    await page.getByRole('alert').filter({ hasText: 'A PIN has four digits.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Enter a 4-digit PIN.' }).waitFor();
     assert.ok(await pin.evaluate((field) => field === document.activeElement), 'the field is ready for the rest');
     assert.deepEqual(asked, []);
 
@@ -44,18 +44,18 @@ describe('the page, a room', () => {
   it('[PAGE-1] says what is missing where it is typed, even after the options were folded away', async (t) => {
     const world = await openWorld(t);
     const { page } = await world.device();
-    await page.getByText('PIN and lifetime').click();
-    await page.getByRole('checkbox', { name: 'Protect it with a PIN' }).check();
-    await page.getByText('PIN and lifetime').click();
+    await page.getByText('PIN and expiration').click();
+    await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
+    await page.getByText('PIN and expiration').click();
     await page.getByRole('button', { name: 'Start a room' }).click();
-    await page.getByRole('textbox', { name: 'PIN, four digits' }).waitFor();
+    await page.getByRole('textbox', { name: '4-digit PIN' }).waitFor();
   });
 
   it('[PAGE-1] lives as long as was chosen, among what the server allows', async (t) => {
     const world = await openWorld(t, { POPROOM_ROOM_TTL: '30m', POPROOM_ROOM_MAX_TTL: '90m' });
     const { page, context } = await world.device();
-    await page.getByText('PIN and lifetime').click();
-    const offered = page.getByRole('group', { name: 'The room lives for' }).getByRole('radio');
+    await page.getByText('PIN and expiration').click();
+    const offered = page.getByRole('group', { name: 'Keep room for' }).getByRole('radio');
     const names = await offered.evaluateAll((radios) => radios.map((radio) => radio.closest('label')?.textContent));
     assert.deepEqual(names, ['10 minutes', '30 minutes', '1 hour']);
     assert.ok(await page.getByRole('radio', { name: '30 minutes' }).isChecked(), "the server's own comes first");
@@ -71,7 +71,7 @@ describe('the page, a room', () => {
     const { page, context } = await world.device();
     await context.setOffline(true);
     await page.getByRole('button', { name: 'Start a room' }).click();
-    await page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Can’t reach the server.' }).waitFor();
     await context.setOffline(false);
     await startRoom({ page, context });
   });
@@ -90,7 +90,7 @@ describe('the page, a room', () => {
     const code = await roomWithLookalikes(world.server.api.room);
     const spelt = code.toLowerCase().replaceAll('0', 'o').replaceAll('1', 'l');
     await codeField(device).fill(` ${spelt.slice(0, 3)}-${spelt.slice(3)} `);
-    await device.page.getByRole('button', { name: 'Enter', exact: true }).click();
+    await device.page.getByRole('button', { name: 'Join', exact: true }).click();
     await textOf(device).waitFor();
     assert.equal(codeOf(device.page), code);
   });
@@ -131,9 +131,9 @@ describe('the page, a room', () => {
   it('[PAGE-14] is not looked for after too many unknown codes, and the time until then is told', async (t) => {
     const world = await openWorld(t, { POPROOM_MISS_LIMIT: '1' });
     const { page } = await world.device({ at: '/r/ABCDEF' });
-    await page.getByRole('heading', { name: 'There is no room ABCDEF' }).waitFor();
+    await page.getByRole('heading', { name: 'Room ABCDEF not found' }).waitFor();
     await page.goto('/r/ABCDEG');
-    await page.getByRole('heading', { name: /^Too many unknown codes .* lifted in \d+ minutes\.$/ }).waitFor();
+    await page.getByRole('heading', { name: /^Too many wrong codes or PINs\. Try again in \d+ minutes\.$/ }).waitFor();
   });
 
   it('[PAGE-2] is not looked for where there can be none: that is said at once', async (t) => {
@@ -143,17 +143,17 @@ describe('the page, a room', () => {
     const problem = device.page.getByRole('alert');
 
     await codeField(device).press('Enter');
-    await problem.filter({ hasText: 'Type the code that the other device shows.' }).waitFor();
+    await problem.filter({ hasText: 'Enter the code shown on the other device.' }).waitFor();
     for (const nonsense of ['ABC', 'hello, world!', 'https://example.org/', '<b>ABCDEF</b>', 'UUUUUU']) {
       await codeField(device).fill(nonsense);
       assert.equal((await problem.allTextContents()).join(''), '', 'typing takes the words back');
-      await device.page.getByRole('button', { name: 'Enter', exact: true }).click();
-      await problem.filter({ hasText: 'This is not a room code' }).waitFor();
+      await device.page.getByRole('button', { name: 'Join', exact: true }).click();
+      await problem.filter({ hasText: 'Invalid room code.' }).waitFor();
     }
     assert.ok(await codeField(device).evaluate((field) => field === document.activeElement));
 
     await device.page.goto('/r/ABC-DE');
-    await device.page.getByRole('heading', { name: '“ABC-DE” is not a room code' }).waitFor();
+    await device.page.getByRole('heading', { name: '“ABC-DE” is not a valid room code' }).waitFor();
     assert.deepEqual(asked, []);
   });
 
@@ -197,7 +197,7 @@ describe('the page, a room', () => {
     const device = await world.device();
     const { page } = device;
     const first = await startRoom(device);
-    await page.getByRole('link', { name: 'Poproom, to the start' }).click();
+    await page.getByRole('link', { name: 'Poproom home' }).click();
     const second = await startRoom(device);
     await page.goto('/');
     await page.reload();
@@ -206,7 +206,7 @@ describe('the page, a room', () => {
     await eventually('both are there', async () => (await recent.count()) === 2);
     assert.match((await recent.allInnerTexts()).join(' '), new RegExp(`${second}\\s+24 hours left.*${first}`, 's'));
 
-    await page.getByRole('button', { name: `Forget room ${first}` }).click();
+    await page.getByRole('button', { name: `Remove room ${first} from this list` }).click();
     await eventually('one is forgotten', async () => (await recent.count()) === 1);
     assert.equal(await page.evaluate((code) => JSON.stringify({ ...localStorage }).includes(code), first), false);
     await page.getByRole('button', { name: 'Undo' }).click();

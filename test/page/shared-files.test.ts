@@ -56,7 +56,7 @@ describe('the page, files of a room', () => {
     assert.equal(download.suggestedFilename(), 'für Ada.txt');
     assert.equal(await text(await download.createReadStream()), 'hello');
 
-    await page.getByRole('button', { name: 'Copy the link to für Ada.txt' }).click();
+    await page.getByRole('button', { name: 'Copy link to für Ada.txt' }).click();
     await page.getByRole('status').filter({ hasText: 'Copied.' }).waitFor();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), uploaded.json.fileUrl);
   });
@@ -89,7 +89,7 @@ describe('the page, files of a room', () => {
     const button = laptop.page.getByRole('button', { name: 'Remove remove.txt' });
     await laptop.page.route('**/files/*', (route) => route.abort());
     await button.click();
-    await laptop.page.getByRole('status').filter({ hasText: 'The server cannot be reached.' }).waitFor();
+    await laptop.page.getByRole('status').filter({ hasText: 'Can’t reach the server.' }).waitFor();
     await laptop.page.unroute('**/files/*');
     await eventually('it can be tried again', () => button.isEnabled());
     await button.click();

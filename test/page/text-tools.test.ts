@@ -79,12 +79,12 @@ describe('the page, the tools of the text', () => {
     const laptop = await world.device();
     await startRoom(laptop);
     const font = () => textOf(laptop).evaluate((field) => getComputedStyle(field).fontFamily);
-    const button = laptop.page.getByRole('button', { name: 'Fixed-width letters' });
+    const button = laptop.page.getByRole('button', { name: 'Monospace font' });
     assert.doesNotMatch(await font(), /mono/i);
     await button.click();
     assert.match(await font(), /mono/i);
     await laptop.page.reload();
-    await laptop.page.getByRole('button', { name: 'Fixed-width letters', pressed: true }).waitFor();
+    await laptop.page.getByRole('button', { name: 'Monospace font', pressed: true }).waitFor();
     assert.match(await font(), /mono/i);
   });
 
@@ -117,7 +117,7 @@ describe('the page, the tools of the text', () => {
     await links.first().waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-9] open a link in a window that has no hold on this one', async (t) => {
+  it('[PAGE-9] open a link in a window that has no hold on this device', async (t) => {
     const world = await openWorld(t);
     const laptop = await world.device();
     await startRoom(laptop);

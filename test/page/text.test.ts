@@ -87,7 +87,7 @@ describe('the page, the text', () => {
     await showsStatus(laptop, 'Saved');
     line.hold();
     await textOf(laptop).fill('on its way');
-    await showsStatus(laptop, 'Sending …');
+    await showsStatus(laptop, 'Saving…');
     line.release();
     await showsStatus(laptop, 'Saved');
     await laptop.context.setOffline(true);
@@ -108,10 +108,10 @@ describe('the page, the text', () => {
 
     const long = 'ü'.repeat(1022);
     await textOf(laptop).fill(`short\n${long}`);
-    await showsStatus(laptop, 'Too long: at most 2 kB');
+    await showsStatus(laptop, 'Text too long. The limit is 2 kB.');
     await textOf(phone).fill('top\nshort\n');
     await showsText(laptop, `top\nshort\n${long}`);
-    await showsStatus(laptop, 'Too long: at most 2 kB');
+    await showsStatus(laptop, 'Text too long. The limit is 2 kB.');
     await textOf(laptop).fill(`top\n${long}`);
     await showsStatus(laptop, 'Saved');
     await showsText(phone, `top\n${long}`);
@@ -123,7 +123,7 @@ describe('the page, the text', () => {
     await startRoom(laptop);
     await textOf(laptop).fill('short');
     await laptop.page.keyboard.insertText('x'.repeat(3_000));
-    await laptop.page.getByText('Not inserted: the text can have at most 2 kB.').waitFor();
+    await laptop.page.getByText('Couldn’t insert. The text limit is 2 kB.').waitFor();
     await showsText(laptop, 'short');
     await laptop.page.keyboard.type('er');
     await showsText(laptop, 'shorter');
@@ -138,7 +138,7 @@ describe('the page, the text', () => {
     const phone = await joinRoom(world, code);
     line.holdAnswers();
     await textOf(laptop).fill('the last words');
-    await laptop.page.getByRole('link', { name: 'Poproom, to the start' }).click();
+    await laptop.page.getByRole('link', { name: 'Poproom home' }).click();
     await laptop.page.getByRole('button', { name: 'Start a room' }).waitFor();
     await showsText(phone, 'the last words');
     line.release();

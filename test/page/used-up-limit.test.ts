@@ -57,7 +57,7 @@ describe('the page, when all requests are used up', () => {
     const world = await openWorld(t, { POPROOM_FREE_LIMIT: '2' });
     const code = await world.server.api.room({ pin: '1204' }, { from: '10.0.0.9' });
     const laptop = await world.device({ at: `/r/${code}` });
-    await laptop.page.getByRole('textbox', { name: 'PIN, four digits' }).pressSequentially('1204');
+    await laptop.page.getByRole('textbox', { name: '4-digit PIN' }).pressSequentially('1204');
     await textOf(laptop).fill('protected');
     await showsStatus(laptop, 'Saved');
     await useUp(world);

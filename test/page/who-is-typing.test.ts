@@ -5,7 +5,7 @@ import { type Device, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { write } from './support/typing.ts';
 
-const devicesOf = ({ page }: Device) => page.getByRole('region', { name: /^Devices here/ });
+const devicesOf = ({ page }: Device) => page.getByRole('region', { name: /^Devices in this room/ });
 const bubblesOf = (device: Device) => devicesOf(device).locator('.typing');
 
 describe('the page, who is typing', () => {

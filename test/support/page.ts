@@ -97,7 +97,7 @@ export async function showsText(device: Device, text: string): Promise<void> {
   );
 }
 
-/** Waits until the text is said to be so: `Saved`, `Sending …`, `Offline`, or why not. */
+/** Waits until the text is said to be so: `Saved`, `Saving…`, `Offline`, or why not. */
 export async function showsStatus({ page }: Device, words: string): Promise<void> {
   await page.locator('.status').getByText(words, { exact: true }).waitFor();
 }

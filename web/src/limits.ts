@@ -1,4 +1,4 @@
-/** The limits of this server, which it writes into the page. */
+/** The server's limits, which the server writes into index.html. */
 
 interface Limits {
   /** Seconds. */

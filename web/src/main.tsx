@@ -1,15 +1,15 @@
-/** The page begins here. */
+/** The entry point of the page. */
 import { render } from 'preact';
-import { compareClocks } from './device/clock.ts';
+import { measureClockOffset } from './device/clock.ts';
 import { applyTheme } from './device/preferences.ts';
-import { rereadRooms } from './device/recent-rooms.ts';
-import { installWorker } from './install.ts';
+import { reloadRecentRooms } from './device/recent-rooms.ts';
+import { applyLanguage } from './i18n/index.ts';
+import { registerServiceWorker } from './register-service-worker.ts';
 import { App } from './views/app.tsx';
-import { applyLanguage } from './words/index.ts';
 
-rereadRooms();
-void compareClocks();
+reloadRecentRooms();
+void measureClockOffset();
 applyTheme();
 await applyLanguage();
 render(<App />, document.getElementById('app') as HTMLElement);
-installWorker();
+registerServiceWorker();

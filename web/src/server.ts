@@ -1,8 +1,8 @@
-/** The server that this page came from. */
+/** The API client for the server that served this page. */
 import { type ClientOptions, createBaseClient } from '../../src/client/light.ts';
 import { deviceId, deviceName } from './device/identity.ts';
 
-/** Under the name that the device has now. */
+/** With the current device name. */
 export function connectToServer() {
   const options: ClientOptions = { url: location.origin, deviceId, deviceName: deviceName.value };
   return createBaseClient(options, (room) => room);

@@ -1,7 +1,7 @@
-/** Keeps the page for when there is no network, and takes in what other apps share. */
+/** Caches the page for offline use, and receives content that other apps share. */
 import { shareCache, sharedAt } from './share/share-cache.ts';
 
-/** Put in by the build: the files of the page, and a name for exactly these. */
+/** Set by the build: the files of the page, and a hash of them. */
 declare const __SHELL__: string[];
 declare const __VERSION__: string;
 
@@ -21,50 +21,50 @@ interface FetchEvent extends ExtendableEvent {
 
 const worker = self as unknown as Worker;
 const shellCache = `poproom-shell-${__VERSION__}`;
-/** On a bad network the kept page is there sooner than an answer. */
-const patienceMs = 3_000;
-/** Shares that are kept until a room is chosen for them. */
-const mostWaiting = 10;
+/** On a slow network, serve the cached page after this time. */
+const networkTimeoutMs = 3_000;
+/** Shares that are stored until the user chooses a room. */
+const maxPendingShares = 10;
 
 worker.addEventListener('install', (event) => {
-  // A newer one waits until no page of the older is open: those may still need their own files.
-  event.waitUntil(keepShell());
+  // No skipWaiting: open pages of the old version may still need their own files.
+  event.waitUntil(cacheShell());
 });
 
 worker.addEventListener('activate', (event) => {
-  event.waitUntil(dropOldShells().then(() => worker.clients.claim()));
+  event.waitUntil(deleteOldShells().then(() => worker.clients.claim()));
 });
 
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (origin !== worker.location.origin) return;
-  if (request.method === 'POST' && pathname === '/share') event.respondWith(keepShared(request));
+  if (request.method === 'POST' && pathname === '/share') event.respondWith(storeShare(request));
   else if (request.mode === 'navigate' && isPage(pathname)) event.respondWith(page(request));
   else if (request.method === 'GET' && pathname.startsWith('/assets/')) event.respondWith(asset(request));
 });
 
 const isPage = (path: string) => path === '/' || path === '/share' || path.startsWith('/r/');
 
-async function keepShell(): Promise<void> {
+async function cacheShell(): Promise<void> {
   const cache = await caches.open(shellCache);
   await cache.addAll(__SHELL__.map((path) => new Request(path, { cache: 'reload' })));
 }
 
-async function dropOldShells(): Promise<void> {
+async function deleteOldShells(): Promise<void> {
   const old = (await caches.keys()).filter((name) => name.startsWith('poproom-shell-') && name !== shellCache);
   await Promise.all(old.map((name) => caches.delete(name)));
 }
 
-/** The newest page where the network is there, the kept one where it is not. */
+/** Network first; the cached page if the network fails or is too slow. */
 async function page(request: Request): Promise<Response> {
   const fromNetwork = fetch(request);
-  const kept = caches.match('/');
-  const soon = new Promise<undefined>((resolve) => setTimeout(resolve, patienceMs));
-  const response = await Promise.race([fromNetwork, soon]).catch(() => undefined);
-  // A redirect is an answer too: to the sign-in of a proxy, for one.
-  const answered = response?.ok || response?.type === 'opaqueredirect';
-  return answered ? (response as Response) : ((await kept) ?? fromNetwork);
+  const cached = caches.match('/');
+  const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, networkTimeoutMs));
+  const response = await Promise.race([fromNetwork, timeout]).catch(() => undefined);
+  // Pass redirects through: a proxy may redirect to its sign-in page.
+  const isUsable = response?.ok || response?.type === 'opaqueredirect';
+  return isUsable ? (response as Response) : ((await cached) ?? fromNetwork);
 }
 
 async function asset(request: Request): Promise<Response> {
@@ -72,18 +72,18 @@ async function asset(request: Request): Promise<Response> {
 }
 
 /**
- * As the form that it came as; the page reads it when a room has been chosen. A form of another site looks like a share
- * if it hides its origin, so a share never replaces one that still waits.
+ * Stores the submitted form, which the page reads when the user has chosen a room. A form on another site can look like
+ * a share if it hides its origin, so a new share never replaces a pending one.
  */
-async function keepShared(request: Request): Promise<Response> {
+async function storeShare(request: Request): Promise<Response> {
   const origin = request.headers.get('Origin') ?? 'null';
   if (origin !== 'null' && origin !== worker.location.origin) return Response.redirect('/', 303);
   const cache = await caches.open(shareCache);
   const form = await request.formData();
-  const kept = new Response(form);
-  kept.headers.set(sharedAt, String(Date.now()));
-  await cache.put(`/share?${crypto.randomUUID()}`, kept);
-  const waiting = await cache.keys();
-  for (const oldest of waiting.slice(0, -mostWaiting)) await cache.delete(oldest);
+  const stored = new Response(form);
+  stored.headers.set(sharedAt, String(Date.now()));
+  await cache.put(`/share?${crypto.randomUUID()}`, stored);
+  const pending = await cache.keys();
+  for (const oldest of pending.slice(0, -maxPendingShares)) await cache.delete(oldest);
   return Response.redirect('/share', 303);
 }

@@ -1,6 +1,6 @@
 /** Every view of the page, in any of its languages, as a person gets to see it. */
 import type { Page } from 'playwright-core';
-import { strings } from '../../../web/src/words/strings.ts';
+import { strings } from '../../../web/src/i18n/strings.ts';
 import type { World } from '../../support/page.ts';
 import { dropFiles, picture } from './files.ts';
 import { shareFromElsewhere } from './worker.ts';
@@ -34,9 +34,9 @@ const homeViews: Record<string, Show> = {
   'home with options': async (page, say) => {
     await page.goto('/');
     await page.getByText(say('options')).click();
-    await page.getByRole('checkbox', { name: say('protectWithPin') }).check();
+    await page.getByRole('checkbox', { name: say('requirePin') }).check();
     await page.getByRole('button', { name: say('start') }).click();
-    await page.getByText(say('pinFourDigits')).waitFor();
+    await page.getByText(say('pinInvalid')).waitFor();
     await page.getByRole('button', { name: say('join'), exact: true }).click();
     await page.getByText(say('codeMissing')).waitFor();
   },
@@ -72,11 +72,11 @@ async function doorViews({ server: { api, clock } }: World): Promise<Record<stri
     },
     unknown: async (page, say) => {
       await page.goto('/r/ABCDEF');
-      await page.getByRole('heading', { name: say('noSuchRoom', { code: 'ABCDEF' }) }).waitFor();
+      await page.getByRole('heading', { name: say('roomNotFound', { code: 'ABCDEF' }) }).waitFor();
     },
     'not a code': async (page, say) => {
       await page.goto(`/r/${long}`);
-      await page.getByRole('heading', { name: say('noSuchCode', { code: long }) }).waitFor();
+      await page.getByRole('heading', { name: say('invalidCode', { code: long }) }).waitFor();
     },
     expired: async (page, say) => {
       await page.goto(`/r/${expired}`);
@@ -104,7 +104,7 @@ async function roomViews(world: World): Promise<Record<string, Show>> {
     'room offline': async (page, say) => {
       await enterEmpty(page);
       await page.context().setOffline(true);
-      await page.getByText(say('interrupted')).waitFor();
+      await page.getByText(say('connectionLost')).waitFor();
     },
     'empty history': async (page, say) => {
       await enterEmpty(page);
@@ -152,7 +152,7 @@ async function fullRoom({ server: { api } }: World): Promise<Show> {
     await page.getByLabel(say('pinLabel')).pressSequentially(pin);
     await page.getByRole('navigation', { name: say('linksInText') }).waitFor();
     await api.get(`/api/rooms/${code}`, { pin: '0000', from: '203.0.113.9' });
-    await page.getByText(say('pinAttempts', { n: '1' })).waitFor();
+    await page.getByText(say('pinAttempt')).waitFor();
     await page.route('**/upload', (route) => {
       if (route.request().headers()['x-file-name']?.startsWith('failed')) return route.abort();
     });
@@ -164,9 +164,9 @@ async function fullRoom({ server: { api } }: World): Promise<Show> {
       { name: `waiting-${long}`, content },
       { name: `refused-${long}`, content: 10_485_761 },
     ]);
-    await page.getByRole('button', { name: say('retry', { name: `failed-${long}` }) }).waitFor();
+    await page.getByRole('button', { name: say('retryUpload', { name: `failed-${long}` }) }).waitFor();
     await page.getByText(`· ${say('uploadWaiting')}`).waitFor();
-    await page.getByRole('button', { name: say('copyCode') }).click();
+    await page.getByRole('button', { name: say('copyCode'), exact: true }).click();
     await page.getByText(say('copied')).waitFor();
   };
 }

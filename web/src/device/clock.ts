@@ -1,15 +1,16 @@
-/** How far this device's clock is ahead of the server's, by which rooms end. */
+/** The difference between this device's clock and the server's. Rooms expire by the server's clock. */
 import { signal } from '@preact/signals';
 
-export const clockAhead = signal(0);
+/** Milliseconds that this device's clock is ahead of the server's. */
+export const clockOffset = signal(0);
 
-/** Asked of the server once, at an address that costs nothing of the limit. */
-export async function compareClocks(): Promise<void> {
-  const told = await fetch('/livez', { method: 'HEAD' }).then(
+/** Reads the server's time once, from an endpoint that does not count towards the request limit. */
+export async function measureClockOffset(): Promise<void> {
+  const serverTime = await fetch('/livez', { method: 'HEAD' }).then(
     ({ headers }) => Date.parse(headers.get('Date') ?? ''),
     () => Number.NaN,
   );
-  const ahead = Date.now() - told;
-  // It is told in whole seconds, and takes its time: what is nearly the same is the same.
-  if (Math.abs(ahead) > 5_000) clockAhead.value = ahead;
+  const ahead = Date.now() - serverTime;
+  // The Date header has whole seconds and the request takes time, so ignore small differences.
+  if (Math.abs(ahead) > 5_000) clockOffset.value = ahead;
 }

@@ -1,6 +1,6 @@
-/** Who this device is to the others in a room. */
+/** The id and the name of this device, as others in a room see them. */
 import { signal } from '@preact/signals';
-import { isText, lasting } from './storage.ts';
+import { isString, localStore } from './storage.ts';
 
 const browsers: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
@@ -20,31 +20,32 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** Such as "Chrome on Android". */
-function guessedName(userAgent: string): string {
-  const named = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
-  return [named(browsers) ?? 'Browser', named(systems)].filter(Boolean).join(' on ');
+/** "Chrome on Android". */
+function defaultDeviceName(userAgent: string): string {
+  const firstMatch = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
+  return [firstMatch(browsers) ?? 'Browser', firstMatch(systems)].filter(Boolean).join(' on ');
 }
 
-export const longestName = 64;
-const isId = (value: unknown): value is string => isText(value) && /^[\w-]{1,64}$/.test(value);
-const isName = (value: unknown): value is string => isText(value) && value.trim() !== '' && value.length <= longestName;
+export const maxNameLength = 64;
+const isId = (value: unknown): value is string => isString(value) && /^[\w-]{1,64}$/.test(value);
+const isName = (value: unknown): value is string =>
+  isString(value) && value.trim() !== '' && value.length <= maxNameLength;
 
-export const deviceId: string = lasting.get('device', isId) ?? newId();
+export const deviceId: string = localStore.get('device', isId) ?? newId();
 
-export const deviceName = signal(lasting.get('name', isName) ?? guessedName(navigator.userAgent));
+export const deviceName = signal(localStore.get('name', isName) ?? defaultDeviceName(navigator.userAgent));
 
-/** An empty name gives back the one that was guessed. */
+/** An empty name restores the default. */
 export function renameDevice(name: string): void {
-  const chosen = name.trim().slice(0, longestName);
-  lasting.set('name', chosen || undefined);
-  deviceName.value = chosen || guessedName(navigator.userAgent);
+  const chosen = name.trim().slice(0, maxNameLength);
+  localStore.set('name', chosen || undefined);
+  deviceName.value = chosen || defaultDeviceName(navigator.userAgent);
 }
 
 function newId(): string {
   const id = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
   );
-  lasting.set('device', id);
+  localStore.set('device', id);
   return id;
 }

@@ -1,4 +1,4 @@
-/** Whether this device has a network at all. */
+/** Whether the browser reports a network connection. */
 import { signal } from '@preact/signals';
 
 export const hasNetwork = signal(navigator.onLine);

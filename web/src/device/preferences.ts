@@ -1,14 +1,14 @@
-/** How the page looks on this device. */
+/** Settings of the page that this device stores. */
 import { effect, signal } from '@preact/signals';
-import { isOneOf, isSwitch, lasting } from './storage.ts';
+import { isBoolean, isOneOf, localStore } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-export const theme = remembered<Theme>('theme', 'system', isOneOf(['system', 'light', 'dark']));
-export const monospace = remembered('monospace', false, isSwitch);
+export const theme = persistedSignal<Theme>('theme', 'system', isOneOf(['system', 'light', 'dark']));
+export const monospace = persistedSignal('monospace', false, isBoolean);
 
-/** The colours of the browser's own frame, as in tokens.css. */
-const frame = { light: '#faf7f2', dark: '#161412' };
+/** The colours of the browser's toolbar; keep them in sync with tokens.css. */
+const toolbarColors = { light: '#faf7f2', dark: '#161412' };
 
 export function applyTheme(): void {
   const metas = document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]');
@@ -17,17 +17,18 @@ export function applyTheme(): void {
     document.documentElement.dataset.theme = chosen;
     for (const meta of metas) {
       const scheme = chosen === 'system' ? (meta.media.includes('dark') ? 'dark' : 'light') : chosen;
-      meta.content = frame[scheme];
+      meta.content = toolbarColors[scheme];
     }
   });
 }
 
-export function remembered<T>(key: string, initial: T, isExpected: (value: unknown) => value is T) {
-  const value = signal<T>(lasting.get(key, isExpected) ?? initial);
+/** A signal whose changes are written to localStorage. */
+export function persistedSignal<T>(key: string, initial: T, isValid: (value: unknown) => value is T) {
+  const value = signal<T>(localStore.get(key, isValid) ?? initial);
   let first = true;
   effect(() => {
     const now = value.value;
-    if (!first) lasting.set(key, now);
+    if (!first) localStore.set(key, now);
     first = false;
   });
   return value;

@@ -1,90 +1,92 @@
-/** The rooms that this device has been in and that still live. */
+/** The rooms that this device has joined and that have not expired. */
 import { signal } from '@preact/signals';
 import { tokenLastsMs } from '../../../src/client/light.ts';
-import { clockAhead } from './clock.ts';
-import { isRecord, isText, lasting, passing } from './storage.ts';
+import { clockOffset } from './clock.ts';
+import { isRecord, isString, localStore, sessionStore } from './storage.ts';
 
 export interface RecentRoom {
   code: string;
-  /** In milliseconds, as is the next. */
+  /** Milliseconds, by the server's clock. */
   expiresAt: number;
-  /** When this device was first in it. */
+  /** When this device first joined, in milliseconds by the server's clock. */
   since: number;
   hasPin: boolean;
 }
 
-const mostRemembered = 12;
+const maxRecentRooms = 12;
 
 export const recentRooms = signal<readonly RecentRoom[]>([]);
 
-export function remember(room: Omit<RecentRoom, 'since'>): RecentRoom {
-  const others = rereadRooms().filter(({ code }) => code !== room.code);
-  const since = recentRooms.value.find(({ code }) => code === room.code)?.since ?? Date.now() - clockAhead.value;
+export function rememberRoom(room: Omit<RecentRoom, 'since'>): RecentRoom {
+  const others = reloadRecentRooms().filter(({ code }) => code !== room.code);
+  const since = recentRooms.value.find(({ code }) => code === room.code)?.since ?? Date.now() - clockOffset.value;
   const remembered = { ...room, since };
-  // However many there are, one with words that were not sent yet is not forgotten.
-  const kept = others.filter(({ code }, i) => i < mostRemembered - 1 || draftKeys(code).length > 0);
-  store([remembered, ...kept]);
+  // A room with unsent edits stays in the list even beyond the maximum.
+  const kept = others.filter(({ code }, i) => i < maxRecentRooms - 1 || draftKeys(code).length > 0);
+  saveRooms([remembered, ...kept]);
   return remembered;
 }
 
-/** With everything that this device knows of it. Returns how to take that back. */
-export function forget(code: string): () => void {
+/** Deletes everything that this device stores about a room. Returns a function that restores it. */
+export function forgetRoom(code: string): () => void {
   const room = recentRooms.value.find((room) => room.code === code);
-  const pin = pinOf(code);
-  keepResumeToken(code, undefined);
-  const drafts = draftKeys(code).map((key) => ({ key, draft: lasting.get(key, isRecord) }));
-  store(rereadRooms().filter((room) => room.code !== code));
-  keepPin(code, undefined);
-  for (const { key } of drafts) lasting.set(key, undefined);
+  const pin = savedPin(code);
+  saveResumeToken(code, undefined);
+  const drafts = draftKeys(code).map((key) => ({ key, draft: localStore.get(key, isRecord) }));
+  saveRooms(reloadRecentRooms().filter((room) => room.code !== code));
+  savePin(code, undefined);
+  for (const { key } of drafts) localStore.set(key, undefined);
   return () => {
-    if (room) remember(room);
-    keepPin(code, pin);
-    for (const { key, draft } of drafts) lasting.set(key, draft);
+    if (room) rememberRoom(room);
+    savePin(code, pin);
+    for (const { key, draft } of drafts) localStore.set(key, draft);
   };
 }
 
-/** Only for the life of the tab: who opens the page next on this device is asked for it. */
-export const keepPin = (code: string, pin: string | undefined): void => passing.set(`pin:${code}`, pin);
-export const pinOf = (code: string): string | undefined => passing.get(`pin:${code}`, isText);
+/** Stored for this tab only, so that the next person on this device has to enter the PIN. */
+export const savePin = (code: string, pin: string | undefined): void => sessionStore.set(`pin:${code}`, pin);
+export const savedPin = (code: string): string | undefined => sessionStore.get(`pin:${code}`, isString);
 
-/** For ten minutes it opens the room again after a reload, whatever limit is used up; kept as the PIN is. */
-export const keepResumeToken = (code: string, token: string | undefined): void =>
-  passing.set(`resume:${code}`, token && { token, at: Date.now() });
+/** Lets a reload rejoin for ten minutes even when a limit is used up. Stored for this tab only, like the PIN. */
+export const saveResumeToken = (code: string, token: string | undefined): void =>
+  sessionStore.set(`resume:${code}`, token && { token, at: Date.now() });
 
-export function resumeTokenOf(code: string): string | undefined {
-  const kept = passing.get(`resume:${code}`, isResumeToken);
-  return kept && kept.at > Date.now() - tokenLastsMs ? kept.token : undefined;
+export function savedResumeToken(code: string): string | undefined {
+  const saved = sessionStore.get(`resume:${code}`, isResumeToken);
+  return saved && saved.at > Date.now() - tokenLastsMs ? saved.token : undefined;
 }
 
 const isResumeToken = (value: unknown): value is { token: string; at: number } =>
-  isRecord(value) && isText(value.token) && Number.isFinite(value.at);
+  isRecord(value) && isString(value.token) && Number.isFinite(value.at);
 
-/** Under which what was typed into a room and could not be sent yet is kept. */
+/** The storage keys of unsent edits of a room. */
 export const draftKeys = (code: string): string[] =>
-  lasting.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
+  localStore.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
 
-/** The clock of this device may be ahead of the server's, and what is not sent yet must not go with it. */
+/** Keep expired rooms this long: a device clock that runs ahead must not delete unsent edits. */
 const graceMs = 24 * 3_600_000;
 
-/** At the start, and again later: another tab may have changed the list. Nothing stays of rooms that are long gone. */
-export function rereadRooms(): readonly RecentRoom[] {
-  const kept = lasting.get('rooms', isRoomList) ?? [];
-  const rooms = kept.filter(({ expiresAt }) => expiresAt + graceMs > Date.now());
-  if (rooms.length < kept.length) lasting.set('rooms', rooms);
-  const isOfThese = (key: string) => rooms.some(({ code }) => key.endsWith(`:${code}`));
-  for (const shelf of [lasting, passing]) {
-    for (const key of shelf.keys()) if (/^(draft|pin|resume):/.test(key) && !isOfThese(key)) shelf.set(key, undefined);
+/** Reads the list again, which another tab may have changed, and deletes all data of rooms that expired long ago. */
+export function reloadRecentRooms(): readonly RecentRoom[] {
+  const stored = localStore.get('rooms', isRoomList) ?? [];
+  const rooms = stored.filter(({ expiresAt }) => expiresAt + graceMs > Date.now());
+  if (rooms.length < stored.length) localStore.set('rooms', rooms);
+  const isOfRecentRoom = (key: string) => rooms.some(({ code }) => key.endsWith(`:${code}`));
+  for (const store of [localStore, sessionStore]) {
+    for (const key of store.keys()) {
+      if (/^(draft|pin|resume):/.test(key) && !isOfRecentRoom(key)) store.set(key, undefined);
+    }
   }
   recentRooms.value = rooms;
   return rooms;
 }
 
-function store(rooms: readonly RecentRoom[]): void {
+function saveRooms(rooms: readonly RecentRoom[]): void {
   recentRooms.value = rooms;
-  lasting.set('rooms', rooms);
+  localStore.set('rooms', rooms);
 }
 
 const isRoomList = (value: unknown): value is RecentRoom[] => Array.isArray(value) && value.every(isRoom);
 
 const isRoom = (value: unknown): value is RecentRoom =>
-  isRecord(value) && isText(value.code) && Number.isFinite(value.expiresAt) && Number.isFinite(value.since);
+  isRecord(value) && isString(value.code) && Number.isFinite(value.expiresAt) && Number.isFinite(value.since);

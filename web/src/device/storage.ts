@@ -1,26 +1,26 @@
-/** What this device remembers. Browsers may refuse to keep anything; then the page works without. */
+/** Values in the browser's storage. If the browser blocks storage, the page works without it. */
 
 const prefix = 'poproom:';
 
-export interface Shelf {
-  /** What is there, if it is what is expected: another version, or someone's hand, may have left something else. */
-  get<T>(key: string, isExpected: (value: unknown) => value is T): T | undefined;
-  /** `undefined` forgets. */
+export interface KeyValueStore {
+  /** The stored value, or undefined if it is not valid: another version of the page may have written it. */
+  get<T>(key: string, isValid: (value: unknown) => value is T): T | undefined;
+  /** `undefined` removes the value. */
   set(key: string, value: unknown): void;
   keys(): string[];
 }
 
-/** Until it is cleared. */
-export const lasting = shelf(() => localStorage);
-/** As long as the tab is open. */
-export const passing = shelf(() => sessionStorage);
+/** Persists until the user clears it. */
+export const localStore = keyValueStore(() => localStorage);
+/** Persists while the tab is open. */
+export const sessionStore = keyValueStore(() => sessionStorage);
 
-function shelf(storage: () => Storage): Shelf {
+function keyValueStore(storage: () => Storage): KeyValueStore {
   return {
-    get<T>(key: string, isExpected: (value: unknown) => value is T): T | undefined {
+    get<T>(key: string, isValid: (value: unknown) => value is T): T | undefined {
       try {
         const value: unknown = JSON.parse(storage().getItem(prefix + key) ?? 'null');
-        return isExpected(value) ? value : undefined;
+        return isValid(value) ? value : undefined;
       } catch {
         return undefined;
       }
@@ -43,9 +43,9 @@ function shelf(storage: () => Storage): Shelf {
   };
 }
 
-/** Checks of what was kept. */
-export const isText = (value: unknown): value is string => typeof value === 'string';
-export const isSwitch = (value: unknown): value is boolean => typeof value === 'boolean';
+/** Type guards for stored values. */
+export const isString = (value: unknown): value is string => typeof value === 'string';
+export const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 export const isOneOf =

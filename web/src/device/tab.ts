@@ -1,23 +1,23 @@
-/** This tab of the browser, and what others left that are closed. */
-import { isText, passing } from './storage.ts';
+/** Identifies this browser tab and tells whether another tab is still open. */
+import { isString, sessionStore } from './storage.ts';
 
-/** A new one for each load: a duplicated tab starts with everything that the first one remembers. */
+/** New for each page load: a duplicated tab starts with a copy of the first one's session storage. */
 export const tab = String(Math.random()).slice(2);
-/** The one that this tab had before it was reloaded. */
-const previousTab = passing.get('tab', isText);
-passing.set('tab', tab);
+/** The id that this tab had before its last reload. */
+const previousTab = sessionStore.get('tab', isString);
+sessionStore.set('tab', tab);
 
-/** Pages over plain HTTP have no locks; there the tabs ask each other. */
+/** The Web Locks API needs HTTPS. Without it, tabs ask each other over a BroadcastChannel. */
 const channel = 'locks' in navigator ? undefined : listenForTabs();
 if (!channel) void navigator.locks.request(lockOf(tab), () => new Promise(() => undefined));
 
 export const isPrevious = (id: string): boolean => id === previousTab;
 
 /**
- * Does something for this tab, or for one that is closed; for another that is open, also asleep in the background,
- * nothing. Of several tabs that do so for the same one, each waits for the one before.
+ * Runs the action if the id is that of this tab or of a closed one. Does nothing if that tab is open, even when it is
+ * suspended in the background. Tabs that call this for the same id run one after the other.
  */
-export async function unlessOpen<T>(id: string, action: () => T): Promise<T | undefined> {
+export async function runIfTabClosed<T>(id: string, action: () => T): Promise<T | undefined> {
   if (id === tab) return action();
   if (channel) return (await isAnswered(channel, id)) ? undefined : action();
   // A reload may start the new page before the browser has released the lock of the old one.
@@ -39,11 +39,11 @@ function listenForTabs(): BroadcastChannel {
 
 function isAnswered(channel: BroadcastChannel, id: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const listen = ({ data }: MessageEvent) => {
+  const onMessage = ({ data }: MessageEvent) => {
     if (data.open === id) resolve(true);
   };
-  channel.addEventListener('message', listen);
+  channel.addEventListener('message', onMessage);
   channel.postMessage({ isOpen: id });
   setTimeout(() => resolve(false), 300);
-  return promise.finally(() => channel.removeEventListener('message', listen));
+  return promise.finally(() => channel.removeEventListener('message', onMessage));
 }

@@ -1,41 +1,41 @@
-/** Edits that the server has not confirmed, kept over a reload. Each tab keeps its own. */
+/** Edits that the server has not confirmed, stored so that they survive a reload. Each tab stores its own. */
 import type { SavedText } from '../../../src/client/index.ts';
 import { draftKeys } from '../device/recent-rooms.ts';
-import { isRecord, isText, lasting } from '../device/storage.ts';
-import { isPrevious, tab, unlessOpen } from '../device/tab.ts';
+import { isRecord, isString, localStore } from '../device/storage.ts';
+import { isPrevious, runIfTabClosed, tab } from '../device/tab.ts';
 
 export interface Draft {
-  /** What was kept before this page was loaded. */
+  /** The edits that were stored before this page was loaded. */
   readonly saved: SavedText | undefined;
-  /** Undefined removes it. */
-  keep(saved: SavedText | undefined): void;
+  /** Undefined removes the draft. */
+  save(saved: SavedText | undefined): void;
 }
 
 export interface Drafts {
-  /** What this tab had before it was reloaded; else the first of those that closed tabs left. */
+  /** The draft of this tab from before its reload, or else the first one of a closed tab. */
   own: Draft;
-  /** What further closed tabs left. */
+  /** The drafts of other closed tabs. */
   others: Draft[];
 }
 
 /**
- * Takes the drafts of this tab and of closed ones: each is taken once, and belongs to this tab from then on. To be called
- * when the text that kept a draft in this tab is closed.
+ * Claims the drafts of this tab and of closed tabs. Each draft is claimed once and belongs to this tab from then on.
+ * Call it only after the text that saved a draft in this tab is closed.
  */
-export async function takeDrafts(code: string): Promise<Drafts> {
-  const taken: SavedText[] = [];
+export async function claimDrafts(code: string): Promise<Drafts> {
+  const claimed: SavedText[] = [];
   const isOwn = (key: string) => tabIn(key) === tab || isPrevious(tabIn(key));
   const keys = draftKeys(code).sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
   for (const key of keys) {
-    await unlessOpen(tabIn(key), () => {
-      const saved = lasting.get(key, isSavedText);
-      lasting.set(key, undefined);
-      if (saved) taken.push(saved);
+    await runIfTabClosed(tabIn(key), () => {
+      const saved = localStore.get(key, isSavedText);
+      localStore.set(key, undefined);
+      if (saved) claimed.push(saved);
     });
   }
-  // A draft of this tab may have had the key that another one gets, so they are kept when all are taken.
-  for (const [index, saved] of taken.entries()) lasting.set(ownKey(code, index), saved);
-  const [first, ...others] = taken;
+  // Save after all are claimed: a draft of this tab may have used a key that another draft gets now.
+  for (const [index, saved] of claimed.entries()) localStore.set(ownKey(code, index), saved);
+  const [first, ...others] = claimed;
   return { own: draft(ownKey(code), first), others: others.map((saved, i) => draft(ownKey(code, i + 1), saved)) };
 }
 
@@ -43,12 +43,12 @@ const ownKey = (code: string, index = 0): string => `draft:${index === 0 ? tab :
 const tabIn = (key: string): string => /^draft:(\w+)/.exec(key)?.[1] ?? '';
 
 function draft(key: string, saved: SavedText | undefined): Draft {
-  let isKept = saved !== undefined;
+  let isStored = saved !== undefined;
   return {
     saved,
-    keep(current) {
-      if (current || isKept) lasting.set(key, current);
-      isKept = current !== undefined;
+    save(current) {
+      if (current || isStored) localStore.set(key, current);
+      isStored = current !== undefined;
     },
   };
 }
@@ -56,10 +56,10 @@ function draft(key: string, saved: SavedText | undefined): Draft {
 function isSavedText(value: unknown): value is SavedText {
   if (!isRecord(value)) return false;
   const { version, timestamp, content, deviceId, sent, buffer = [] } = value;
-  const isSent = sent === undefined || (isRecord(sent) && isText(sent.ref) && isEditList(sent.edits));
-  return Number.isInteger(version) && [timestamp, content, deviceId].every(isText) && isSent && isEditList(buffer);
+  const isSent = sent === undefined || (isRecord(sent) && isString(sent.ref) && isEditList(sent.edits));
+  return Number.isInteger(version) && [timestamp, content, deviceId].every(isString) && isSent && isEditList(buffer);
 }
 
 const isEditList = (value: unknown): boolean => Array.isArray(value) && value.every(isEdit);
 const isEdit = (value: unknown): boolean =>
-  isRecord(value) && Number.isInteger(value.from) && Number.isInteger(value.to) && isText(value.insert);
+  isRecord(value) && Number.isInteger(value.from) && Number.isInteger(value.to) && isString(value.insert);

@@ -1,10 +1,10 @@
-/** The earlier versions of a room's text, loaded as they are looked at. */
+/** The version history of a room's text. The text of a version is loaded when it is selected. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { HistoryEntry } from '../../../src/client/index.ts';
 import { PoproomError } from '../../../src/client/light.ts';
 import type { RoomState } from './room.ts';
 
-type Loading<T> = { is: 'loading' } | { is: 'failed'; error: PoproomError } | ({ is: 'loaded' } & T);
+type Loading<T> = { status: 'loading' } | { status: 'failed'; error: PoproomError } | ({ status: 'loaded' } & T);
 
 export interface History {
   readonly list: ReadonlySignal<Loading<{ entries: readonly HistoryEntry[] }>>;
@@ -18,27 +18,27 @@ export interface History {
 }
 
 export function createHistory(room: Pick<RoomState, 'history' | 'historyText' | 'clearHistory'>): History {
-  const list = signal<Loading<{ entries: readonly HistoryEntry[] }>>({ is: 'loading' });
+  const list = signal<Loading<{ entries: readonly HistoryEntry[] }>>({ status: 'loading' });
   const selected = signal<number | undefined>(undefined);
-  const preview = signal<Loading<{ content: string }>>({ is: 'loading' });
+  const preview = signal<Loading<{ content: string }>>({ status: 'loading' });
   const deleteError = signal<PoproomError | undefined>(undefined);
   const contents = new Map<number, string>();
 
   async function load(): Promise<void> {
-    list.value = { is: 'loading' };
+    list.value = { status: 'loading' };
     try {
       const entries = await room.history();
-      list.value = { is: 'loaded', entries };
+      list.value = { status: 'loaded', entries };
       if (entries[0]) select(entries[0].version);
     } catch (error) {
-      list.value = { is: 'failed', error: asPoproomError(error) };
+      list.value = { status: 'failed', error: asPoproomError(error) };
     }
   }
 
   function select(version: number): void {
     selected.value = version;
     const content = contents.get(version);
-    preview.value = content === undefined ? { is: 'loading' } : { is: 'loaded', content };
+    preview.value = content === undefined ? { status: 'loading' } : { status: 'loaded', content };
     if (content === undefined) void loadText(version);
   }
 
@@ -46,9 +46,9 @@ export function createHistory(room: Pick<RoomState, 'history' | 'historyText' | 
     try {
       const { content } = await room.historyText(version);
       contents.set(version, content);
-      if (selected.value === version) preview.value = { is: 'loaded', content };
+      if (selected.value === version) preview.value = { status: 'loaded', content };
     } catch (error) {
-      if (selected.value === version) preview.value = { is: 'failed', error: asPoproomError(error) };
+      if (selected.value === version) preview.value = { status: 'failed', error: asPoproomError(error) };
     }
   }
 
@@ -64,7 +64,7 @@ export function createHistory(room: Pick<RoomState, 'history' | 'historyText' | 
       deleteError.value = undefined;
       try {
         await room.clearHistory();
-        list.value = { is: 'loaded', entries: [] };
+        list.value = { status: 'loaded', entries: [] };
       } catch (error) {
         deleteError.value = asPoproomError(error);
       }

@@ -1,4 +1,4 @@
-/** Whether this device has requests left. Files take some; the text goes through the live channel, which takes none. */
+/** Whether this device has requests left. Files need requests; the text uses the live channel, which needs none. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { type PoproomError, rateLimitIn } from '../../../src/client/light.ts';
 
@@ -7,14 +7,14 @@ const until = signal<number | undefined>(undefined);
 /** When the device can send requests again; undefined while it can. */
 export const limitedUntil: ReadonlySignal<number | undefined> = until;
 
-/** At an address that takes none. */
+/** Asks an endpoint that does not count towards the limit. */
 export async function checkRequestLimit(): Promise<void> {
-  const answer = await fetch('/livez', { method: 'HEAD' }).catch(() => undefined);
-  if (!answer) return;
-  const limit = rateLimitIn((name) => answer.headers.get(name));
+  const response = await fetch('/livez', { method: 'HEAD' }).catch(() => undefined);
+  if (!response) return;
+  const limit = rateLimitIn((name) => response.headers.get(name));
   until.value = limit?.remaining === 0 ? limit.resetAt.getTime() : undefined;
 }
 
-export function noteRefusal({ code, details, retryAfter = 0 }: PoproomError): void {
+export function noteRateLimit({ code, details, retryAfter = 0 }: PoproomError): void {
   if (code === 'RATE_LIMITED' && details.reason === 'requests') until.value = Date.now() + retryAfter * 1000;
 }

@@ -1,54 +1,63 @@
-/** A room as this device sees it: entered, followed, and left. */
+/** A room on this device: joins it, follows its events, and leaves it. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { HistoryEntry, HistoryText, LiveEvent, LiveRoom, RoomCode, Snapshot } from '../../../src/client/index.ts';
 import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
 import { deviceName } from '../device/identity.ts';
-import { forget, keepPin, keepResumeToken, pinOf, remember, resumeTokenOf } from '../device/recent-rooms.ts';
+import {
+  forgetRoom,
+  rememberRoom,
+  savedPin,
+  savedResumeToken,
+  savePin,
+  saveResumeToken,
+} from '../device/recent-rooms.ts';
 import { limits } from '../limits.ts';
 import { connectToServer } from '../server.ts';
-import { type Draft, takeDrafts } from './drafts.ts';
-import { checkRequestLimit, noteRefusal } from './request-limit.ts';
+import { claimDrafts, type Draft } from './drafts.ts';
+import { checkRequestLimit, noteRateLimit } from './request-limit.ts';
 import type { TextModel } from './text-model.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
 export type SharedFile = Snapshot['files'][number];
 export type Device = Snapshot['devices'][number];
 
-/** How far in we are. */
-export type Standing =
-  | { at: 'entering' }
-  | { at: 'inside'; text: TextModel }
-  | { at: 'pin'; asked: PinQuestion }
-  | { at: 'outside'; error: PoproomError }
-  | { at: 'over'; why: 'deleted' | 'expired' };
+/** How far joining the room has got. */
+export type RoomPhase =
+  | { name: 'joining' }
+  | { name: 'joined'; text: TextModel }
+  | { name: 'pin'; prompt: PinPrompt }
+  | { name: 'failed'; error: PoproomError }
+  | { name: 'ended'; reason: 'deleted' | 'expired' };
 
-/** What is known of the tries so far. */
-export interface PinQuestion {
+/** What the server said about the PINs entered so far. */
+export interface PinPrompt {
   wrong: boolean;
   triesLeft: number | undefined;
   lockedUntil: number | undefined;
 }
 
-export type Link = { is: 'connecting' | 'connected' } | { is: 'waiting'; until: Date; error: PoproomError };
+export type ConnectionState =
+  | { status: 'connecting' | 'connected' }
+  | { status: 'waiting'; until: Date; error: PoproomError };
 
 export interface RoomState {
   readonly code: RoomCode;
-  readonly standing: ReadonlySignal<Standing>;
-  readonly link: ReadonlySignal<Link>;
+  readonly phase: ReadonlySignal<RoomPhase>;
+  readonly connection: ReadonlySignal<ConnectionState>;
   readonly expiresAt: ReadonlySignal<number>;
-  /** When this device was first here. */
+  /** When this device first joined. */
   readonly since: ReadonlySignal<number>;
   readonly hasPin: ReadonlySignal<boolean>;
   readonly devices: ReadonlySignal<readonly Device[]>;
   readonly files: ReadonlySignal<readonly SharedFile[]>;
   readonly uploads: Uploads;
-  /** Wrong PINs tried while this page looked on, and not yet waved away. */
+  /** Wrong PINs that others entered since this page was opened and that the user has not dismissed. */
   readonly pinAttempts: Signal<number>;
-  /** What a request was refused with, to be told. */
+  /** The error of the last failed request, until it is shown. */
   readonly problem: Signal<PoproomError | undefined>;
-  enter(pin?: string): void;
+  join(pin?: string): void;
   removeFile(file: SharedFile): Promise<void>;
-  /** Earlier texts of the room, newest first. */
+  /** Earlier versions of the text, newest first. */
   history(): Promise<HistoryEntry[]>;
   historyText(version: number): Promise<HistoryText>;
   clearHistory(): Promise<void>;
@@ -56,57 +65,57 @@ export interface RoomState {
   leave(): void;
 }
 
-/** Rooms that this tab is leaving: who comes back at once must not send the same edits twice. */
-const finishing = new Map<string, Promise<void>>();
+/** Rooms that this tab is leaving. Rejoining waits for them, or the same edits would be sent twice. */
+const leavingRooms = new Map<string, Promise<void>>();
 
 export function openRoom(code: RoomCode): RoomState {
-  const standing = signal<Standing>({ at: 'entering' });
-  const link = signal<Link>({ is: 'connecting' });
+  const phase = signal<RoomPhase>({ name: 'joining' });
+  const connection = signal<ConnectionState>({ status: 'connecting' });
   const info = signal({ expiresAt: 0, since: 0, hasPin: false });
   const devices = signal<readonly Device[]>([]);
   const files = signal<readonly SharedFile[]>([]);
   const pinAttempts = signal(0);
   const problem = signal<PoproomError | undefined>(undefined);
   let attemptsSeen: number | undefined;
-  let room: RoomBase = connectToServer().room(code, { pin: pinOf(code) });
+  let room: RoomBase = connectToServer().room(code, { pin: savedPin(code) });
   let leaving = new AbortController();
   let text: TextModel | undefined;
-  let undelivered: Draft[] = [];
+  let otherDrafts: Draft[] = [];
   let opening: Promise<TextModel> | undefined;
   const uploads = createUploads(() => room, limits.fileMax);
 
-  /** The engine is not part of the first view. Where it cannot be loaded, it is tried again with the next entering. */
+  /** Loads the text engine, which is not part of the first view. A failed load is retried on the next join. */
   async function openText(): Promise<TextModel> {
     const { createTextModel } = await import('./text-model.ts');
-    await finishing.get(code);
-    const { own, others } = await takeDrafts(code);
-    undelivered = others;
+    await leavingRooms.get(code);
+    const { own, others } = await claimDrafts(code);
+    otherDrafts = others;
     text = createTextModel(own);
     return text;
   }
 
-  function textOfRoom(): Promise<TextModel> {
+  function loadText(): Promise<TextModel> {
     opening ??= openText().catch((cause) => {
       opening = undefined;
-      throw new PoproomError('OFFLINE', 'A part of the page could not be loaded.', { cause });
+      throw new PoproomError('OFFLINE', 'Could not load part of the page.', { cause });
     });
     return opening;
   }
 
-  function enter(pin = pinOf(code)): void {
+  function join(pin = savedPin(code)): void {
     leaving.abort();
     leaving = new AbortController();
-    // The PIN pad stays until the PIN is known to be right.
-    if (standing.value.at !== 'pin') standing.value = { at: 'entering' };
+    // Keep the PIN pad until the server has accepted the PIN.
+    if (phase.value.name !== 'pin') phase.value = { name: 'joining' };
     room = connectToServer().room(code, { pin });
     void follow(leaving.signal, pin);
   }
 
   async function follow(signal: AbortSignal, pin: string | undefined): Promise<void> {
-    let listening: { stop: () => void } | undefined;
-    let resumeToken = resumeTokenOf(code);
+    let deviceListeners: { stop: () => void } | undefined;
+    let resumeToken = savedResumeToken(code);
     try {
-      const text = await textOfRoom();
+      const text = await loadText();
       if (signal.aborted) return;
       const live = room.live({
         signal,
@@ -114,126 +123,126 @@ export function openRoom(code: RoomCode): RoomState {
         resumeToken,
         onResumeToken(token) {
           resumeToken = token;
-          if (standing.value.at === 'inside') keepResumeToken(code, token);
+          if (phase.value.name === 'joined') saveResumeToken(code, token);
         },
       });
-      listening = listenToDevice(live, text, signal);
+      deviceListeners = listenToDevice(live, text, signal);
       const events = live[Symbol.asyncIterator]();
       let next = await events.next();
       for (; !next.done; next = await events.next()) {
         const event = next.value;
         if (signal.aborted) continue;
-        batch(() => take(event));
-        if (standing.value.at !== 'inside' && (event.type === 'snapshot' || event.type === 'devices')) {
-          // Now that the room is remembered: of others nothing is kept.
-          keepPin(code, pin);
-          keepResumeToken(code, resumeToken);
-          standing.value = { at: 'inside', text };
-          for (const draft of undelivered.splice(0)) void deliver(room, draft, signal);
+        batch(() => applyEvent(event));
+        if (phase.value.name !== 'joined' && (event.type === 'snapshot' || event.type === 'devices')) {
+          // Save only now that the room is in the recent rooms: data of rooms that are not in that list is deleted.
+          savePin(code, pin);
+          saveResumeToken(code, resumeToken);
+          phase.value = { name: 'joined', text };
+          for (const draft of otherDrafts.splice(0)) void sendDraft(room, draft, signal);
         }
       }
-      if (next.value !== 'left') over(next.value);
+      if (next.value !== 'left') end(next.value);
     } catch (error) {
-      if (!signal.aborted) turnedAway(asPoproomError(error));
+      if (!signal.aborted) onJoinFailed(asPoproomError(error));
     } finally {
-      listening?.stop();
+      deviceListeners?.stop();
     }
   }
 
-  function take(event: LiveEvent): void {
+  function applyEvent(event: LiveEvent): void {
     switch (event.type) {
       case 'connecting':
-        link.value = { is: 'connecting' };
+        connection.value = { status: 'connecting' };
         break;
       case 'waiting':
-        link.value = { is: 'waiting', until: event.until, error: event.error };
+        connection.value = { status: 'waiting', until: event.until, error: event.error };
         break;
       case 'connected':
-        link.value = { is: 'connected' };
+        connection.value = { status: 'connected' };
         void checkRequestLimit();
         break;
       case 'snapshot':
-        takeSnapshot(event);
+        applySnapshot(event);
         break;
       case 'file-added':
-        takeFiles([...files.value, event.file]);
+        setFiles([...files.value, event.file]);
         break;
       case 'file-removed':
-        takeFiles(files.value.filter(({ fileId }) => fileId !== event.fileId));
+        setFiles(files.value.filter(({ fileId }) => fileId !== event.fileId));
         break;
       case 'devices':
         devices.value = event.devices;
         break;
       case 'pin-attempts':
-        takeAttempts(event.pinAttempts);
+        setPinAttempts(event.pinAttempts);
         break;
     }
   }
 
-  function takeSnapshot({ room: { expiresAt, hasPin }, files, devices: present, pinAttempts }: Snapshot): void {
-    info.value = remember({ code, expiresAt: Date.parse(expiresAt), hasPin });
-    takeFiles(files);
+  function applySnapshot({ room: { expiresAt, hasPin }, files, devices: present, pinAttempts }: Snapshot): void {
+    info.value = rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin });
+    setFiles(files);
     devices.value = present;
-    takeAttempts(pinAttempts);
+    setPinAttempts(pinAttempts);
   }
 
-  function takeFiles(now: readonly SharedFile[]): void {
-    files.value = now;
-    uploads.arrived(now.map(({ fileUrl }) => fileUrl));
+  function setFiles(current: readonly SharedFile[]): void {
+    files.value = current;
+    uploads.onFilesListed(current.map(({ fileUrl }) => fileUrl));
   }
 
-  /** Those before our time are not news. */
-  function takeAttempts(total: number): void {
+  /** Attempts from before this page joined are not reported. */
+  function setPinAttempts(total: number): void {
     if (attemptsSeen !== undefined && total > attemptsSeen) pinAttempts.value += total - attemptsSeen;
     attemptsSeen = total;
   }
 
-  function turnedAway(error: PoproomError): void {
+  function onJoinFailed(error: PoproomError): void {
     if (error.code.startsWith('PIN_')) askForPin(error);
-    else if (error.code === 'ROOM_EXPIRED') over('expired');
-    // One that was there and is not any more was deleted.
-    else if (error.code === 'ROOM_NOT_FOUND' && info.value.expiresAt > 0) over('deleted');
+    else if (error.code === 'ROOM_EXPIRED') end('expired');
+    // A room that this page has joined before was deleted.
+    else if (error.code === 'ROOM_NOT_FOUND' && info.value.expiresAt > 0) end('deleted');
     else {
-      if (error.code === 'ROOM_NOT_FOUND') forget(code);
-      standing.value = { at: 'outside', error };
+      if (error.code === 'ROOM_NOT_FOUND') forgetRoom(code);
+      phase.value = { name: 'failed', error };
     }
   }
 
-  function askForPin({ code: why, details, retryAfter }: PoproomError): void {
-    keepPin(code, undefined);
-    keepResumeToken(code, undefined);
-    const asked = {
-      wrong: why === 'PIN_INCORRECT',
+  function askForPin({ code: errorCode, details, retryAfter }: PoproomError): void {
+    savePin(code, undefined);
+    saveResumeToken(code, undefined);
+    const prompt = {
+      wrong: errorCode === 'PIN_INCORRECT',
       triesLeft: details.triesLeft as number | undefined,
       lockedUntil: retryAfter === undefined ? undefined : Date.now() + retryAfter * 1000,
     };
-    standing.value = { at: 'pin', asked };
+    phase.value = { name: 'pin', prompt };
   }
 
-  function over(why: 'deleted' | 'expired'): void {
+  function end(reason: 'deleted' | 'expired'): void {
     leaving.abort();
     uploads.cancelAll();
     text?.discard();
-    forget(code);
-    standing.value = { at: 'over', why };
+    forgetRoom(code);
+    phase.value = { name: 'ended', reason };
   }
 
-  /** Requests whose failure is told in one place. */
+  /** Runs a request and reports its failure in `problem`. */
   async function attempt(request: () => Promise<unknown>): Promise<boolean> {
     try {
       await request();
       return true;
     } catch (error) {
       problem.value = asPoproomError(error);
-      noteRefusal(problem.value);
+      noteRateLimit(problem.value);
       return false;
     }
   }
 
   return {
     code,
-    standing,
-    link,
+    phase,
+    connection,
     expiresAt: computed(() => info.value.expiresAt),
     since: computed(() => info.value.since),
     hasPin: computed(() => info.value.hasPin),
@@ -242,7 +251,7 @@ export function openRoom(code: RoomCode): RoomState {
     uploads,
     pinAttempts,
     problem,
-    enter,
+    join,
 
     async removeFile({ fileId }) {
       await attempt(() => room.removeFile(fileId));
@@ -255,54 +264,54 @@ export function openRoom(code: RoomCode): RoomState {
     },
 
     async delete() {
-      if (await attempt(() => room.delete())) over('deleted');
+      if (await attempt(() => room.delete())) end('deleted');
     },
 
     leave() {
       uploads.cancelAll();
       const left = (text?.finish() ?? Promise.resolve()).then(() => leaving.abort());
-      finishing.set(code, left);
+      leavingRooms.set(code, left);
     },
   };
 }
 
-/** Sends what a closed tab left, as a text of its own: its edits were made for another version than this tab's. */
-async function deliver(room: RoomBase, draft: Draft, leaving: AbortSignal): Promise<void> {
+/** Sends the draft of a closed tab as a separate text: its edits are based on another version than this tab's. */
+async function sendDraft(room: RoomBase, draft: Draft, leaving: AbortSignal): Promise<void> {
   const { createSharedText } = await import('./text-model.ts');
-  const delivered = new AbortController();
+  const done = new AbortController();
   try {
     const text = createSharedText({ saved: draft.saved });
-    const signal = AbortSignal.any([leaving, delivered.signal]);
-    void passOver(room.live({ text, signal, resumeToken: resumeTokenOf(room.code) }));
+    const signal = AbortSignal.any([leaving, done.signal]);
+    void drain(room.live({ text, signal, resumeToken: savedResumeToken(room.code) }));
     await text.synchronized();
-    draft.keep(undefined);
+    draft.save(undefined);
   } catch (error) {
-    // It stays a draft, and the next page tries again.
+    // The draft stays stored, and the next page load retries.
     console.error(error);
   } finally {
-    delivered.abort();
+    done.abort();
   }
 }
 
-/** The text takes what it needs from the channel. */
-async function passOver(live: LiveRoom): Promise<void> {
+/** Consumes the events; the text reads the channel itself. */
+async function drain(live: LiveRoom): Promise<void> {
   try {
     for await (const _ of live);
   } catch {}
 }
 
-/** A device sleeps, wakes, loses its network and finds it again; and its owner renames it. */
+/** Reacts to visibility, network and name changes of the device. */
 function listenToDevice(live: LiveRoom, text: TextModel, signal: AbortSignal): { stop: () => void } {
-  const stopNames = deviceName.subscribe(skipFirst((name) => live.rename(name)));
-  const lookUpOrAway = () => {
+  const stopRenaming = deviceName.subscribe(skipFirst((name) => live.rename(name)));
+  const onVisibilityChange = () => {
     if (document.visibilityState === 'visible') live.wake();
     else text.flush();
   };
   addEventListener('pagehide', text.flush, { signal });
   addEventListener('online', live.wake, { signal });
   addEventListener('offline', live.interrupt, { signal });
-  document.addEventListener('visibilitychange', lookUpOrAway, { signal });
-  return { stop: stopNames };
+  document.addEventListener('visibilitychange', onVisibilityChange, { signal });
+  return { stop: stopRenaming };
 }
 
 function skipFirst<T>(listen: (value: T) => void): (value: T) => void {
@@ -313,7 +322,7 @@ function skipFirst<T>(listen: (value: T) => void): (value: T) => void {
   };
 }
 
-/** A mistake of our own must not be one in silence. */
+/** Logs unexpected errors, so that bugs are not hidden. */
 function asPoproomError(error: unknown): PoproomError {
   if (error instanceof PoproomError) return error;
   console.error(error);

@@ -1,4 +1,4 @@
-/** The shared text of a room as the views need it: as signals, and kept over a reload. */
+/** The shared text of a room for the views: exposed as signals, and saved so that it survives a reload. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { PoproomError, SharedText } from '../../../src/client/index.ts';
 import { createSharedText } from '../../../src/client/text.ts';
@@ -8,25 +8,25 @@ import { createTypingDevices } from './typing-devices.ts';
 
 export { createSharedText };
 
-export type TextStatus = 'saved' | 'sending' | 'offline' | 'refused';
+export type TextStatus = 'saved' | 'saving' | 'offline' | 'refused';
 
 export interface TextModel {
   readonly shared: SharedText;
   readonly isEmpty: ReadonlySignal<boolean>;
   readonly status: ReadonlySignal<TextStatus>;
-  /** Why the text cannot be stored as it is. */
+  /** Why the server does not accept the text. */
   readonly refusal: ReadonlySignal<PoproomError | undefined>;
   readonly canUndo: ReadonlySignal<boolean>;
   readonly canRedo: ReadonlySignal<boolean>;
-  /** The other devices that edit the text now. */
+  /** The other devices that are editing the text. */
   readonly typing: ReadonlySignal<ReadonlySet<string>>;
-  /** Adds to the end, on a line of its own. */
-  append(words: string): void;
-  /** Sends and keeps what waits, without delay. */
+  /** Appends text on a new line. */
+  append(addition: string): void;
+  /** Sends and saves pending edits immediately. */
   flush(): void;
-  /** Sends what waits and waits for the answer, but not for long; what was not stored is kept. */
+  /** Sends pending edits and waits briefly for the response. Saves what the server did not confirm. */
   finish(): Promise<void>;
-  /** The room has ended: nothing of its text is kept. */
+  /** The room has ended: deletes the saved edits. */
   discard(): void;
 }
 
@@ -40,18 +40,18 @@ export function createTextModel(draft: Draft): TextModel {
   const canUndo = signal(shared.canUndo);
   const canRedo = signal(shared.canRedo);
   const typing = createTypingDevices(shared, deviceId);
-  const keeper = createKeeper(shared, draft);
+  const autosave = createAutosave(shared, draft);
 
   shared.on('change', () => {
     isEmpty.value = shared.value === '';
     canUndo.value = shared.canUndo;
     canRedo.value = shared.canRedo;
-    keeper.keepSoon();
+    autosave.saveSoon();
   });
   shared.on('state', () => {
     status.value = statusOf(shared);
     refusal.value = shared.refusal;
-    if (shared.state === 'synchronized') keeper.keepNow();
+    if (shared.state === 'synchronized') autosave.saveNow();
   });
 
   return {
@@ -63,35 +63,35 @@ export function createTextModel(draft: Draft): TextModel {
     canRedo,
     typing,
 
-    append(words) {
+    append(addition) {
       const { value } = shared;
       const separator = value === '' || value.endsWith('\n') ? '' : '\n';
-      shared.append(separator + words);
+      shared.append(separator + addition);
     },
 
     flush() {
       shared.flush();
-      keeper.keepNow();
+      autosave.saveNow();
     },
 
     async finish() {
       shared.flush();
-      const tooLate = new Promise((resolve) => setTimeout(resolve, finishWithinMs));
-      await Promise.race([shared.synchronized().catch(() => undefined), tooLate]);
-      keeper.keepNow();
-      keeper.stop();
+      const timeout = new Promise((resolve) => setTimeout(resolve, finishWithinMs));
+      await Promise.race([shared.synchronized().catch(() => undefined), timeout]);
+      autosave.saveNow();
+      autosave.stop();
       shared.close();
     },
 
     discard() {
-      keeper.stop();
-      draft.keep(undefined);
+      autosave.stop();
+      draft.save(undefined);
       shared.close();
     },
   };
 }
 
-/** What was kept may be of another version of the page, or changed by someone. */
+/** The saved draft may be from another version of the page, or edited by hand. */
 function openSharedText({ saved }: Draft): SharedText {
   try {
     return createSharedText({ deviceId, saved });
@@ -104,27 +104,27 @@ function openSharedText({ saved }: Draft): SharedText {
 function statusOf({ isOnline, state, refusal }: SharedText): TextStatus {
   if (!isOnline) return 'offline';
   if (state === 'synchronized') return 'saved';
-  return refusal ? 'refused' : 'sending';
+  return refusal ? 'refused' : 'saving';
 }
 
-/** Writing a large text down takes tens of milliseconds, too long for every key. */
-const keepAfterMs = (length: number): number => (length < 100_000 ? 300 : 1_500);
+/** Saving a large text takes tens of milliseconds, too long for every keystroke. */
+const autosaveDelayMs = (length: number): number => (length < 100_000 ? 300 : 1_500);
 
-/** Keeps a text that is not stored yet, now and then. */
-function createKeeper(shared: SharedText, draft: Draft) {
+/** Saves unconfirmed edits shortly after a change. */
+function createAutosave(shared: SharedText, draft: Draft) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
-  function keepNow(): void {
+  function saveNow(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (!isStopped) draft.keep(shared.save());
+    if (!isStopped) draft.save(shared.save());
   }
 
   return {
-    keepNow,
-    keepSoon(): void {
-      timer ??= setTimeout(keepNow, keepAfterMs(shared.value.length));
+    saveNow,
+    saveSoon(): void {
+      timer ??= setTimeout(saveNow, autosaveDelayMs(shared.value.length));
     },
     stop(): void {
       clearTimeout(timer);

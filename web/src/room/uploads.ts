@@ -1,7 +1,7 @@
-/** Files on their way into the room. */
+/** Uploads of files to the room. */
 import { type Signal, signal } from '@preact/signals';
 import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
-import { noteRefusal } from './request-limit.ts';
+import { noteRateLimit } from './request-limit.ts';
 
 export type Upload = {
   readonly id: number;
@@ -10,39 +10,39 @@ export type Upload = {
   readonly state: Signal<UploadState>;
   /** Bytes. */
   readonly sent: Signal<number>;
-  /** Bytes a second, smoothed. */
+  /** Bytes per second, smoothed. */
   readonly speed: Signal<number>;
 };
 
 export type UploadState =
-  | { at: 'waiting' | 'sending' }
-  /** Until the room's own list has it. */
-  | { at: 'stored'; fileUrl: string }
-  | { at: 'refused' | 'failed'; error: PoproomError };
+  | { status: 'waiting' | 'sending' }
+  /** Until the room's file list contains it. */
+  | { status: 'stored'; fileUrl: string }
+  | { status: 'refused' | 'failed'; error: PoproomError };
 
 export interface Uploads {
   readonly list: Signal<readonly Upload[]>;
   add(files: Iterable<File>): void;
-  /** Stops it, wherever it is, and takes it off the list. */
+  /** Aborts the upload and removes it from the list. */
   cancel(upload: Upload): void;
   retry(upload: Upload): void;
-  /** Takes those off the list that the room has now, or had meanwhile. */
-  arrived(fileUrls: readonly string[]): void;
+  /** Removes the uploads that appear in the room's file list. */
+  onFilesListed(fileUrls: readonly string[]): void;
   cancelAll(): void;
 }
 
-const atOnce = 2;
+const maxConcurrent = 2;
 
-export function createUploads(room: () => RoomBase, largestFile: number): Uploads {
+export function createUploads(room: () => RoomBase, maxFileSize: number): Uploads {
   const list = signal<readonly Upload[]>([]);
   const aborters = new Map<Upload, AbortController>();
-  /** The addresses of files that the room has, or had. */
-  const known = new Set<string>();
+  /** The URLs of all files that have been in the room's list. */
+  const listedUrls = new Set<string>();
   let count = 0;
 
   function startNext(): void {
-    const next = list.value.find(({ state }) => state.value.at === 'waiting');
-    if (!next || aborters.size >= atOnce) return;
+    const next = list.value.find(({ state }) => state.value.status === 'waiting');
+    if (!next || aborters.size >= maxConcurrent) return;
     void send(next);
     startNext();
   }
@@ -50,24 +50,26 @@ export function createUploads(room: () => RoomBase, largestFile: number): Upload
   async function send(upload: Upload): Promise<void> {
     const aborter = new AbortController();
     aborters.set(upload, aborter);
-    upload.state.value = { at: 'sending' };
+    upload.state.value = { status: 'sending' };
     try {
-      const onProgress = meter(upload);
+      const onProgress = trackProgress(upload);
       const { fileUrl } = await room().upload(upload.file, { name: upload.name, onProgress, signal: aborter.signal });
-      upload.state.value = { at: 'stored', fileUrl };
+      upload.state.value = { status: 'stored', fileUrl };
     } catch (error) {
       if (error instanceof PoproomError) {
-        upload.state.value = { at: 'failed', error };
-        noteRefusal(error);
+        upload.state.value = { status: 'failed', error };
+        noteRateLimit(error);
       }
     }
     aborters.delete(upload);
-    dropStored();
+    removeStored();
     startNext();
   }
 
-  function dropStored(): void {
-    list.value = list.value.filter(({ state: { value } }) => value.at !== 'stored' || !known.has(value.fileUrl));
+  function removeStored(): void {
+    list.value = list.value.filter(
+      ({ state: { value } }) => value.status !== 'stored' || !listedUrls.has(value.fileUrl),
+    );
   }
 
   function cancel(upload: Upload): void {
@@ -82,45 +84,45 @@ export function createUploads(room: () => RoomBase, largestFile: number): Upload
     cancel,
 
     add(files) {
-      list.value = [...list.value, ...Array.from(files, (file) => newUpload(++count, file, largestFile))];
+      list.value = [...list.value, ...Array.from(files, (file) => newUpload(++count, file, maxFileSize))];
       startNext();
     },
 
     retry(upload) {
       upload.sent.value = 0;
-      upload.state.value = { at: 'waiting' };
+      upload.state.value = { status: 'waiting' };
       startNext();
     },
 
-    arrived(fileUrls) {
-      for (const url of fileUrls) known.add(url);
-      dropStored();
+    onFilesListed(fileUrls) {
+      for (const url of fileUrls) listedUrls.add(url);
+      removeStored();
     },
 
     cancelAll() {
       const all = list.value;
-      // None is left that could take the place of another.
+      // Empty the list first, so that cancelling one upload does not start the next.
       list.value = [];
       for (const upload of all) cancel(upload);
     },
   };
 }
 
-function newUpload(id: number, file: File, largest: number): Upload {
-  const tooLarge = file.size > largest;
-  const error = new PoproomError('FILE_TOO_LARGE', 'The file is over the limit.');
+function newUpload(id: number, file: File, maxFileSize: number): Upload {
+  const tooLarge = file.size > maxFileSize;
+  const error = new PoproomError('FILE_TOO_LARGE', 'The file exceeds the size limit.');
   return {
     id,
     file,
     name: file.name || 'file',
-    state: signal<UploadState>(tooLarge ? { at: 'refused', error } : { at: 'waiting' }),
+    state: signal<UploadState>(tooLarge ? { status: 'refused', error } : { status: 'waiting' }),
     sent: signal(0),
     speed: signal(0),
   };
 }
 
-/** Notes progress, and the speed over about the last second. */
-function meter({ sent, speed }: Upload): (bytes: number) => void {
+/** Updates the progress, and the speed over about the last second. */
+function trackProgress({ sent, speed }: Upload): (bytes: number) => void {
   let [lastAt, lastSent] = [performance.now(), 0];
   return (bytes) => {
     sent.value = bytes;

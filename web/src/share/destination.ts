@@ -1,4 +1,4 @@
-/** The room that was chosen for what another app shared. */
+/** The room that the user chose for content shared from another app. */
 
 let chosen: { code: string; shareId: string } | undefined;
 
@@ -6,7 +6,7 @@ export function sendShareTo(code: string, shareId: string): void {
   chosen = { code, shareId };
 }
 
-/** The id of the share that is for this room; once. */
+/** The id of the share for this room. Returns it only once. */
 export function shareFor(code: string): string | undefined {
   if (chosen?.code !== code) return undefined;
   const { shareId } = chosen;

@@ -1,3 +1,3 @@
-/** Where the service worker leaves what was shared, each under an address of its own, and the header that says when. */
+/** The service worker stores each share in this cache under its own URL, with the time in this header. */
 export const shareCache = 'poproom-share';
 export const sharedAt = 'X-Shared-At';

@@ -1,19 +1,19 @@
-/** The frame around every view, and which view it is. */
+/** The root component: the layout, and the view for the current route. */
 import { useEffect } from 'preact/hooks';
-import { type Place, place } from '../address.ts';
-import { later } from '../parts/later.tsx';
-import { Notices } from '../parts/notices.tsx';
-import { t } from '../words/index.ts';
+import { lazy } from '../components/lazy.tsx';
+import { Notices } from '../components/notices.tsx';
+import { t } from '../i18n/index.ts';
+import { type Route, route } from '../router.ts';
 import { Header } from './header.tsx';
 import { Home } from './home/home.tsx';
-import { Outside } from './outside.tsx';
+import { MessagePage } from './message-page.tsx';
 import { RoomPage } from './room/room-page.tsx';
 
-const SharePage = later(async () => (await import('./share/share-page.tsx')).SharePage);
+const SharePage = lazy(async () => (await import('./share/share-page.tsx')).SharePage);
 
 export function App() {
-  const here = place.value;
-  const title = here.at === 'room' && here.code ? `${here.code} · Poproom` : 'Poproom';
+  const current = route.value;
+  const title = current.name === 'room' && current.code ? `${current.code} · Poproom` : 'Poproom';
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -24,19 +24,19 @@ export function App() {
       </a>
       <Header />
       <main id="main" tabIndex={-1}>
-        <View {...here} />
+        <View {...current} />
       </main>
       <Notices />
     </>
   );
 }
 
-function View(here: Place) {
-  if (here.at === 'home') return <Home />;
-  if (here.at === 'share') return <SharePage />;
-  return here.code ? (
-    <RoomPage key={here.code} code={here.code} />
+function View(current: Route) {
+  if (current.name === 'home') return <Home />;
+  if (current.name === 'share') return <SharePage />;
+  return current.code ? (
+    <RoomPage key={current.code} code={current.code} />
   ) : (
-    <Outside title={t('noSuchCode', { code: here.typed })} />
+    <MessagePage title={t('invalidCode', { code: current.typed })} />
   );
 }

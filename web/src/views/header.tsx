@@ -1,12 +1,12 @@
-/** The top of every view: the way home, and the settings. */
+/** The header of every view: the home link and the settings. */
 import { useSignal } from '@preact/signals';
-import { goHome } from '../address.ts';
-import { Icon } from '../parts/icon.tsx';
-import { later } from '../parts/later.tsx';
-import { Mark } from '../parts/mark.tsx';
-import { t } from '../words/index.ts';
+import { Icon } from '../components/icon.tsx';
+import { lazy } from '../components/lazy.tsx';
+import { Logo } from '../components/logo.tsx';
+import { t } from '../i18n/index.ts';
+import { goHome } from '../router.ts';
 
-const Settings = later(async () => (await import('./settings.tsx')).Settings);
+const Settings = lazy(async () => (await import('./settings.tsx')).Settings);
 
 export function Header() {
   const open = useSignal(false);
@@ -15,14 +15,14 @@ export function Header() {
       <a
         class="brand"
         href="/"
-        aria-label={t('toStart')}
+        aria-label={t('home')}
         onClick={(event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey) return;
           event.preventDefault();
           goHome();
         }}
       >
-        <Mark />
+        <Logo />
         <span>Poproom</span>
       </a>
       <button

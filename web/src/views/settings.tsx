@@ -1,9 +1,10 @@
-/** What a person may choose on this device: its name, the colours, the language. */
-import { deviceName, longestName, renameDevice } from '../device/identity.ts';
+/** The settings of this device: its name, the theme, the language. */
+
+import { Dialog } from '../components/dialog.tsx';
+import { RadioGroup } from '../components/radio-group.tsx';
+import { deviceName, maxNameLength, renameDevice } from '../device/identity.ts';
 import { type Theme, theme } from '../device/preferences.ts';
-import { Choice } from '../parts/choice.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { chosenLanguage, type Language, languages, t } from '../words/index.ts';
+import { chosenLanguage, type Language, languages, t } from '../i18n/index.ts';
 
 export function Settings({ onClose }: { onClose: () => void }) {
   return (
@@ -13,7 +14,7 @@ export function Settings({ onClose }: { onClose: () => void }) {
         <input
           type="text"
           value={deviceName.value}
-          maxLength={longestName}
+          maxLength={maxNameLength}
           autocomplete="off"
           onChange={({ currentTarget }) => {
             renameDevice(currentTarget.value);
@@ -22,7 +23,7 @@ export function Settings({ onClose }: { onClose: () => void }) {
         />
         <small>{t('deviceNameHint')}</small>
       </label>
-      <Choice<Theme>
+      <RadioGroup<Theme>
         legend={t('appearance')}
         value={theme.value}
         options={[
@@ -51,7 +52,7 @@ export function Settings({ onClose }: { onClose: () => void }) {
         </select>
       </label>
       <p class="aside">
-        <a href="/docs">{t('forDevelopers')}</a>
+        <a href="/docs">{t('apiDocs')}</a>
       </p>
     </Dialog>
   );

@@ -1,10 +1,11 @@
-/** The first view: start a room, join one, or go back to one. */
+/** The home page: start a room, join one, or return to a recent one. */
+
+import { Icon } from '../../components/icon.tsx';
 import { hasNetwork } from '../../device/network.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { t } from '../../words/index.ts';
+import { t } from '../../i18n/index.ts';
+import { Illustration } from './illustration.tsx';
 import { JoinForm } from './join-form.tsx';
 import { PendingShare } from './pending-share.tsx';
-import { Picture } from './picture.tsx';
 import { RecentRooms } from './recent-rooms.tsx';
 import { StartForm } from './start-form.tsx';
 
@@ -21,11 +22,11 @@ export function Home() {
       <section class="hero">
         <div>
           <h1>{t('headline')}</h1>
-          <p>{t('promise')}</p>
+          <p>{t('tagline')}</p>
         </div>
-        <Picture />
+        <Illustration />
       </section>
-      <div class="doors">
+      <div class="home-cards">
         <StartForm />
         <JoinForm />
       </div>

@@ -1,13 +1,13 @@
-/** Into a room that exists: by its code, a pasted link, or the camera. */
+/** Joins a room by its code, a pasted link, or the camera. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { codeIn, goToRoom } from '../../address.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
-import { t } from '../../words/index.ts';
+import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { t } from '../../i18n/index.ts';
+import { goToRoom, parseCodeOrLink } from '../../router.ts';
 import { canScan } from './can-scan.ts';
 
-const Scanner = later(async () => (await import('./scanner.tsx')).Scanner);
+const Scanner = lazy(async () => (await import('./scanner.tsx')).Scanner);
 
 export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
   const typed = useSignal('');
@@ -16,14 +16,14 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
 
   function join(event: Event) {
     event.preventDefault();
-    const code = codeIn(typed.value);
+    const code = parseCodeOrLink(typed.value);
     if (code) return onJoin(code);
-    problem.value = typed.value.trim() === '' ? t('codeMissing') : t('codeWrong');
+    problem.value = typed.value.trim() === '' ? t('codeMissing') : t('codeInvalid');
     field.current?.focus();
   }
 
   return (
-    <form class="card door" onSubmit={join}>
+    <form class="card home-card" onSubmit={join}>
       <h2>{t('joinTitle')}</h2>
       <label class="field">
         <span>{t('codeLabel')}</span>
@@ -46,7 +46,7 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
             problem.value = '';
           }}
           onPaste={(event) => {
-            const code = codeIn(event.clipboardData?.getData('text') ?? '');
+            const code = parseCodeOrLink(event.clipboardData?.getData('text') ?? '');
             if (!code) return;
             event.preventDefault();
             onJoin(code);

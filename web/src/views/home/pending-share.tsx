@@ -1,25 +1,25 @@
-/** Says that something shared from another app still waits for a room. */
+/** Tells the user that content shared from another app still needs a room. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { go } from '../../address.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
+import { navigate } from '../../router.ts';
 import { shareCache } from '../../share/share-cache.ts';
-import { t } from '../../words/index.ts';
 
 export function PendingShare() {
-  const waits = useSignal(false);
+  const isPending = useSignal(false);
   useEffect(() => {
     if (!('caches' in window)) return;
     void caches.has(shareCache).then((has) => {
-      waits.value = has;
+      isPending.value = has;
     });
   }, []);
-  if (!waits.value) return null;
+  if (!isPending.value) return null;
   return (
     <p class="alert" role="status">
       <Icon name="share" />
       <span>{t('sharePending')}</span>
-      <button type="button" class="button" onClick={() => go('/share')}>
+      <button type="button" class="button" onClick={() => navigate('/share')}>
         {t('chooseRoom')}
       </button>
     </p>

@@ -1,18 +1,18 @@
-/** The rooms that this device was in, to go back to or to forget. */
+/** The rooms that this device has joined, to return to or to remove from the list. */
 import { useEffect } from 'preact/hooks';
-import { goToRoom } from '../../address.ts';
-import { forget, type RecentRoom, recentRooms, rereadRooms } from '../../device/recent-rooms.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { notify } from '../../parts/notices.tsx';
-import { useServerNow } from '../../parts/ticking.tsx';
-import { t } from '../../words/index.ts';
-import { roughTime } from '../../words/quantities.ts';
+import { useServerNow } from '../../components/countdown.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { notify } from '../../components/notices.tsx';
+import { forgetRoom, type RecentRoom, recentRooms, reloadRecentRooms } from '../../device/recent-rooms.ts';
+import { t } from '../../i18n/index.ts';
+import { roughTime } from '../../i18n/quantities.ts';
+import { goToRoom } from '../../router.ts';
 
 export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
   const now = useServerNow();
   const rooms = recentRooms.value.filter(({ expiresAt }) => expiresAt > now);
-  // At first, and when the time of one is over.
-  useEffect(() => void rereadRooms(), [rooms.length]);
+  // On the first render, and when a room expires.
+  useEffect(() => void reloadRecentRooms(), [rooms.length]);
   if (rooms.length === 0) return null;
   return (
     <section class="recent">
@@ -29,8 +29,8 @@ export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => 
 function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (code: string) => void }) {
   const { code, expiresAt, hasPin } = room;
 
-  function forgetRoom() {
-    notify(t('forgotten', { code }), forget(code));
+  function removeRoom() {
+    notify(t('recentRoomRemoved', { code }), forgetRoom(code));
   }
 
   return (
@@ -43,9 +43,9 @@ function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (co
       <button
         type="button"
         class="button round"
-        onClick={forgetRoom}
-        aria-label={t('forget', { code })}
-        title={t('forget', { code })}
+        onClick={removeRoom}
+        aria-label={t('removeRecentRoom', { code })}
+        title={t('removeRecentRoom', { code })}
       >
         <Icon name="close" />
       </button>

@@ -1,32 +1,32 @@
-/** Looks through the camera for the QR code of a room. */
+/** Scans the QR code of a room with the camera. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { codeIn } from '../../address.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { t } from '../../words/index.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { t } from '../../i18n/index.ts';
+import { parseCodeOrLink } from '../../router.ts';
 
 interface Props {
   onFound: (code: string) => void;
   onClose: () => void;
 }
 
-/** Not yet among TypeScript's own declarations. */
+/** TypeScript has no declaration of it yet. */
 interface Detector {
   detect(source: HTMLVideoElement): Promise<{ rawValue: string }[]>;
 }
 declare const BarcodeDetector: new (options: { formats: string[] }) => Detector;
 
-const lookEveryMs = 200;
+const scanIntervalMs = 200;
 
 export function Scanner({ onFound, onClose }: Props) {
   const video = useRef<HTMLVideoElement>(null);
   const problem = useSignal('');
   useEffect(() => {
     const end = new AbortController();
-    look(video.current as HTMLVideoElement, end.signal).then(
+    scanVideo(video.current as HTMLVideoElement, end.signal).then(
       (code) => code && onFound(code),
       () => {
-        problem.value = t('cameraRefused');
+        problem.value = t('cameraBlocked');
       },
     );
     return () => end.abort();
@@ -46,8 +46,8 @@ export function Scanner({ onFound, onClose }: Props) {
   );
 }
 
-/** The first code of a room that comes into view; undefined when the search is called off. */
-async function look(video: HTMLVideoElement, signal: AbortSignal): Promise<string | undefined> {
+/** The first room code that the camera sees; undefined if aborted. */
+async function scanVideo(video: HTMLVideoElement, signal: AbortSignal): Promise<string | undefined> {
   const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
   try {
     video.srcObject = stream;
@@ -55,10 +55,10 @@ async function look(video: HTMLVideoElement, signal: AbortSignal): Promise<strin
     const detector = new BarcodeDetector({ formats: ['qr_code'] });
     while (!signal.aborted) {
       for (const { rawValue } of await detector.detect(video)) {
-        const code = codeIn(rawValue);
+        const code = parseCodeOrLink(rawValue);
         if (code) return code;
       }
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      await new Promise((resolve) => setTimeout(resolve, scanIntervalMs));
     }
     return undefined;
   } finally {

@@ -1,18 +1,18 @@
-/** A new room, with one click; a PIN and a lifetime for those who want them. */
+/** Starts a room with one click. A PIN and a lifetime are optional. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { PoproomError } from '../../../../src/client/light.ts';
-import { goToRoom } from '../../address.ts';
-import { keepPin, remember } from '../../device/recent-rooms.ts';
+import { Icon } from '../../components/icon.tsx';
+import { RadioGroup } from '../../components/radio-group.tsx';
+import { rememberRoom, savePin } from '../../device/recent-rooms.ts';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { t } from '../../i18n/index.ts';
+import { exactTime } from '../../i18n/quantities.ts';
 import { limits } from '../../limits.ts';
-import { Choice } from '../../parts/choice.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { goToRoom } from '../../router.ts';
 import { connectToServer } from '../../server.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { exactTime } from '../../words/quantities.ts';
 
-/** Seconds: the server's own, and those around it that it allows. */
+/** Seconds: the server's default and common values up to its maximum. */
 const lifetimes = [...new Set([600, 3600, 86_400, 604_800, limits.roomTtl])]
   .filter((seconds) => seconds <= limits.roomMaxTtl)
   .sort((a, b) => a - b);
@@ -29,7 +29,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
     event.preventDefault();
     if (busy.value) return;
     if (wantsPin.value && !/^\d{4}$/.test(pin.value)) {
-      problem.value = t('pinFourDigits');
+      problem.value = t('pinInvalid');
       pinField.current?.closest('details')?.setAttribute('open', '');
       pinField.current?.focus();
       return;
@@ -39,13 +39,13 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
     try {
       onStart(await create(wantsPin.value ? pin.value : undefined, lifetime.value));
     } catch (error) {
-      problem.value = error instanceof PoproomError ? problemText(error) : String(error);
+      problem.value = error instanceof PoproomError ? errorMessage(error) : String(error);
     }
     busy.value = false;
   }
 
   return (
-    <form class="card door" onSubmit={start} noValidate>
+    <form class="card home-card" onSubmit={start} noValidate>
       <h2>{t('startTitle')}</h2>
       <button type="submit" class="button primary large" aria-disabled={busy.value}>
         <Icon name="plus" />
@@ -56,7 +56,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
           {t('options')}
           <Icon name="unfold" />
         </summary>
-        <Choice
+        <RadioGroup
           legend={t('lifetime')}
           value={lifetime.value}
           options={lifetimes.map((seconds) => [seconds, exactTime(seconds)] as const)}
@@ -73,7 +73,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
               problem.value = '';
             }}
           />
-          <span>{t('protectWithPin')}</span>
+          <span>{t('requirePin')}</span>
         </label>
         {wantsPin.value && (
           <label class="field">
@@ -93,7 +93,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
                 currentTarget.value = pin.value;
               }}
             />
-            <small id="pin-hint">{t('pinHint')}</small>
+            <small id="pin-hint">{t('pinRequired')}</small>
           </label>
         )}
       </details>
@@ -108,7 +108,7 @@ async function create(pin: string | undefined, seconds: number): Promise<string>
   const expiresIn = seconds === limits.roomTtl ? undefined : seconds;
   const request = { ...(pin && { pin }), ...(expiresIn && { expiresIn }) };
   const { code, expiresAt, hasPin } = await connectToServer().createRoom(request);
-  remember({ code, expiresAt: Date.parse(expiresAt), hasPin });
-  keepPin(code, pin);
+  rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin });
+  savePin(code, pin);
   return code;
 }

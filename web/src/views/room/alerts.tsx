@@ -1,59 +1,60 @@
-/** What someone in the room must know at once: a lost connection, a limit, someone trying PINs. */
-import { Icon } from '../../parts/icon.tsx';
-import { Countdown, useNow } from '../../parts/ticking.tsx';
+/** Alerts at the top of a room: a lost connection, a limit, wrong PINs. */
+
+import { Countdown, useNow } from '../../components/countdown.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { t } from '../../i18n/index.ts';
+import { roughTime } from '../../i18n/quantities.ts';
 import { limitedUntil } from '../../room/request-limit.ts';
-import type { Link, RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { roughTime } from '../../words/quantities.ts';
+import type { ConnectionState, RoomState } from '../../room/room.ts';
 
 export function Alerts({ room }: { room: RoomState }) {
   return (
     <div class="alerts" role="status">
-      <Interruption room={room} />
-      {limitedUntil.value !== undefined && <NoFiles until={limitedUntil.value} />}
-      <PinAttempts room={room} />
+      <ConnectionAlert room={room} />
+      {limitedUntil.value !== undefined && <RequestLimitAlert until={limitedUntil.value} />}
+      <PinAttemptsAlert room={room} />
     </div>
   );
 }
 
-function Interruption({ room }: { room: RoomState }) {
-  const link = room.link.value;
-  if (link.is !== 'waiting') return null;
-  const offline = link.error.code === 'OFFLINE';
+function ConnectionAlert({ room }: { room: RoomState }) {
+  const connection = room.connection.value;
+  if (connection.status !== 'waiting') return null;
+  const offline = connection.error.code === 'OFFLINE';
   return (
     <p class="alert">
       <Icon name={offline ? 'offline' : 'clock'} />
-      <span>{offline ? t('interrupted') : <Waiting link={link} />}</span>
+      <span>{offline ? t('connectionLost') : <RetryCountdown connection={connection} />}</span>
     </p>
   );
 }
 
-/** All requests are used up: the text still works, files have to wait. */
-function NoFiles({ until }: { until: number }) {
+/** The request limit is used up: the text still works, files have to wait. */
+function RequestLimitAlert({ until }: { until: number }) {
   if (useNow() >= until) return null;
   return (
     <p class="alert">
       <Icon name="clock" />
       <span>
-        <Countdown until={until} words={(ms) => t('limitFiles', { time: roughTime(ms) })} />
+        <Countdown until={until} format={(ms) => t('limitFiles', { time: roughTime(ms) })} />
       </span>
     </p>
   );
 }
 
-/** Why the room is out of reach, and until when. */
-export function Waiting({ link }: { link: Extract<Link, { is: 'waiting' }> }) {
-  return <Countdown until={link.until.getTime()} words={(ms) => problemText(link.error, ms)} />;
+/** Why the connection failed, with the time until the next attempt. */
+export function RetryCountdown({ connection }: { connection: Extract<ConnectionState, { status: 'waiting' }> }) {
+  return <Countdown until={connection.until.getTime()} format={(ms) => errorMessage(connection.error, ms)} />;
 }
 
-function PinAttempts({ room }: { room: RoomState }) {
+function PinAttemptsAlert({ room }: { room: RoomState }) {
   const n = room.pinAttempts.value;
   if (n === 0) return null;
   return (
     <p class="alert warning">
       <Icon name="warning" />
-      <span>{t('pinAttempts', { n })}</span>
+      <span>{n === 1 ? t('pinAttempt') : t('pinAttempts', { n })}</span>
       <button
         type="button"
         class="button round"

@@ -1,18 +1,18 @@
-/** Asks whether the room shall really go. */
-import { Dialog } from '../../parts/dialog.tsx';
+/** Asks for confirmation before the room is deleted. */
+import { Dialog } from '../../components/dialog.tsx';
+import { t } from '../../i18n/index.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
 
 export function DeleteDialog({ room, onClose }: { room: RoomState; onClose: () => void }) {
   return (
-    <Dialog title={t('deleteTitle', { code: room.code })} onClose={onClose}>
-      <p>{t('deleteHint')}</p>
+    <Dialog title={t('deleteRoomTitle', { code: room.code })} onClose={onClose}>
+      <p>{t('deleteRoomHint')}</p>
       <form method="dialog" class="actions">
         <button type="submit" class="button">
-          {t('keep')}
+          {t('cancel')}
         </button>
         <button type="submit" class="button danger filled" onClick={() => void room.delete()}>
-          {t('deleteForGood')}
+          {t('delete')}
         </button>
       </form>
     </Dialog>

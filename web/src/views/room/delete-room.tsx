@@ -1,31 +1,31 @@
-/** Leaves no trace: the room goes for everyone, after a question. */
+/** The button that deletes the room for everyone, after a confirmation. */
 import { useSignal } from '@preact/signals';
-import { Icon } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { t } from '../../i18n/index.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
 
-const DeleteDialog = later(async () => (await import('./delete-dialog.tsx')).DeleteDialog);
+const DeleteDialog = lazy(async () => (await import('./delete-dialog.tsx')).DeleteDialog);
 
 export function DeleteRoom({ room }: { room: RoomState }) {
-  const asking = useSignal(false);
+  const isConfirming = useSignal(false);
   return (
     <>
       <button
         type="button"
         class="button quiet danger"
         onClick={() => {
-          asking.value = true;
+          isConfirming.value = true;
         }}
       >
         <Icon name="delete" />
         {t('deleteRoom')}
       </button>
-      {asking.value && (
+      {isConfirming.value && (
         <DeleteDialog
           room={room}
           onClose={() => {
-            asking.value = false;
+            isConfirming.value = false;
           }}
         />
       )}

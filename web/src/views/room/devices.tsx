@@ -1,13 +1,13 @@
-/** Who is in the room: a dot for each device, popping in and out. */
+/** The devices in the room, with a dot for each. */
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { notify } from '../../components/notices.tsx';
 import { deviceId } from '../../device/identity.ts';
-import { notify } from '../../parts/notices.tsx';
+import { t } from '../../i18n/index.ts';
 import type { Device, RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
 
-/** As many as fit; the rest is a number. */
-const mostShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);
+/** As many as fit; the others are shown as a number. */
+const maxShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);
 
 interface Props {
   room: RoomState;
@@ -15,11 +15,11 @@ interface Props {
 }
 
 export function Devices({ room, typing }: Props) {
-  useComingAndGoing(room.devices.value);
+  usePresenceNotices(room.devices.value);
   const devices = ownFirst(room.devices.value);
-  const [shown, rest] = [devices.slice(0, mostShown()), devices.slice(mostShown())];
+  const [shown, rest] = [devices.slice(0, maxShown()), devices.slice(maxShown())];
   return (
-    <section class="devices" aria-label={t('devicesHere', { n: devices.length })}>
+    <section class="devices" aria-label={t('deviceCount', { n: devices.length })}>
       <ul>
         {shown.map((device) => (
           <li key={device.deviceId}>
@@ -37,7 +37,7 @@ export function Devices({ room, typing }: Props) {
             {rest.some((device) => typing.value.has(device.deviceId)) && <TypingBubble />}
           </li>
         )}
-        {devices.length < 2 && <li class="nobody">{t('aloneHint')}</li>}
+        {devices.length < 2 && <li class="waiting">{t('waitingForDevice')}</li>}
       </ul>
       <TypingAnnouncement devices={devices} typing={typing.value} />
     </section>
@@ -55,7 +55,7 @@ function TypingBubble() {
   );
 }
 
-/** Tells a screen reader once that a device types, not again and again. */
+/** Screen readers announce once that a device is typing, not repeatedly. */
 function TypingAnnouncement({ devices, typing }: { devices: readonly Device[]; typing: ReadonlySet<string> }) {
   const announced = useRef(new Map<string, string>()).current;
   for (const device of devices) {
@@ -64,7 +64,7 @@ function TypingAnnouncement({ devices, typing }: { devices: readonly Device[]; t
     }
   }
   return (
-    <p class="out-of-sight" role="status">
+    <p class="visually-hidden" role="status">
       {[...announced.values()].at(-1)}
     </p>
   );
@@ -74,36 +74,36 @@ function ownFirst(devices: readonly Device[]): readonly Device[] {
   return [...devices].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
 }
 
-/** Without characters that could turn the words around it upside down: others chose the name. */
+/** Removes control characters, which could reorder the surrounding text: others choose this name. */
 export const nameOf = ({ deviceName = '' }: Device): string =>
   deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
 
-/** One that is back within this time has not left: it was renamed, or its page was loaded anew. */
-const awayMs = 2_000;
+/** A device that rejoins within this time has not left: it was renamed or its page was reloaded. */
+const rejoinGraceMs = 2_000;
 
-/** Says who came and who left, for those who do not look. */
-function useComingAndGoing(devices: readonly Device[]): void {
+/** Announces who joined and who left. */
+function usePresenceNotices(devices: readonly Device[]): void {
   const before = useRef<readonly Device[] | undefined>(undefined);
   const leaving = useRef(new Map<string, ReturnType<typeof setTimeout>>()).current;
 
-  function came(device: Device): void {
+  function onJoined(device: Device): void {
     if (!leaving.has(device.deviceId)) notify(t('joined', { name: nameOf(device) }));
     clearTimeout(leaving.get(device.deviceId));
     leaving.delete(device.deviceId);
   }
 
-  function went(device: Device): void {
-    const tell = () => {
+  function onLeft(device: Device): void {
+    const announce = () => {
       leaving.delete(device.deviceId);
       notify(t('left', { name: nameOf(device) }));
     };
-    leaving.set(device.deviceId, setTimeout(tell, awayMs));
+    leaving.set(device.deviceId, setTimeout(announce, rejoinGraceMs));
   }
 
   useEffect(() => {
-    const former = before.current ?? devices;
-    devices.filter(missingIn(former)).forEach(came);
-    former.filter(missingIn(devices)).forEach(went);
+    const previous = before.current ?? devices;
+    devices.filter(missingIn(previous)).forEach(onJoined);
+    previous.filter(missingIn(devices)).forEach(onLeft);
     before.current = devices;
   }, [devices]);
   useEffect(() => () => leaving.forEach(clearTimeout), []);

@@ -1,16 +1,16 @@
-/** Files dropped or pasted anywhere on the page. */
+/** Accepts files dropped or pasted anywhere on the page. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
-import { Icon } from '../../parts/icon.tsx';
-import { notify } from '../../parts/notices.tsx';
-import { t } from '../../words/index.ts';
+import { Icon } from '../../components/icon.tsx';
+import { notify } from '../../components/notices.tsx';
+import { t } from '../../i18n/index.ts';
 import { droppedFiles, pastedFiles } from './incoming-files.ts';
 
 export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => void; children: ComponentChildren }) {
   const dragging = useSignal(false);
 
-  // Before anything can be dropped: the browser would leave the page for it.
+  // Listen before the first paint: without a listener, the browser would open a dropped file.
   useLayoutEffect(() => {
     const end = new AbortController();
     const on = <K extends keyof DocumentEventMap>(type: K, listen: (event: DocumentEventMap[K]) => void) =>
@@ -23,7 +23,7 @@ export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => vo
       dragging.value = true;
     });
     on('dragleave', (event) => {
-      // Only when it leaves the page; on its way over it, it leaves one element for the next.
+      // Only when the drag leaves the page: the event also fires between elements.
       if (event.relatedTarget === null) dragging.value = false;
     });
     on('drop', (event) => {
@@ -31,7 +31,7 @@ export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => vo
       event.preventDefault();
       dragging.value = false;
       const { files, folders } = droppedFiles(event.dataTransfer);
-      if (folders) notify(t('noFolders'));
+      if (folders) notify(t('foldersNotSupported'));
       onFiles(files);
     });
     on('paste', (event) => {

@@ -1,6 +1,6 @@
-/** What a person sees of a text field while others change the text around it. */
+/** Keeps the visible part of a text field in place while others edit the text around it. */
 
-/** The first position in sight. Where the browser does not tell, it is estimated. */
+/** The first visible position. Estimated in browsers that cannot report it. */
 export function firstVisiblePosition(field: HTMLTextAreaElement): number {
   if (field.scrollTop === 0) return 0;
   const { left, top } = field.getBoundingClientRect();
@@ -11,23 +11,23 @@ export function firstVisiblePosition(field: HTMLTextAreaElement): number {
   return Math.floor((field.value.length * field.scrollTop) / field.scrollHeight);
 }
 
-/** Changes text above what is in sight, which stays where it is. */
-export function keepInSight(field: HTMLTextAreaElement, changeAbove: () => void): void {
+/** Changes text above the visible part, which stays in place. */
+export function keepScrollPosition(field: HTMLTextAreaElement, changeAbove: () => void): void {
   const { scrollTop, scrollHeight } = field;
   changeAbove();
   field.scrollTop = scrollTop + field.scrollHeight - scrollHeight;
 }
 
-/** Scrolls to a position that is out of sight. Browsers do that for what a person types, but not for a script. */
+/** Scrolls to a position that is not visible. Browsers do this for typing, but not for scripts. */
 export function scrollToPosition(field: HTMLTextAreaElement, position: number): void {
   const bottom = bottomOf(field, position);
   const { scrollTop, clientHeight } = field;
   const lineHeight = Number.parseFloat(getComputedStyle(field).lineHeight) || 24;
-  const isInSight = bottom - lineHeight >= scrollTop && bottom <= scrollTop + clientHeight;
-  if (!isInSight) field.scrollTop = bottom - clientHeight / 2;
+  const isVisible = bottom - lineHeight >= scrollTop && bottom <= scrollTop + clientHeight;
+  if (!isVisible) field.scrollTop = bottom - clientHeight / 2;
 }
 
-/** Measured on a copy that ends there: a field does not tell where its lines are. */
+/** Measured on a copy that ends at the position: a textarea does not report where its lines are. */
 function bottomOf(field: HTMLTextAreaElement, position: number): number {
   const copy = field.cloneNode() as HTMLTextAreaElement;
   copy.removeAttribute('id');

@@ -1,10 +1,10 @@
-/** The files of the room, and those on their way into it. */
+/** The files of the room and the current uploads. */
 import { useRef } from 'preact/hooks';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
+import { size } from '../../i18n/quantities.ts';
 import { limits } from '../../limits.ts';
-import { Icon } from '../../parts/icon.tsx';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { size } from '../../words/quantities.ts';
 import { FileRow } from './file-row.tsx';
 import { UploadRow } from './upload-row.tsx';
 

@@ -1,10 +1,10 @@
-/** A file of the room: look at it, take it, pass on its address, remove it. */
+/** A file of the room: open, download, copy its link, remove. */
 import { useSignal } from '@preact/signals';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
+import { size } from '../../i18n/quantities.ts';
 import type { SharedFile } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { size } from '../../words/quantities.ts';
 import { kindOf, Thumbnail } from './thumbnail.tsx';
 
 export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => Promise<void> }) {
@@ -13,7 +13,7 @@ export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => 
   return (
     <li class="file" aria-busy={removing.value}>
       <Thumbnail url={fileUrl} type={contentType} />
-      <div class="file-words">
+      <div class="file-info">
         <a href={fileUrl} target="_blank" rel="noopener noreferrer" dir="auto" title={fileName}>
           {fileName}
         </a>
@@ -24,8 +24,8 @@ export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => 
           class="button round"
           href={`${fileUrl}?download`}
           download={fileName}
-          aria-label={t('download', { name: fileName })}
-          title={t('downloadShort')}
+          aria-label={t('downloadFile', { name: fileName })}
+          title={t('download')}
         >
           <Icon name="down" />
         </a>
@@ -35,7 +35,7 @@ export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => 
           class="button round"
           disabled={removing.value}
           aria-label={t('removeFile', { name: fileName })}
-          title={t('removeShort')}
+          title={t('remove')}
           onClick={() => {
             removing.value = true;
             void onRemove().finally(() => {

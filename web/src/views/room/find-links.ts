@@ -1,22 +1,22 @@
-/** Web addresses in a text. */
+/** Finds web links in a text. */
 import { linkifyit } from 'linkify-it';
 
 const linkify = linkifyit({ fuzzyLink: true });
-const mostRead = 100_000;
+const maxSearched = 100_000;
 
 /**
- * Only addresses of the web: whoever writes into a room cannot make others run anything by a click. They are shown as
- * the browser reads them, so that one that only looks like another does not look like it here.
+ * Only http and https links, so that nobody in a room can make others run code with a click. The text is the URL as the
+ * browser parses it, which exposes lookalike domains.
  */
-export function findLinks(text: string, most: number): { url: string; text: string }[] {
+export function findLinks(text: string, maxLinks: number): { url: string; text: string }[] {
   const found = new Map<string, string>();
-  for (const { url, lastIndex } of linkify.match(text.slice(0, mostRead)) ?? []) {
+  for (const { url, lastIndex } of linkify.match(text.slice(0, maxSearched)) ?? []) {
     const link = /^https?:\/\//i.test(url) ? URL.parse(url) : null;
-    // What reaches to the end of what is read may go on after it.
-    if (link && lastIndex < mostRead) found.set(link.href, shownAs(link));
-    if (found.size === most) break;
+    // A link that reaches the end of the searched part may be incomplete.
+    if (link && lastIndex < maxSearched) found.set(link.href, displayText(link));
+    if (found.size === maxLinks) break;
   }
   return Array.from(found, ([url, text]) => ({ url, text }));
 }
 
-const shownAs = ({ host, pathname, search }: URL): string => host + (pathname === '/' ? '' : pathname) + search;
+const displayText = ({ host, pathname, search }: URL): string => host + (pathname === '/' ? '' : pathname) + search;

@@ -1,18 +1,18 @@
-/** Earlier versions of the text: a timeline with a preview, to restore one or to delete them all. */
+/** The version history: a list with a preview, to restore one version or delete all. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { HistoryEntry, SharedText } from '../../../../src/client/index.ts';
+import { useServerNow } from '../../components/countdown.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { deviceId } from '../../device/identity.ts';
 import { monospace } from '../../device/preferences.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useServerNow } from '../../parts/ticking.tsx';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { t } from '../../i18n/index.ts';
+import { dateAndTime, size, timeAgo } from '../../i18n/quantities.ts';
 import { createHistory, type History } from '../../room/history.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { dateAndTime, size, timeAgo } from '../../words/quantities.ts';
 import { nameOf } from './devices.tsx';
-import { replaceUndoably } from './replace-undoably.ts';
+import { replaceWithUndo } from './replace-with-undo.ts';
 
 interface Props {
   room: RoomState;
@@ -25,12 +25,12 @@ export function HistoryDialog({ room, text, onClose }: Props) {
   useEffect(() => void history.load(), [history]);
   const { value: list } = history.list;
   return (
-    <Dialog title={t('history')} onClose={onClose} isWide={list.is === 'loaded' && list.entries.length > 0}>
-      {list.is === 'loading' && <p class="aside">{t('loading')}</p>}
-      {list.is === 'failed' && (
+    <Dialog title={t('history')} onClose={onClose} isWide={list.status === 'loaded' && list.entries.length > 0}>
+      {list.status === 'loading' && <p class="aside">{t('loading')}</p>}
+      {list.status === 'failed' && (
         <>
           <p class="problem" role="alert">
-            {problemText(list.error)}
+            {errorMessage(list.error)}
           </p>
           <div class="actions">
             <button type="button" class="button" onClick={() => void history.load()}>
@@ -39,7 +39,7 @@ export function HistoryDialog({ room, text, onClose }: Props) {
           </div>
         </>
       )}
-      {list.is === 'loaded' &&
+      {list.status === 'loaded' &&
         (list.entries.length === 0 ? (
           <p>{t('historyEmpty')}</p>
         ) : (
@@ -57,13 +57,13 @@ interface VersionsProps extends Props {
 function Versions({ room, history, entries, text, onClose }: VersionsProps) {
   const selected = history.selected.value;
   const preview = history.preview.value;
-  const isAsking = useSignal(false);
-  const isCurrent = preview.is === 'loaded' && preview.content === text.value;
+  const isConfirming = useSignal(false);
+  const isCurrent = preview.status === 'loaded' && preview.content === text.value;
 
   function restore() {
-    if (preview.is !== 'loaded') return;
+    if (preview.status !== 'loaded') return;
     onClose();
-    replaceUndoably(text, preview.content, t('restored'));
+    replaceWithUndo(text, preview.content, t('restored'));
   }
 
   return (
@@ -84,11 +84,11 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
         </fieldset>
         <Preview history={history} />
       </div>
-      {isAsking.value ? (
-        <DeleteQuestion
+      {isConfirming.value ? (
+        <DeleteConfirmation
           history={history}
           onCancel={() => {
-            isAsking.value = false;
+            isConfirming.value = false;
           }}
         />
       ) : (
@@ -97,16 +97,16 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
             type="button"
             class="button quiet danger"
             onClick={() => {
-              isAsking.value = true;
+              isConfirming.value = true;
             }}
           >
             {t('deleteHistory')}
           </button>
-          {isCurrent && <span class="aside">{t('currentText')}</span>}
+          {isCurrent && <span class="aside">{t('currentVersion')}</span>}
           <button
             type="submit"
             class="button primary"
-            disabled={preview.is !== 'loaded' || isCurrent}
+            disabled={preview.status !== 'loaded' || isCurrent}
             onClick={restore}
           >
             {t('restore')}
@@ -129,56 +129,56 @@ function Version({ room, entry }: { room: RoomState; entry: HistoryEntry }) {
   );
 }
 
-/** Empty where nobody knows: a request without a device, or one that has left the room. */
+/** Empty if unknown: the request named no device, or the device has left the room. */
 function authorOf(room: RoomState, { deviceId: author }: HistoryEntry): string {
-  if (author === deviceId) return t('byThisDevice');
+  if (author === deviceId) return t('thisDevice');
   const device = room.devices.value.find((device) => device.deviceId === author);
   return device ? nameOf(device) : '';
 }
 
-/** A large text is not shown to its end: laying it out would take long. */
-const longestPreview = 20_000;
+/** A longer preview would take long to lay out. */
+const maxPreviewLength = 20_000;
 
 function Preview({ history }: { history: History }) {
   const preview = history.preview.value;
-  const isEmpty = preview.is === 'loaded' && preview.content === '';
+  const isEmpty = preview.status === 'loaded' && preview.content === '';
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by keyboard too
-    <section class="preview" aria-label={t('preview')} aria-busy={preview.is === 'loading'} tabIndex={0}>
-      {preview.is === 'failed' && (
+    <section class="preview" aria-label={t('preview')} aria-busy={preview.status === 'loading'} tabIndex={0}>
+      {preview.status === 'failed' && (
         <p class="problem" role="alert">
-          {problemText(preview.error)}
+          {errorMessage(preview.error)}
         </p>
       )}
-      {isEmpty && <p class="aside">{t('emptyText')}</p>}
-      {preview.is === 'loaded' && !isEmpty && (
+      {isEmpty && <p class="aside">{t('emptyVersion')}</p>}
+      {preview.status === 'loaded' && !isEmpty && (
         <pre data-mono={monospace.value || undefined} dir="auto">
-          {preview.content.slice(0, longestPreview)}
-          {preview.content.length > longestPreview && '…'}
+          {preview.content.slice(0, maxPreviewLength)}
+          {preview.content.length > maxPreviewLength && '…'}
         </pre>
       )}
     </section>
   );
 }
 
-function DeleteQuestion({ history, onCancel }: { history: History; onCancel: () => void }) {
+function DeleteConfirmation({ history, onCancel }: { history: History; onCancel: () => void }) {
   const cancel = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => cancel.current?.focus(), []);
   const error = history.deleteError.value;
   return (
-    <div class="question">
+    <div class="confirmation">
       <p id="delete-history">{t('deleteHistoryHint')}</p>
       {error && (
         <p class="problem" role="alert">
-          {problemText(error)}
+          {errorMessage(error)}
         </p>
       )}
       <div class="actions">
         <button type="button" class="button" ref={cancel} aria-describedby="delete-history" onClick={onCancel}>
-          {t('cancelShort')}
+          {t('cancel')}
         </button>
         <button type="button" class="button danger filled" onClick={() => void history.deleteAll()}>
-          {t('deleteShort')}
+          {t('delete')}
         </button>
       </div>
     </div>

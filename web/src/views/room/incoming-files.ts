@@ -1,14 +1,14 @@
-/** The files in a paste or a drop. */
+/** Extracts the files from a paste or a drop. */
 
-/** Office programs add a picture to the text and the markup of what is copied; who pastes that means the text. */
+/** Office programs copy an image along with text and HTML. In this case the user wants the text. */
 export function pastedFiles(clipboard: DataTransfer | null): File[] {
   if (!clipboard || ['text/plain', 'text/html'].every((type) => clipboard.types.includes(type))) return [];
-  return Array.from(clipboard.files, withTellingName);
+  return Array.from(clipboard.files, withScreenshotName);
 }
 
 export interface Dropped {
   files: File[];
-  /** Whether there were folders, which cannot be sent. */
+  /** Whether the drop contained folders, which cannot be uploaded. */
   folders: boolean;
 }
 
@@ -19,8 +19,8 @@ export function droppedFiles(transfer: DataTransfer | null): Dropped {
   return { files, folders: entries.some(isFolder) };
 }
 
-/** Browsers call every pasted picture the same. */
-function withTellingName(file: File): File {
+/** Browsers give all pasted images the same name. */
+function withScreenshotName(file: File): File {
   if (!/^image\.(png|jpe?g)$/.test(file.name)) return file;
   const [date, time = ''] = new Date().toISOString().slice(0, 19).split('T');
   const name = `screenshot-${date}-${time.replaceAll(':', '')}.${file.type === 'image/jpeg' ? 'jpg' : 'png'}`;

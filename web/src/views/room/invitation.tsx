@@ -1,13 +1,13 @@
-/** How another device gets in: the code to type, the QR to scan, the link to send. Folds away once one is there. */
+/** How other devices join: the code, the QR code, the link. Collapses when another device has joined. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
-import { linkTo, shareOrigin } from '../../address.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { CopyQrButton } from '../../parts/copy-qr-button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { QrCode } from '../../parts/qr-code.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyQrButton } from '../../components/copy-qr-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { QrCode } from '../../components/qr-code.tsx';
+import { t } from '../../i18n/index.ts';
 import type { RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
+import { linkTo, shareOrigin } from '../../router.ts';
 
 export function Invitation({ room }: { room: RoomState }) {
   const open = useSignal(true);
@@ -29,9 +29,9 @@ export function Invitation({ room }: { room: RoomState }) {
           type="button"
           class="button round fold"
           aria-expanded={open.value}
-          aria-controls="ways-in"
-          aria-label={t('waysIn')}
-          title={t('waysIn')}
+          aria-controls="invite-options"
+          aria-label={t('invite')}
+          title={t('invite')}
           onClick={() => {
             open.value = !open.value;
           }}
@@ -39,9 +39,9 @@ export function Invitation({ room }: { room: RoomState }) {
           <Icon name={open.value ? 'fold' : 'qr'} />
         </button>
       </div>
-      <div class="ways-in" id="ways-in">
+      <div class="invite-options" id="invite-options">
         <QrCode text={link} label={t('qrLabel')} />
-        <p>{t('waysInHint', { host: new URL(shareOrigin).host })}</p>
+        <p>{t('inviteHint', { host: new URL(shareOrigin).host })}</p>
         <p class="link">{link.replace(/^https?:\/\//, '')}</p>
         <div class="actions">
           <CopyButton text={link} label={t('copyLink')} icon="link" />
@@ -51,7 +51,7 @@ export function Invitation({ room }: { room: RoomState }) {
         {room.hasPin.value && (
           <p class="aside with-icon">
             <Icon name="lock" />
-            {t('pinNeeded')}
+            {t('pinRequired')}
           </p>
         )}
       </div>
@@ -59,19 +59,19 @@ export function Invitation({ room }: { room: RoomState }) {
   );
 }
 
-/** In groups, as people read codes out; to a screen reader, letter by letter. */
+/** In two groups for reading aloud; letter by letter for screen readers. */
 function Code({ code }: { code: string }) {
   const half = Math.ceil(code.length / 2);
   return (
     <p class="code">
-      <span class="out-of-sight">{[...code].join(' ')}</span>
+      <span class="visually-hidden">{[...code].join(' ')}</span>
       <span aria-hidden="true">{code.slice(0, half)}</span>
       <span aria-hidden="true">{code.slice(half)}</span>
     </p>
   );
 }
 
-/** The system's own share sheet, where there is one. */
+/** Opens the system's share sheet, if the browser supports it. */
 function ShareButton({ link }: { link: string }) {
   if (typeof navigator.share !== 'function') return null;
   return (

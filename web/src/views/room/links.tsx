@@ -1,26 +1,26 @@
-/** The links in the text, to follow. The library that finds them is loaded with the first thing that looks like one. */
+/** The links in the text. The library that finds them is loaded when something looks like a link. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { SharedText } from '../../../../src/client/index.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { t } from '../../words/index.ts';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
 
-const mostShown = 20;
-/** Links further down are not shown: a large text would be searched again and again. */
-const mostSearched = 100_000;
-/** Not at every letter. */
-const pauseMs = 200;
+const maxShown = 20;
+/** Links further down are not shown: searching a large text after every change would be slow. */
+const maxSearched = 100_000;
+/** Search at most this often. */
+const searchIntervalMs = 200;
 
 interface Link {
   url: string;
   text: string;
 }
 
-/** Where the library cannot be loaded, the text has no links. */
+/** Without the library (offline), no links are shown. */
 async function linksIn(text: string): Promise<Link[]> {
   if (!/\w\.\w|:\/\//.test(text)) return [];
   return import('./find-links.ts').then(
-    ({ findLinks }) => findLinks(text, mostShown),
+    ({ findLinks }) => findLinks(text, maxShown),
     () => [],
   );
 }
@@ -29,15 +29,15 @@ export function Links({ text }: { text: SharedText }) {
   const links = useSignal<Link[]>([]);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = async () => {
+    const search = async () => {
       timer = undefined;
-      links.value = await linksIn(text.value.slice(0, mostSearched));
+      links.value = await linksIn(text.value.slice(0, maxSearched));
     };
-    const lookSoon = () => {
-      timer ??= setTimeout(look, pauseMs);
+    const searchSoon = () => {
+      timer ??= setTimeout(search, searchIntervalMs);
     };
-    lookSoon();
-    const stop = text.on('change', lookSoon);
+    searchSoon();
+    const stop = text.on('change', searchSoon);
     return () => {
       stop();
       clearTimeout(timer);

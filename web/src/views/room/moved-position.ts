@@ -1,7 +1,7 @@
-/** Where a position is after edits of the text around it. */
+/** Maps a position through edits of the text around it. */
 import type { TextEdit } from '../../../../src/client/index.ts';
 
-/** Which side of text that is inserted exactly there: a caret stays before it, the start of a selection goes after. */
+/** The side of an insertion at this position: a caret stays before it, the start of a selection moves after it. */
 export type Side = 'before' | 'after';
 
 export function movedPosition(edits: readonly TextEdit[], position: number, side: Side = 'before'): number {
@@ -15,7 +15,7 @@ export function movedPosition(edits: readonly TextEdit[], position: number, side
   return position + shift;
 }
 
-/** The end of the last edit, in the text after: where a person looks for what was undone. */
+/** The end of the last edit, as a position in the new text. Undo moves the caret there. */
 export function endOfEdits(edits: readonly TextEdit[]): number {
   let shift = 0;
   let end = 0;

@@ -1,26 +1,26 @@
-/** Asks for the PIN: by keyboard, or on a pad for thumbs. */
+/** Asks for the PIN, by keyboard or on a number pad. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Icon } from '../../parts/icon.tsx';
-import { Countdown, useNow } from '../../parts/ticking.tsx';
-import type { PinQuestion, RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { roughTime } from '../../words/quantities.ts';
-import { Waiting } from './alerts.tsx';
+import { Countdown, useNow } from '../../components/countdown.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
+import { roughTime } from '../../i18n/quantities.ts';
+import type { PinPrompt, RoomState } from '../../room/room.ts';
+import { RetryCountdown } from './alerts.tsx';
 
-export function PinPad({ room, asked }: { room: RoomState; asked: PinQuestion }) {
+export function PinPad({ room, prompt }: { room: RoomState; prompt: PinPrompt }) {
   const pin = useSignal('');
   const checking = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
-  const locked = useLocked(asked.lockedUntil);
-  const resting = locked || checking.value;
+  const locked = useLocked(prompt.lockedUntil);
+  const isDisabled = locked || checking.value;
 
-  // Before the next key can come: later, this would take the first digits away.
+  // Reset before the next key event, or this would remove digits that the user has typed already.
   useLayoutEffect(() => {
     checking.value = false;
     show('');
     field.current?.focus();
-  }, [asked, locked]);
+  }, [prompt, locked]);
 
   function show(digits: string) {
     pin.value = digits;
@@ -28,31 +28,31 @@ export function PinPad({ room, asked }: { room: RoomState; asked: PinQuestion })
   }
 
   function type(text: string) {
-    if (resting) return;
+    if (isDisabled) return;
     show(text.replace(/\D/g, '').slice(0, 4));
     if (pin.value.length < 4) return;
     checking.value = true;
-    room.enter(pin.value);
+    room.join(pin.value);
   }
 
   return (
     <section class="pin-view">
-      <span class="outside-icon">
+      <span class="message-icon">
         <Icon name="lock" />
       </span>
       <h1>{t('pinTitle', { code: room.code })}</h1>
-      <p class="pin-state" role="alert" data-wrong={((asked.wrong || locked) && !checking.value) || undefined}>
-        <Verdict room={room} asked={asked} locked={locked} checking={checking.value} />
+      <p class="pin-state" role="alert" data-wrong={((prompt.wrong || locked) && !checking.value) || undefined}>
+        <PinStatus room={room} prompt={prompt} locked={locked} checking={checking.value} />
       </p>
-      <label class="pin-dots" data-wrong={(asked.wrong && !checking.value) || undefined}>
-        <span class="out-of-sight">{t('pinLabel')}</span>
+      <label class="pin-dots" data-wrong={(prompt.wrong && !checking.value) || undefined}>
+        <span class="visually-hidden">{t('pinLabel')}</span>
         <input
           ref={field}
           type="password"
           inputMode="none"
           autocomplete="off"
           maxLength={4}
-          readOnly={resting}
+          readOnly={isDisabled}
           onInput={({ currentTarget }) => type(currentTarget.value)}
         />
         {[0, 1, 2, 3].map((i) => (
@@ -61,15 +61,21 @@ export function PinPad({ room, asked }: { room: RoomState; asked: PinQuestion })
       </label>
       <div class="pad">
         {['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'].map((digit) => (
-          <button key={digit} type="button" class="button" disabled={resting} onClick={() => type(pin.value + digit)}>
+          <button
+            key={digit}
+            type="button"
+            class="button"
+            disabled={isDisabled}
+            onClick={() => type(pin.value + digit)}
+          >
             {digit}
           </button>
         ))}
         <button
           type="button"
           class="button"
-          disabled={resting || pin.value === ''}
-          aria-label={t('pinBack')}
+          disabled={isDisabled || pin.value === ''}
+          aria-label={t('pinBackspace')}
           onClick={() => type(pin.value.slice(0, -1))}
         >
           <Icon name="back" />
@@ -86,16 +92,17 @@ function useLocked(until: number | undefined): boolean {
 
 interface State {
   room: RoomState;
-  asked: PinQuestion;
+  prompt: PinPrompt;
   locked: boolean;
   checking: boolean;
 }
 
-function Verdict({ room, asked, locked, checking }: State) {
-  const link = room.link.value;
+function PinStatus({ room, prompt, locked, checking }: State) {
+  const connection = room.connection.value;
   if (locked)
-    return <Countdown until={asked.lockedUntil ?? 0} words={(ms) => t('pinLocked', { time: roughTime(ms) })} />;
-  if (checking) return link.is === 'waiting' ? <Waiting link={link} /> : t('pinChecking');
-  if (!asked.wrong) return t('pinAsk');
-  return asked.triesLeft ? t('pinWrongLeft', { n: asked.triesLeft }) : t('pinWrong');
+    return <Countdown until={prompt.lockedUntil ?? 0} format={(ms) => t('pinLocked', { time: roughTime(ms) })} />;
+  if (checking) return connection.status === 'waiting' ? <RetryCountdown connection={connection} /> : t('pinChecking');
+  if (!prompt.wrong) return t('pinHint');
+  if (!prompt.triesLeft) return t('pinWrong');
+  return prompt.triesLeft === 1 ? t('pinWrongLastTry') : t('pinWrongTriesLeft', { n: prompt.triesLeft });
 }

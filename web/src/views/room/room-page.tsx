@@ -1,29 +1,29 @@
-/** A room's page: at the door, inside, or after its end. */
+/** The page of a room in each of its phases: joining, PIN, joined, failed, ended. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PoproomError, RoomCode } from '../../../../src/client/index.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
-import { dropUndo } from '../../parts/notices.tsx';
-import { Countdown } from '../../parts/ticking.tsx';
-import { type Link, openRoom, type RoomState } from '../../room/room.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { roughTime } from '../../words/quantities.ts';
-import { Outside } from '../outside.tsx';
-import { Waiting } from './alerts.tsx';
+import { Countdown } from '../../components/countdown.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { dismissUndoNotices } from '../../components/notices.tsx';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { t } from '../../i18n/index.ts';
+import { roughTime } from '../../i18n/quantities.ts';
+import { type ConnectionState, openRoom, type RoomState } from '../../room/room.ts';
+import { MessagePage } from '../message-page.tsx';
+import { RetryCountdown } from './alerts.tsx';
 
-const loadInside = async () => (await import('./inside.tsx')).Inside;
-const Inside = later(loadInside);
-const PinPad = later(async () => (await import('./pin-pad.tsx')).PinPad);
+const loadRoomView = async () => (await import('./room-view.tsx')).RoomView;
+const RoomView = lazy(loadRoomView);
+const PinPad = lazy(async () => (await import('./pin-pad.tsx')).PinPad);
 
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code), [code]);
   useEffect(() => {
-    room.enter();
-    // Loaded while the room is entered; a failure is told where it is shown.
-    loadInside().catch(() => undefined);
+    room.join();
+    // Preload the room view while joining. A failure is reported when the view is rendered.
+    loadRoomView().catch(() => undefined);
     return () => {
-      dropUndo();
+      dismissUndoNotices();
       room.leave();
     };
   }, [room]);
@@ -31,62 +31,62 @@ export function RoomPage({ code }: { code: RoomCode }) {
 }
 
 function View({ room }: { room: RoomState }) {
-  const standing = room.standing.value;
-  switch (standing.at) {
-    case 'entering':
-      return <Entering room={room} />;
-    case 'inside':
-      return <Inside room={room} text={standing.text} />;
+  const phase = room.phase.value;
+  switch (phase.name) {
+    case 'joining':
+      return <Joining room={room} />;
+    case 'joined':
+      return <RoomView room={room} text={phase.text} />;
     case 'pin':
-      return <PinPad room={room} asked={standing.asked} />;
-    case 'over':
-      return standing.why === 'deleted' ? (
-        <Outside icon="check" title={t('roomDeleted')}>
+      return <PinPad room={room} prompt={phase.prompt} />;
+    case 'ended':
+      return phase.reason === 'deleted' ? (
+        <MessagePage icon="check" title={t('roomDeleted')}>
           {t('roomDeletedHint')}
-        </Outside>
+        </MessagePage>
       ) : (
-        <Outside icon="clock" title={t('roomExpired')}>
+        <MessagePage icon="clock" title={t('roomExpired')}>
           {t('roomExpiredHint')}
-        </Outside>
+        </MessagePage>
       );
-    case 'outside':
-      return <Refused room={room} error={standing.error} />;
+    case 'failed':
+      return <JoinFailed room={room} error={phase.error} />;
   }
 }
 
-/** Usually over before it is seen. What takes longer is explained: no connection, or a limit. */
-function Entering({ room }: { room: RoomState }) {
-  const link = room.link.value;
-  // Stays while it is tried again, with the focus that is in it.
-  const waiting = useRef<Extract<Link, { is: 'waiting' }>>(undefined);
-  if (link.is === 'waiting') waiting.current = link;
-  const entering = t('entering', { code: room.code });
-  if (!waiting.current) return <p class="entering">{entering}</p>;
+/** Usually too short to be seen. If joining takes longer, the page says why: no connection, or a limit. */
+function Joining({ room }: { room: RoomState }) {
+  const connection = room.connection.value;
+  // Keep the message during the next attempt, so that the button in it does not lose the focus.
+  const waiting = useRef<Extract<ConnectionState, { status: 'waiting' }>>(undefined);
+  if (connection.status === 'waiting') waiting.current = connection;
+  const joining = t('joining', { code: room.code });
+  if (!waiting.current) return <p class="joining">{joining}</p>;
   const { error, until } = waiting.current;
   const offline = error.code === 'OFFLINE';
   const countdown = offline && (
-    <Countdown until={until.getTime()} words={(ms) => t('triesAgainIn', { time: roughTime(ms) })} />
+    <Countdown until={until.getTime()} format={(ms) => t('retryingIn', { time: roughTime(ms) })} />
   );
   return (
-    <Outside
+    <MessagePage
       icon={offline ? 'offline' : 'clock'}
-      title={offline ? t('cannotReach') : <Waiting link={waiting.current} />}
-      action={<Again room={room} />}
+      title={offline ? t('cannotReachServer') : <RetryCountdown connection={waiting.current} />}
+      action={<RetryButton room={room} />}
     >
-      {link.is === 'waiting' ? countdown : entering}
-    </Outside>
+      {connection.status === 'waiting' ? countdown : joining}
+    </MessagePage>
   );
 }
 
-function Refused({ room, error }: { room: RoomState; error: PoproomError }) {
+function JoinFailed({ room, error }: { room: RoomState; error: PoproomError }) {
   if (error.code === 'ROOM_NOT_FOUND')
-    return <Outside title={t('noSuchRoom', { code: room.code })}>{t('noSuchRoomHint')}</Outside>;
-  return <Outside title={problemText(error)} action={<Again room={room} />} />;
+    return <MessagePage title={t('roomNotFound', { code: room.code })}>{t('roomNotFoundHint')}</MessagePage>;
+  return <MessagePage title={errorMessage(error)} action={<RetryButton room={room} />} />;
 }
 
-function Again({ room }: { room: RoomState }) {
+function RetryButton({ room }: { room: RoomState }) {
   return (
-    <button type="button" class="button primary" onClick={() => room.enter()}>
+    <button type="button" class="button primary" onClick={() => room.join()}>
       <Icon name="retry" />
       {t('tryAgain')}
     </button>

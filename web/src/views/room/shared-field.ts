@@ -1,20 +1,20 @@
-/** Binds a text field to the shared text: typing becomes edits, and remote edits leave the caret and the view alone. */
+/** Binds a textarea to the shared text. Typing becomes edits; remote edits keep the caret and the scroll position. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { SharedText, TextChange, TextEdit } from '../../../../src/client/index.ts';
 import { type Changes, rebase, toChanges, toEdits } from '../../../../src/text/changes.ts';
 import { applyEdits, lengthAfter } from '../../../../src/text/edits.ts';
+import { notify } from '../../components/notices.tsx';
+import { t } from '../../i18n/index.ts';
+import { size } from '../../i18n/quantities.ts';
 import { limits } from '../../limits.ts';
-import { notify } from '../../parts/notices.tsx';
-import { t } from '../../words/index.ts';
-import { size } from '../../words/quantities.ts';
-import { firstVisiblePosition, keepInSight, scrollToPosition } from './field-scroll.ts';
-import { asShown, positionInField, positionInText, withLineEndsOf } from './line-ends.ts';
+import { firstVisiblePosition, keepScrollPosition, scrollToPosition } from './field-scroll.ts';
+import { asShown, positionInField, positionInText, withLineEndingsOf } from './line-endings.ts';
 import { endOfEdits, movedPosition } from './moved-position.ts';
 import { typedEdits } from './typed-edit.ts';
 import { historyCommandOf, offerNativeUndo } from './undo-commands.ts';
 
 export interface SharedField {
-  /** Replaces what is selected. */
+  /** Replaces the selection. */
   insert(text: string): void;
   undo(): void;
   redo(): void;
@@ -22,7 +22,7 @@ export interface SharedField {
 
 export function useSharedField(field: { current: HTMLTextAreaElement | null }, text: SharedText) {
   const bound = useRef<SharedField>(undefined);
-  // Before the next key can come: what is typed into an unbound field would be lost.
+  // Bind before the next key event: text typed into an unbound field would be lost.
   useLayoutEffect(() => {
     if (!field.current) return undefined;
     const binding = new FieldBinding(field.current, text);
@@ -38,26 +38,26 @@ interface Selected {
   direction: HTMLTextAreaElement['selectionDirection'];
 }
 
-/** Laying out a large text takes the browser up to half a second: remote edits of one are shown in batches. */
+/** The browser needs up to half a second to lay out a large text, so remote edits of it are shown in batches. */
 const displayIntervalMs = (length: number): number => (length < 100_000 ? 0 : length / 1_000);
 
-/** Each step makes the browser build the whole text again; for more of them it is built once. */
+/** Each step makes the browser rebuild the whole text. Beyond this number, the text is replaced once. */
 const maxSteps = 20;
 
-/** Inputs that one undo takes back by themselves. */
-const standsAlone = /^(insertFrom(Paste|Drop|Yank)|deleteBy(Cut|Drag)|insertReplacementText)/;
+/** Input types that are an undo step of their own. */
+const isOwnUndoStep = /^(insertFrom(Paste|Drop|Yank)|deleteBy(Cut|Drag)|insertReplacementText)/;
 
 class FieldBinding implements SharedField {
   readonly #field: HTMLTextAreaElement;
   readonly #text: SharedText;
-  /** The text that the field shows. It is the shared text without the changes that wait. */
+  /** The text that the field shows: the shared text without the pending changes. */
   #source: string;
-  /** The same as the field has it, by its own line ends. */
+  /** The same text with the line endings of the field. */
   #shown = '';
-  /** Changes that are to be shown: an input method is at work, or a large text was laid out just now. */
-  #waiting: Changes | undefined;
+  /** Changes that are not shown yet, because of an IME composition or because a large text was laid out recently. */
+  #pending: Changes | undefined;
   #isComposing = false;
-  /** The field shows already what happens now: neither has to follow the other. */
+  /** The field already shows the current change, so it must not be applied to it again. */
   #isShownAlready = false;
   #selection = { start: 0, end: 0 };
   #shownAt = Number.NEGATIVE_INFINITY;
@@ -87,7 +87,7 @@ class FieldBinding implements SharedField {
     this.#field.focus();
     const { start: from, end: to } = this.#readSelection();
     this.#text.endGroup();
-    this.#text.edit([{ from, to, insert: withLineEndsOf(this.#source, asShown(inserted)) }]);
+    this.#text.edit([{ from, to, insert: withLineEndingsOf(this.#source, asShown(inserted)) }]);
     this.#text.endGroup();
   }
 
@@ -105,12 +105,12 @@ class FieldBinding implements SharedField {
       this.#field.addEventListener(type, listen, { signal });
     on('keydown', (event) => this.#onCommand(event));
     on('beforeinput', (event) => {
-      if (standsAlone.test(event.inputType)) this.#text.endGroup();
+      if (isOwnUndoStep.test(event.inputType)) this.#text.endGroup();
       this.#onCommand(event);
     });
     on('input', (event) => {
       this.#takeInput();
-      if (standsAlone.test((event as InputEvent).inputType)) this.#text.endGroup();
+      if (isOwnUndoStep.test((event as InputEvent).inputType)) this.#text.endGroup();
     });
     on('compositionstart', () => {
       this.#isComposing = true;
@@ -133,7 +133,7 @@ class FieldBinding implements SharedField {
     setTimeout(() => this.#showWhenDue(), 0);
   }
 
-  /** A person who moved the caret began something else, and undo takes back only that. */
+  /** Moving the caret starts a new undo step. */
   #onSelectionChange(): void {
     const { selectionStart: start, selectionEnd: end } = this.#field;
     if (this.#isComposing || (start === this.#selection.start && end === this.#selection.end)) return;
@@ -151,11 +151,11 @@ class FieldBinding implements SharedField {
     const edits = typedEdits(this.#shown, value, selectionEnd).map(({ from, to, insert }) => ({
       from: positionInText(this.#source, from),
       to: positionInText(this.#source, to),
-      insert: withLineEndsOf(this.#source, insert),
+      insert: withLineEndingsOf(this.#source, insert),
     }));
     this.#noteField();
-    this.#whileShown(() => this.#text.edit(this.#overWaiting(edits)));
-    if (this.#waiting) this.#source = applyEdits(this.#source, edits);
+    this.#whileShown(() => this.#text.edit(this.#rebaseOverPending(edits)));
+    if (this.#pending) this.#source = applyEdits(this.#source, edits);
     else this.#onInputTaken();
   }
 
@@ -164,15 +164,15 @@ class FieldBinding implements SharedField {
     this.#field.setSelectionRange(this.#selection.start, this.#selection.end);
   }
 
-  /** Edits of what is shown as edits of the shared text. An insertion that waits at the same place goes after. */
-  #overWaiting(edits: TextEdit[]): TextEdit[] {
-    if (!this.#waiting) return edits;
-    const { mine, theirs } = rebase(toChanges(edits, this.#source.length), this.#waiting, true);
-    this.#waiting = theirs;
+  /** Turns edits of the shown text into edits of the shared text. A pending insertion at the same place goes after. */
+  #rebaseOverPending(edits: TextEdit[]): TextEdit[] {
+    if (!this.#pending) return edits;
+    const { mine, theirs } = rebase(toChanges(edits, this.#source.length), this.#pending, true);
+    this.#pending = theirs;
     return toEdits(mine);
   }
 
-  /** The text does not take half a surrogate pair; then the field must not show one either. */
+  /** The shared text rejects half a surrogate pair, so the field must not show one either. */
   #onInputTaken(): void {
     this.#source = this.#text.value;
     const expected = asShown(this.#source);
@@ -182,7 +182,7 @@ class FieldBinding implements SharedField {
   #onChange(change: TextChange): void {
     if (this.#isShownAlready) return;
     const changes = toChanges(change.edits, this.#lengthBefore(change.edits));
-    this.#waiting = this.#waiting ? this.#waiting.compose(changes) : changes;
+    this.#pending = this.#pending ? this.#pending.compose(changes) : changes;
     if (change.origin === 'remote') this.#showWhenDue();
     else this.#showOwn(endOfEdits(change.edits));
   }
@@ -191,7 +191,7 @@ class FieldBinding implements SharedField {
     return this.#text.value.length - lengthAfter(0, edits);
   }
 
-  /** An edit by a button, undo or redo: the caret goes to what changed. */
+  /** After an edit by a button, undo or redo, the caret moves to the change. */
   #showOwn(end: number): void {
     this.#show();
     if (!this.#isFocused) return;
@@ -203,7 +203,7 @@ class FieldBinding implements SharedField {
   }
 
   #showWhenDue(): void {
-    if (this.#isComposing || !this.#waiting || this.#timer !== undefined) return;
+    if (this.#isComposing || !this.#pending || this.#timer !== undefined) return;
     const dueIn = this.#shownAt + displayIntervalMs(this.#source.length) - performance.now();
     if (dueIn <= 0) this.#show();
     else this.#timer = setTimeout(() => this.#onDisplayTimer(), dueIn);
@@ -215,19 +215,19 @@ class FieldBinding implements SharedField {
   }
 
   #show(): void {
-    if (!this.#waiting) return;
-    const edits = toEdits(this.#waiting);
+    if (!this.#pending) return;
+    const edits = toEdits(this.#pending);
     const selection = this.#readSelection();
     const shownEdits = edits.map(({ from, to, insert }) => ({
       from: positionInField(this.#source, from),
       to: positionInField(this.#source, to),
       insert: asShown(insert),
     }));
-    this.#waiting = undefined;
+    this.#pending = undefined;
     this.#source = this.#text.value;
     this.#shownAt = performance.now();
     changeField(this.#field, shownEdits);
-    // An edit may split or join the two characters of a line end, which the field shows as one.
+    // An edit may split or join the two characters of a line ending, which the field shows as one.
     const expected = asShown(this.#source);
     if (expected !== this.#field.value) this.#field.value = expected;
     this.#restoreSelection(selection, edits);
@@ -241,7 +241,7 @@ class FieldBinding implements SharedField {
     this.#noteField();
   }
 
-  /** In the text, not in the field. */
+  /** Positions in the text, not in the field. */
   #readSelection(): Selected {
     const { selectionStart, selectionEnd, selectionDirection } = this.#field;
     return {
@@ -251,7 +251,7 @@ class FieldBinding implements SharedField {
     };
   }
 
-  /** Only where the field has the focus: some browsers would give it the focus. */
+  /** Only if the field has the focus: setting a selection moves the focus in some browsers. */
   #restoreSelection({ start, end, direction }: Selected, edits: readonly TextEdit[]): void {
     if (!this.#isFocused) return;
     const newEnd = movedPosition(edits, end);
@@ -282,14 +282,14 @@ class FieldBinding implements SharedField {
   }
 }
 
-/** Says so where it is: a message of that size would end the connection. */
+/** Notifies the user if so. The server would close the connection on a message of this size. */
 function isTooLong(length: number): boolean {
-  const isIt = length > limits.contentMax;
-  if (isIt) notify(t('tooLongToInsert', { size: size(limits.contentMax) }));
-  return isIt;
+  const isOver = length > limits.contentMax;
+  if (isOver) notify(t('insertTooLong', { size: size(limits.contentMax) }));
+  return isOver;
 }
 
-/** In few small steps, which leave the rest of the field alone. What is in sight stays where it is. */
+/** Applies edits in small steps, which keep the rest of the field and the scroll position. */
 function changeField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): void {
   const { scrollTop } = field;
   const top = firstVisiblePosition(field);
@@ -300,7 +300,7 @@ function changeField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): vo
   );
   field.scrollTop = scrollTop;
   const above = edits.filter(isAbove);
-  if (above.length > 0) keepInSight(field, () => applyToField(field, above));
+  if (above.length > 0) keepScrollPosition(field, () => applyToField(field, above));
 }
 
 function applyToField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): void {

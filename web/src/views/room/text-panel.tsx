@@ -1,21 +1,21 @@
-/** The text of the room, and what can be done with it. */
+/** The text of the room and its tools. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { canPaste, pasteText } from '../../components/clipboard.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
-import { canPaste, pasteText } from '../../parts/clipboard.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { later } from '../../parts/later.tsx';
-import { notify } from '../../parts/notices.tsx';
+import { t } from '../../i18n/index.ts';
 import type { RoomState } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
-import { t } from '../../words/index.ts';
 import { Links } from './links.tsx';
-import { replaceUndoably } from './replace-undoably.ts';
+import { replaceWithUndo } from './replace-with-undo.ts';
 import { type SharedField, useSharedField } from './shared-field.ts';
 import { TextStatus } from './text-status.tsx';
 
-const HistoryDialog = later(async () => (await import('./history-dialog.tsx')).HistoryDialog);
+const HistoryDialog = lazy(async () => (await import('./history-dialog.tsx')).HistoryDialog);
 
 export function TextPanel({ room, text }: { room: RoomState; text: TextModel }) {
   const field = useRef<HTMLTextAreaElement>(null);
@@ -63,13 +63,13 @@ interface ToolsProps {
 function Tools({ text, field, bound, onHistory }: ToolsProps) {
   async function paste() {
     const pasted = await pasteText();
-    if (pasted === undefined) notify(t('pasteRefused'));
+    if (pasted === undefined) notify(t('pasteBlocked'));
     else bound.current?.insert(pasted);
   }
 
   function clear() {
     field.current?.focus();
-    replaceUndoably(text.shared, '', t('cleared'));
+    replaceWithUndo(text.shared, '', t('cleared'));
   }
 
   return (
@@ -89,23 +89,23 @@ function Tools({ text, field, bound, onHistory }: ToolsProps) {
         <IconTool
           icon="undo"
           label={t('undo')}
-          isOff={!text.canUndo.value}
-          leavesFocus
-          onUse={() => bound.current?.undo()}
+          isDisabled={!text.canUndo.value}
+          keepsFocus
+          onPress={() => bound.current?.undo()}
         />
         <IconTool
           icon="redo"
           label={t('redo')}
-          isOff={!text.canRedo.value}
-          leavesFocus
-          onUse={() => bound.current?.redo()}
+          isDisabled={!text.canRedo.value}
+          keepsFocus
+          onPress={() => bound.current?.redo()}
         />
-        <IconTool icon="history" label={t('history')} onUse={onHistory} />
+        <IconTool icon="history" label={t('history')} onPress={onHistory} />
         <IconTool
           icon="mono"
           label={t('monospace')}
           isPressed={monospace.value}
-          onUse={() => {
+          onPress={() => {
             monospace.value = !monospace.value;
           }}
         />
@@ -117,15 +117,15 @@ function Tools({ text, field, bound, onHistory }: ToolsProps) {
 interface IconToolProps {
   icon: IconName;
   label: string;
-  onUse: () => void;
-  isOff?: boolean;
+  onPress: () => void;
+  isDisabled?: boolean;
   isPressed?: boolean | undefined;
-  /** A click leaves the focus in the field, and a phone its keyboard. */
-  leavesFocus?: boolean;
+  /** A click keeps the focus in the field, and the keyboard of a phone open. */
+  keepsFocus?: boolean;
 }
 
-/** One that is off can have the focus: it does not lose it when there is nothing more to undo. */
-function IconTool({ icon, label, onUse, isOff = false, isPressed, leavesFocus = false }: IconToolProps) {
+/** Uses aria-disabled, so that the button keeps the focus when there is nothing left to undo. */
+function IconTool({ icon, label, onPress, isDisabled = false, isPressed, keepsFocus = false }: IconToolProps) {
   return (
     <button
       type="button"
@@ -133,22 +133,22 @@ function IconTool({ icon, label, onUse, isOff = false, isPressed, leavesFocus = 
       aria-label={label}
       title={label}
       aria-pressed={isPressed}
-      aria-disabled={isOff}
-      onMouseDown={leavesFocus ? (event) => event.preventDefault() : undefined}
-      onClick={isOff ? undefined : onUse}
+      aria-disabled={isDisabled}
+      onMouseDown={keepsFocus ? (event) => event.preventDefault() : undefined}
+      onClick={isDisabled ? undefined : onPress}
     >
       <Icon name={icon} />
     </button>
   );
 }
 
-/** A paste outside of any field is meant for this one. */
+/** A paste outside of any field goes into the text. */
 function usePasteAnywhere(bound: { current: SharedField | undefined }): void {
   useLayoutEffect(() => {
     const paste = (event: ClipboardEvent) => {
       const pasted = event.clipboardData?.getData('text/plain') ?? '';
-      const elsewhere = (event.target as Element).closest('input, textarea, dialog');
-      if (pasted === '' || elsewhere || event.defaultPrevented) return;
+      const otherField = (event.target as Element).closest('input, textarea, dialog');
+      if (pasted === '' || otherField || event.defaultPrevented) return;
       event.preventDefault();
       bound.current?.insert(pasted);
     };

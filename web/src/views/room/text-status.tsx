@@ -1,12 +1,12 @@
-/** Whether the text is stored. */
-import { Icon, type IconName } from '../../parts/icon.tsx';
+/** Shows whether the text is saved. */
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { t } from '../../i18n/index.ts';
 import type { TextStatus as Status, TextModel } from '../../room/text-model.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
 
 const icons: Record<Status, IconName | undefined> = {
   saved: 'check',
-  sending: undefined,
+  saving: undefined,
   offline: 'offline',
   refused: 'warning',
 };
@@ -14,22 +14,22 @@ const icons: Record<Status, IconName | undefined> = {
 export function TextStatus({ text }: { text: TextModel }) {
   const status = text.status.value;
   const icon = icons[status];
-  const words = wordsOf(status, text);
+  const message = messageOf(status, text);
   return (
     <>
       <p class="status" data-status={status}>
         {icon ? <Icon name={icon} /> : <i class="dot" />}
-        {words}
+        {message}
       </p>
-      {/* A screen reader must not say at every key that the text is being sent and saved. */}
-      <p class="out-of-sight" role="status">
-        {(status === 'offline' || status === 'refused') && words}
+      {/* Screen readers must not announce saving at every keystroke. */}
+      <p class="visually-hidden" role="status">
+        {(status === 'offline' || status === 'refused') && message}
       </p>
     </>
   );
 }
 
-function wordsOf(status: Status, { refusal }: TextModel): string {
-  if (status === 'refused') return refusal.value ? problemText(refusal.value) : t('sending');
+function messageOf(status: Status, { refusal }: TextModel): string {
+  if (status === 'refused') return refusal.value ? errorMessage(refusal.value) : t('saving');
   return t(status);
 }

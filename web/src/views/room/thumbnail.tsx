@@ -1,13 +1,13 @@
-/** A file at a glance. */
+/** A thumbnail of an image, or an icon for other files. */
 import { useSignal } from '@preact/signals';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
 
-/** Those that every browser draws. */
-const drawn = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
+/** Image types that every browser can show. */
+const imageTypes = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
 
 export function Thumbnail({ url, type }: { url: string; type: string }) {
   const broken = useSignal(false);
-  if (url === '' || !drawn.test(type) || broken.value) {
+  if (url === '' || !imageTypes.test(type) || broken.value) {
     return (
       <span class="thumbnail">
         <Icon name="file" />
@@ -28,9 +28,9 @@ export function Thumbnail({ url, type }: { url: string; type: string }) {
   );
 }
 
-/** What people call its type: the ending of its name, or else what the browser said it is, if it said anything. */
+/** The file type for people: the extension, or else the declared content type. */
 export function kindOf(name: string, type: string): string {
-  const ending = /\.([A-Za-z0-9]{1,8})$/.exec(name)?.[1];
+  const extension = /\.([A-Za-z0-9]{1,8})$/.exec(name)?.[1];
   const declared = type === 'application/octet-stream' ? '' : type.replace(/^.*\//, '');
-  return (ending ?? declared).toUpperCase();
+  return (extension ?? declared).toUpperCase();
 }

@@ -1,8 +1,8 @@
-/** What a person changed in a field, found without comparing the whole text letter by letter. */
+/** Finds what the user changed in a field, without comparing the whole text character by character. */
 import type { TextEdit } from '../../../../src/client/index.ts';
 import { diffTexts } from '../../../../src/text/diff.ts';
 
-/** What was replaced by something alike, such as by a paste over a selection, is several small edits. */
+/** A replacement by similar text, such as a paste over a selection, becomes several small edits. */
 export function typedEdits(before: string, after: string, caret: number): TextEdit[] {
   const edit = typedEdit(before, after, caret);
   const removed = before.slice(edit.from, edit.to);
@@ -14,7 +14,7 @@ export function typedEdits(before: string, after: string, caret: number): TextEd
   }));
 }
 
-/** The caret tells where the change ends, so that a letter typed among equal ones is placed where it was typed. */
+/** The caret marks the end of the change, so a letter typed next to equal ones gets its exact position. */
 function typedEdit(before: string, after: string, caret: number): TextEdit {
   const shortest = Math.min(before.length, after.length);
   const behindCaret = after.length - caret;
@@ -31,18 +31,18 @@ const between = (before: string, after: string, start: number, end: number): Tex
   insert: after.slice(start, after.length - end),
 });
 
-const commonStart = (one: string, other: string, most: number): number =>
-  longest(most, (from, to) => one.slice(from, to) === other.slice(from, to));
+const commonStart = (one: string, other: string, max: number): number =>
+  longest(max, (from, to) => one.slice(from, to) === other.slice(from, to));
 
-const commonEnd = (one: string, other: string, most: number): number =>
+const commonEnd = (one: string, other: string, max: number): number =>
   longest(
-    most,
+    max,
     (from, to) => one.slice(one.length - to, one.length - from) === other.slice(other.length - to, other.length - from),
   );
 
-/** Halves what is left: the browser compares slices far faster than a loop compares letters. */
-function longest(most: number, isSame: (from: number, to: number) => boolean): number {
-  let [same, differs] = [0, most + 1];
+/** Binary search: the browser compares slices far faster than a loop compares characters. */
+function longest(max: number, isSame: (from: number, to: number) => boolean): number {
+  let [same, differs] = [0, max + 1];
   while (differs - same > 1) {
     const middle = (same + differs) >> 1;
     if (isSame(same, middle)) same = middle;

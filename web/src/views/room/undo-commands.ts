@@ -1,4 +1,4 @@
-/** Undo and redo as a person asks for them: by keys, by the context menu, by a gesture of the phone. */
+/** Recognizes undo and redo from keys, the context menu, or a gesture of the phone. */
 
 export type HistoryCommand = 'undo' | 'redo';
 
@@ -19,14 +19,14 @@ function commandOfKey(event: KeyboardEvent): HistoryCommand | undefined {
   return letter === 'y' && ctrlKey && !shiftKey ? 'redo' : undefined;
 }
 
-/** What the key means in this layout; in one without Latin letters, where it is on the keyboard. */
+/** The letter in the current keyboard layout, or the key's position in layouts without Latin letters. */
 function letterOf({ key, code }: KeyboardEvent): string {
   return (/^[a-z]$/i.test(key) ? key : code.replace(/^Key/, '')).toLowerCase();
 }
 
 /**
- * Lets the browser's own Undo ask the page. It does not while the browser has recorded nothing to undo, such as after
- * Clear in a text that came from elsewhere. So it records a space that comes and goes at the caret.
+ * Enables the browser's own Undo command, which then asks the page. Without recorded input the command is disabled,
+ * such as after Clear in a text from another device. So insert a space at the caret and delete it again.
  */
 export function offerNativeUndo(field: HTMLTextAreaElement): void {
   if (document.activeElement !== field || document.queryCommandEnabled('undo')) return;

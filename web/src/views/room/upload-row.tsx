@@ -1,30 +1,30 @@
-/** A file on its way: how far it is, how fast, and how to stop it. */
+/** An upload: its progress, its speed, and buttons to retry or cancel it. */
 import { useEffect, useState } from 'preact/hooks';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { t } from '../../i18n/index.ts';
+import { size } from '../../i18n/quantities.ts';
 import type { Upload, Uploads } from '../../room/uploads.ts';
-import { t } from '../../words/index.ts';
-import { problemText } from '../../words/problem.ts';
-import { size } from '../../words/quantities.ts';
 import { Thumbnail } from './thumbnail.tsx';
 
 export function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
   const { name, file, state, sent } = upload;
-  const at = state.value.at;
+  const { status } = state.value;
   const share = file.size === 0 ? 1 : Math.min(1, sent.value / file.size);
   return (
-    <li class="file upload" data-state={at}>
+    <li class="file upload" data-state={status}>
       <Thumbnail url={useObjectUrl(file)} type={file.type} />
-      <div class="file-words">
+      <div class="file-info">
         <span dir="auto">{name}</span>
-        <small role={at === 'failed' || at === 'refused' ? 'alert' : undefined}>{detail(upload)}</small>
-        {(at === 'sending' || at === 'waiting') && <progress max={1} value={share} aria-label={name} />}
+        <small role={status === 'failed' || status === 'refused' ? 'alert' : undefined}>{detail(upload)}</small>
+        {(status === 'sending' || status === 'waiting') && <progress max={1} value={share} aria-label={name} />}
       </div>
       <div class="file-actions">
-        {at === 'failed' && (
+        {status === 'failed' && (
           <button
             type="button"
             class="button round"
-            aria-label={t('retry', { name })}
+            aria-label={t('retryUpload', { name })}
             title={t('tryAgain')}
             onClick={() => uploads.retry(upload)}
           >
@@ -34,8 +34,8 @@ export function UploadRow({ upload, uploads }: { upload: Upload; uploads: Upload
         <button
           type="button"
           class="button round"
-          aria-label={t('cancel', { name })}
-          title={t('cancelShort')}
+          aria-label={t('cancelUpload', { name })}
+          title={t('cancel')}
           onClick={() => uploads.cancel(upload)}
         >
           <Icon name="close" />
@@ -46,21 +46,21 @@ export function UploadRow({ upload, uploads }: { upload: Upload; uploads: Upload
 }
 
 function detail({ state, file, sent, speed }: Upload): string {
-  const now = state.value;
-  if (now.at === 'failed' || now.at === 'refused') return problemText(now.error);
-  if (now.at === 'waiting') return `${size(file.size)} · ${t('uploadWaiting')}`;
-  if (now.at === 'stored') return size(file.size);
+  const current = state.value;
+  if (current.status === 'failed' || current.status === 'refused') return errorMessage(current.error);
+  if (current.status === 'waiting') return `${size(file.size)} · ${t('uploadWaiting')}`;
+  if (current.status === 'stored') return size(file.size);
   const rate = speed.value > 0 ? ` · ${t('perSecond', { size: size(speed.value) })}` : '';
-  return `${t('sentOf', { sent: size(Math.min(sent.value, file.size)), size: size(file.size) })}${rate}`;
+  return `${t('uploadProgress', { sent: size(Math.min(sent.value, file.size)), size: size(file.size) })}${rate}`;
 }
 
-/** An address for a file that only this page has. */
+/** A blob URL for a local file. */
 function useObjectUrl(file: File): string {
   const [url, setUrl] = useState('');
   useEffect(() => {
-    const made = URL.createObjectURL(file);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
+    const objectUrl = URL.createObjectURL(file);
+    setUrl(objectUrl);
+    return () => URL.revokeObjectURL(objectUrl);
   }, [file]);
   return url;
 }

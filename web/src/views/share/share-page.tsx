@@ -1,26 +1,27 @@
-/** Something was shared from another app: into which room? */
+/** Asks for the room that content shared from another app goes to. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { goHome, goToRoom } from '../../address.ts';
+import { t } from '../../i18n/index.ts';
+import { size } from '../../i18n/quantities.ts';
+import { goHome, goToRoom } from '../../router.ts';
 import { sendShareTo } from '../../share/destination.ts';
-import { forgetShared, readShared, type SharedThings } from '../../share/shared-things.ts';
-import { t } from '../../words/index.ts';
-import { size } from '../../words/quantities.ts';
+import { deleteShared, readShared, type SharedContent } from '../../share/shared-content.ts';
 import { JoinForm } from '../home/join-form.tsx';
 import { RecentRooms } from '../home/recent-rooms.tsx';
 import { StartForm } from '../home/start-form.tsx';
-import { Outside } from '../outside.tsx';
+import { MessagePage } from '../message-page.tsx';
 
 export function SharePage() {
-  const things = useSignal<SharedThings | undefined>(undefined);
+  const shared = useSignal<SharedContent | undefined>(undefined);
   useEffect(() => {
     void readShared().then((found) => {
-      things.value = found;
+      shared.value = found;
     });
   }, []);
-  if (!things.value) return null;
-  const { id, text, files } = things.value;
-  if (text === '' && files.length === 0) return <Outside title={t('nothingShared')}>{t('nothingSharedHint')}</Outside>;
+  if (!shared.value) return null;
+  const { id, text, files } = shared.value;
+  if (text === '' && files.length === 0)
+    return <MessagePage title={t('nothingShared')}>{t('nothingSharedHint')}</MessagePage>;
 
   const choose = (code: string) => {
     sendShareTo(code, id);
@@ -29,7 +30,7 @@ export function SharePage() {
   return (
     <div class="home">
       <h1>{t('shareTitle')}</h1>
-      <section class="card shared-things">
+      <section class="card shared-content">
         {text && <pre>{text}</pre>}
         {files.map((file) => (
           <p key={file}>
@@ -38,7 +39,7 @@ export function SharePage() {
         ))}
       </section>
       <RecentRooms onJoin={choose} />
-      <div class="doors">
+      <div class="home-cards">
         <StartForm onStart={choose} />
         <JoinForm onJoin={choose} />
       </div>
@@ -46,7 +47,7 @@ export function SharePage() {
         type="button"
         class="button quiet"
         onClick={() => {
-          void forgetShared(id).then(goHome);
+          void deleteShared(id).then(goHome);
         }}
       >
         {t('discard')}

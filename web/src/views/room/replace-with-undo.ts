@@ -1,18 +1,18 @@
-/** Replaces the whole text and offers to undo that, until the person edits the text again. */
+/** Replaces the whole text and offers Undo until the user edits the text again. */
 import type { SharedText } from '../../../../src/client/index.ts';
-import { notify } from '../../parts/notices.tsx';
+import { notify } from '../../components/notices.tsx';
 
-export function replaceUndoably(text: SharedText, content: string, words: string): void {
+export function replaceWithUndo(text: SharedText, content: string, message: string): void {
   text.replace(content);
-  const withdraw = notify(words, () => undo(text));
+  const dismiss = notify(message, () => undo(text));
   const stop = text.on('change', ({ origin }) => {
     if (origin === 'remote') return;
     stop();
-    withdraw();
+    dismiss();
   });
 }
 
-/** What others wrote into the empty text gets a line of its own. */
+/** Puts text that others have written since on a line of its own. */
 function undo(text: SharedText): void {
   const before = text.value;
   const change = text.undo();

@@ -1,4 +1,4 @@
-/** The service worker, which makes the page installable and lets it open offline. */
+/** Registers the service worker, which makes the page installable and available offline. */
 
 interface TrustedTypes {
   createPolicy(
@@ -9,8 +9,8 @@ interface TrustedTypes {
   };
 }
 
-/** Where the browser has none (plain HTTP on a LAN, private windows), the page works without. */
-export function installWorker(): void {
+/** Without service workers (plain HTTP, private windows), the page works online only. */
+export function registerServiceWorker(): void {
   if (!('serviceWorker' in navigator) || import.meta.env.DEV) return;
   const { trustedTypes } = window as { trustedTypes?: TrustedTypes };
   const policy = trustedTypes?.createPolicy('poproom', { createScriptURL: (url) => url });

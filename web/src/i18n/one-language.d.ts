@@ -1,4 +1,4 @@
-/** What the build makes of the table of strings; see web/one-language.ts. */
+/** The modules that the build generates from the string table; see web/one-language.ts. */
 declare module '*/strings.ts?language=en' {
   export const strings: Record<keyof typeof import('./strings.ts').strings, string>;
 }

@@ -1,4 +1,4 @@
-/** The clipboard, also where the browser keeps its API to itself: pages over plain HTTP on a LAN. */
+/** Clipboard access, with a fallback for plain HTTP, where browsers disable the Clipboard API. */
 
 export async function copyText(text: string): Promise<boolean> {
   try {
@@ -11,19 +11,19 @@ export async function copyText(text: string): Promise<boolean> {
 
 export const canPaste = (): boolean => typeof navigator.clipboard?.readText === 'function';
 
-/** Undefined when the person or the browser says no. */
+/** Undefined if the user or the browser denies access. */
 export async function pasteText(): Promise<string | undefined> {
   return navigator.clipboard.readText().catch(() => undefined);
 }
 
-/** The old way, which works wherever a person has just clicked. */
+/** The legacy command, which works after any click. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
   const focused = document.activeElement as HTMLElement | null;
   field.value = text;
   field.readOnly = true;
-  field.className = 'out-of-sight';
-  // A modal dialog makes everything outside of it inert.
+  field.className = 'visually-hidden';
+  // Elements outside an open modal dialog are inert and cannot be selected.
   (document.querySelector('dialog[open]') ?? document.body).append(field);
   field.select();
   const done = document.execCommand('copy');

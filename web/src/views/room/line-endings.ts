@@ -1,9 +1,9 @@
-/** A field shows every line end as "\n". In the text some may be "\r\n", so positions in the two differ. */
+/** A textarea shows every line ending as "\n". The text may contain "\r\n", so positions in the two differ. */
 
 export const asShown = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 
-/** What was typed into the field, with the line ends that the text has. */
-export function withLineEndsOf(text: string, typed: string): string {
+/** Typed text, with the line endings of the shared text. */
+export function withLineEndingsOf(text: string, typed: string): string {
   return typed.includes('\n') && /\r?\n/.exec(text)?.[0] === '\r\n' ? typed.replaceAll('\n', '\r\n') : typed;
 }
 

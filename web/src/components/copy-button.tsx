@@ -1,18 +1,18 @@
-/** Copies a text, and says so for a moment. */
+/** A button that copies text and shows a check mark for a moment. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 import { copyText } from './clipboard.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { notify } from './notices.tsx';
 
 interface Props {
-  /** A function, where making the text costs something. */
+  /** A function if the text is expensive to produce. */
   text: string | (() => string);
-  /** What it copies, for people. */
+  /** The visible label, or the accessible name if compact. */
   label: string;
   icon?: IconName;
-  /** Only the icon is seen. */
+  /** Shows only the icon. */
   compact?: boolean;
   disabled?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Line drawings on a grid of 24. */
+/** Line icons on a 24 × 24 grid. */
 
 const paths = {
   arrow: 'M5 12h14M13 6l6 6-6 6',

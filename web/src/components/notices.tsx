@@ -1,6 +1,6 @@
-/** Short messages that come, are read out, and go; some can be taken back. */
+/** Short messages that disappear after a few seconds. Some offer Undo. Screen readers announce them. */
 import { signal } from '@preact/signals';
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 
 interface Notice {
   id: number;
@@ -10,24 +10,24 @@ interface Notice {
 
 const notices = signal<readonly Notice[]>([]);
 const shownMs = 5_000;
-/** Long enough to find the button by keyboard. */
+/** Long enough to reach the button by keyboard. */
 const undoableMs = 12_000;
-const mostAtOnce = 3;
+const maxNotices = 3;
 let count = 0;
 
-/** Returns how to take the message away before its time. */
+/** Returns a function that dismisses the message early. */
 export function notify(text: string, undo?: () => void): () => void {
   const notice = { id: ++count, text, undo };
   const others = notices.value.filter((other) => other.undo !== undefined || other.text !== text);
-  // What can be taken back is not pushed out by what is only said.
-  const recent = others.filter((other, i) => other.undo !== undefined || i > others.length - mostAtOnce);
+  // A plain message must not push out one that offers Undo.
+  const recent = others.filter((other, i) => other.undo !== undefined || i > others.length - maxNotices);
   notices.value = [...recent, notice];
   setTimeout(() => dismiss(notice), undo ? undoableMs : shownMs);
   return () => dismiss(notice);
 }
 
-/** Where they were for, nobody is any more. */
-export function dropUndo(): void {
+/** The user has left the room that these messages would change. */
+export function dismissUndoNotices(): void {
   notices.value = notices.value.filter(({ undo }) => undo === undefined);
 }
 

@@ -1,22 +1,22 @@
-/** Parts that are loaded when they are first shown, so that the first view need not wait for them. */
+/** Components that are loaded when they are first rendered, which keeps the first view small. */
 import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 import { notify } from './notices.tsx';
 
 interface Closable {
   onClose?: () => void;
 }
 
-export function later<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
+export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
   const loaded = signal<FunctionComponent<P> | 'failed' | undefined>(undefined);
 
   function start(): void {
     loaded.value = undefined;
     load().then(
-      (part) => {
-        loaded.value = part;
+      (component) => {
+        loaded.value = component;
       },
       () => {
         loaded.value = 'failed';
@@ -25,21 +25,21 @@ export function later<P extends object>(load: () => Promise<FunctionComponent<P>
   }
 
   return (props) => {
-    const part = loaded.value;
-    // Also when an earlier try failed: the network may be back.
+    const component = loaded.value;
+    // Retry also after a failure: the network may be back.
     useEffect(() => {
       if (typeof loaded.peek() !== 'function') start();
     }, []);
-    if (part === 'failed') return <Missing {...(props as Closable)} />;
-    const Part = part;
-    return Part ? <Part {...props} /> : null;
+    if (component === 'failed') return <LoadFailed {...(props as Closable)} />;
+    const Component = component;
+    return Component ? <Component {...props} /> : null;
   };
 }
 
-/** The server may have a newer page by now, and this one's parts no longer. */
-function Missing({ onClose }: Closable) {
+/** After an update, the server no longer has the files of the old page; a reload fetches the new one. */
+function LoadFailed({ onClose }: Closable) {
   useEffect(() => {
-    notify(t('partMissing'));
+    notify(t('loadFailed'));
     onClose?.();
   }, []);
   return (

@@ -1,15 +1,15 @@
-/** Errors, in the words of the page. */
+/** Error messages for people, by error code. */
 import type { PoproomError } from '../../../src/client/index.ts';
 import { limits } from '../limits.ts';
-import { t, type Words } from './index.ts';
+import { type StringKey, t } from './index.ts';
 import { roughTime, size } from './quantities.ts';
 
-/** `ms` until it is worth trying again, where that is known better than when the error was made. */
-export function problemText(error: PoproomError, ms = (error.retryAfter ?? 60) * 1000): string {
+/** `ms`: the time left until a retry can succeed, where the caller counts it down. */
+export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) * 1000): string {
   const time = roughTime(ms);
   switch (error.code) {
     case 'RATE_LIMITED':
-      return t(limitWords[String(error.details.reason)] ?? 'limitRequests', { time });
+      return t(limitKeys[String(error.details.reason)] ?? 'limitRequests', { time });
     case 'PIN_LOCKED':
       return t('pinLocked', { time });
     case 'FILE_TOO_LARGE':
@@ -17,18 +17,18 @@ export function problemText(error: PoproomError, ms = (error.retryAfter ?? 60) *
     case 'CONTENT_TOO_LARGE':
       return t('textTooLong', { size: size(limits.contentMax) });
     default:
-      return plain[error.code] ? t(plain[error.code] as Words) : error.message;
+      return messageKeys[error.code] ? t(messageKeys[error.code] as StringKey) : error.message;
   }
 }
 
-const limitWords: Record<string, Words> = {
+const limitKeys: Record<string, StringKey> = {
   requests: 'limitRequests',
   misses: 'limitMisses',
   devices: 'limitDevices',
   channels: 'limitChannels',
 };
 
-const plain: Partial<Record<PoproomError['code'], Words>> = {
+const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
   OFFLINE: 'errorOffline',
   ROOM_FULL: 'errorRoomFull',
   QUOTA_EXCEEDED: 'errorQuota',

@@ -1,4 +1,4 @@
-/** A QR code, drawn as one path. Loaded when it is first needed. */
+/** A QR code, drawn as one SVG path. The encoder is loaded on first use. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
@@ -9,7 +9,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
       ({ encode }) => {
         modules.value = encode(text, { border: 2 }).data;
       },
-      // Without a network it is empty; the code and the link are beside it.
+      // If the encoder cannot be loaded, the QR code stays empty. The code and the link are next to it.
       () => undefined,
     );
   }, [text]);
@@ -17,11 +17,11 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   const side = modules.value.length || 29;
   return (
     <svg class="qr" viewBox={`0 0 ${side} ${side}`} role="img" aria-label={label}>
-      <path d={drawn(modules.value)} />
+      <path d={toPath(modules.value)} />
     </svg>
   );
 }
 
-function drawn(rows: boolean[][]): string {
+function toPath(rows: boolean[][]): string {
   return rows.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
 }

@@ -1,24 +1,24 @@
-/** A modal dialog: the platform's own, with its focus and its Escape. */
+/** A modal dialog, based on the native <dialog> with its focus trap and Escape key. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { t } from '../words/index.ts';
+import { t } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
 
 interface Props {
   title: string;
   onClose: () => void;
-  /** For two columns. */
+  /** Wide enough for two columns. */
   isWide?: boolean;
   children: ComponentChildren;
 }
 
 export function Dialog({ title, onClose, isWide, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before the next key arrives: a quick Escape is then for the dialog, and not for nothing.
+  // Open before the next key event, so that a quick Escape reaches the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
 
-  // At once, with the focus going back to where it was: the platform's own event comes later, and whoever opens the
-  // dialog again before it would see it closed.
+  // Close synchronously to restore the focus. The native close event fires later and would close a dialog that was
+  // reopened in between.
   function close(event?: Event): void {
     event?.preventDefault();
     dialog.current?.close();

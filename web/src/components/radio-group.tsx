@@ -1,4 +1,4 @@
-/** One of a few, side by side. */
+/** A row of radio buttons. */
 import { useId } from 'preact/hooks';
 
 interface Props<T extends string | number> {
@@ -8,12 +8,12 @@ interface Props<T extends string | number> {
   onChoose: (value: T) => void;
 }
 
-export function Choice<T extends string | number>({ legend, value, options, onChoose }: Props<T>) {
+export function RadioGroup<T extends string | number>({ legend, value, options, onChoose }: Props<T>) {
   const name = useId();
   return (
-    <fieldset class="choice">
+    <fieldset class="radio-group">
       <legend>{legend}</legend>
-      <div class="choice-row">
+      <div class="radio-options">
         {options.map(([option, label]) => (
           <label key={option}>
             <input type="radio" name={name} checked={option === value} onChange={() => onChoose(option)} />

@@ -1,5 +1,5 @@
-/** Copies the QR code as a picture, where the browser lets a page copy one. */
-import { t } from '../words/index.ts';
+/** A button that copies the QR code as an image, in browsers that support it. */
+import { t } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
 import { notify } from './notices.tsx';
 
@@ -9,7 +9,7 @@ export function CopyQrButton({ text }: { text: string }) {
   if (typeof ClipboardItem !== 'function' || typeof navigator.clipboard?.write !== 'function') return null;
 
   async function copy() {
-    const item = new ClipboardItem({ 'image/png': pictureOf(text) });
+    const item = new ClipboardItem({ 'image/png': drawQr(text) });
     const done = await navigator.clipboard.write([item]).then(
       () => true,
       () => false,
@@ -25,15 +25,15 @@ export function CopyQrButton({ text }: { text: string }) {
   );
 }
 
-async function pictureOf(text: string): Promise<Blob> {
+async function drawQr(text: string): Promise<Blob> {
   const { encode } = await import('uqr');
   const { data: rows, size } = encode(text, { border: 2 });
   const canvas = new OffscreenCanvas(size * pixelsPerModule, size * pixelsPerModule);
-  const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
-  pen.scale(pixelsPerModule, pixelsPerModule);
-  pen.fillStyle = '#fff';
-  pen.fillRect(0, 0, size, size);
-  pen.fillStyle = '#000';
-  for (const [y, row] of rows.entries()) for (const [x, dark] of row.entries()) if (dark) pen.fillRect(x, y, 1, 1);
+  const context = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
+  context.scale(pixelsPerModule, pixelsPerModule);
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, size, size);
+  context.fillStyle = '#000';
+  for (const [y, row] of rows.entries()) for (const [x, dark] of row.entries()) if (dark) context.fillRect(x, y, 1, 1);
   return canvas.convertToBlob({ type: 'image/png' });
 }

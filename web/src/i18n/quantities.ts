@@ -1,12 +1,12 @@
-/** Sizes and times, as people of each language write them. */
+/** Formats sizes and times for the active language. */
 import { language } from './index.ts';
 
-/** Such as "3.4 MB", of 1,024 kB each: a limit of 10 MiB is 10 MB to people. */
+/** "3.4 MB". One MB is 1,024 kB here, so that a limit of 10 MiB reads as 10 MB. */
 export function size(bytes: number): string {
   const step = bytes < 1000 ? 0 : bytes < 1000 * 1024 ? 1 : 2;
   const unit = (['byte', 'kilobyte', 'megabyte'] as const)[step] as string;
   const maximumFractionDigits = step === 2 ? 1 : 0;
-  // In short, English has no plural of bytes.
+  // The short English form has no plural: "5 byte".
   const unitDisplay = step === 0 ? 'long' : 'short';
   const format = new Intl.NumberFormat(language.value, {
     style: 'unit',
@@ -17,18 +17,19 @@ export function size(bytes: number): string {
   return format.format(bytes / 1024 ** step);
 }
 
-/** Such as "23:59:04", or with days where there are more than two. */
+/** "23:59:04", or with days from two days on. */
 export function clockTime(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const part = (n: number) => String(n).padStart(2, '0');
   const days = seconds < 2 * day ? 0 : Math.floor(seconds / day);
   const hours = Math.floor((seconds - days * day) / hour);
   const rest = `${part(Math.floor(seconds / minute) % 60)}:${part(seconds % 60)}`;
-  if (days > 0) return `${duration(days, 'day')} ${part(hours)}:${rest}`;
+  // The short form is the same in every grammatical case: German "in 3 Tg.", not "in 3 Tage".
+  if (days > 0) return `${duration(days, 'day', 'short')} ${part(hours)}:${rest}`;
   return hours > 0 ? `${hours}:${rest}` : rest;
 }
 
-/** Rounded, in a unit that suits it: "30 seconds", "5 minutes". */
+/** Rounded to one unit: "30 seconds", "5 minutes". */
 export function roughTime(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   if (seconds < 90) return duration(seconds, 'second');
@@ -38,14 +39,14 @@ export function roughTime(ms: number): string {
     : duration(Math.round(seconds / day), 'day');
 }
 
-/** As it is, in the largest unit that divides it: "1 day", "90 minutes". */
+/** Exact, in the largest unit that divides it: "1 day", "90 minutes". */
 export function exactTime(seconds: number): string {
   if (seconds % day === 0) return duration(seconds / day, 'day');
   if (seconds % hour === 0) return duration(seconds / hour, 'hour');
   return seconds % minute === 0 ? duration(seconds / minute, 'minute') : duration(seconds, 'second');
 }
 
-/** Such as "5 minutes ago". */
+/** "5 minutes ago". */
 export function timeAgo(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
@@ -56,19 +57,21 @@ export function timeAgo(ms: number): string {
     : format.format(-Math.floor(seconds / day), 'day');
 }
 
-/** Such as "16 Nov, 09:30:12". */
+/** "16 Nov, 09:30:12". */
 export function dateAndTime(date: Date): string {
   const day = { month: 'short', day: 'numeric' } as const;
   const time = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
   return new Intl.DateTimeFormat(regionalTag(), { ...day, ...time }).format(date);
 }
 
-/** With the region of this device, where it is known: not all who speak English count to twelve hours. */
+/** With the browser's region, if known: English has a 12-hour clock in the US and a 24-hour clock in the UK. */
 const regionalTag = (): string =>
   navigator.languages.find((tag) => tag.startsWith(`${language.value}-`)) ?? language.value;
 
 const [minute, hour, day] = [60, 3_600, 86_400] as const;
 
-function duration(amount: number, unit: 'second' | 'minute' | 'hour' | 'day'): string {
-  return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
+type TimeUnit = 'second' | 'minute' | 'hour' | 'day';
+
+function duration(amount: number, unit: TimeUnit, unitDisplay: 'long' | 'short' = 'long'): string {
+  return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay }).format(amount);
 }

@@ -1,26 +1,26 @@
-/** For whoever cannot go on here: what happened, and what to do. */
+/** A full-page message: what happened, and what to do next. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { goHome } from '../address.ts';
-import { Icon, type IconName } from '../parts/icon.tsx';
-import { t } from '../words/index.ts';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { t } from '../i18n/index.ts';
+import { goHome } from '../router.ts';
 
 interface Props {
   title: ComponentChildren;
   icon?: IconName;
-  /** What to do about it. */
+  /** What to do next. */
   children?: ComponentChildren;
-  /** Instead of the way home. */
+  /** The main action, before the button that leads home. */
   action?: ComponentChildren;
 }
 
-export function Outside({ title, icon = 'warning', children, action }: Props) {
+export function MessagePage({ title, icon = 'warning', children, action }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // The view before is gone, and the focus with it: here a screen reader goes on.
+  // The previous view is gone and the focus with it; screen readers continue here.
   useLayoutEffect(() => heading.current?.focus(), []);
   return (
-    <section class="outside">
-      <span class="outside-icon">
+    <section class="message-page">
+      <span class="message-icon">
         <Icon name={icon} />
       </span>
       <h1 ref={heading} tabIndex={-1}>
@@ -30,7 +30,7 @@ export function Outside({ title, icon = 'warning', children, action }: Props) {
       <div class="actions">
         {action}
         <button type="button" class={action ? 'button' : 'button primary'} onClick={goHome}>
-          {t('startOrJoin')}
+          {t('backToHome')}
         </button>
       </div>
     </section>

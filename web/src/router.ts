@@ -1,0 +1,45 @@
+/** Client-side routing: the current route, navigation, and room links. */
+import { computed, signal } from '@preact/signals';
+import { parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
+
+export type Route = { name: 'home' } | { name: 'room'; code: RoomCode | undefined; typed: string } | { name: 'share' };
+
+const path = signal(location.pathname);
+addEventListener('popstate', () => {
+  path.value = location.pathname;
+});
+
+export const route = computed<Route>(() => {
+  if (path.value === '/share') return { name: 'share' };
+  const typed = /^\/r\/([^/]+)\/?$/.exec(path.value)?.[1];
+  if (typed === undefined) return { name: 'home' };
+  const decoded = decode(typed);
+  return { name: 'room', code: parseRoomCode(decoded), typed: decoded };
+});
+
+export function navigate(to: string): void {
+  if (to !== location.pathname) history.pushState(null, '', to);
+  path.value = location.pathname;
+  scrollTo(0, 0);
+}
+
+export const goHome = (): void => navigate('/');
+export const goToRoom = (code: string): void => navigate(`/r/${code}`);
+/** The origin for room links. On the server's own machine, `location.origin` may be one that others cannot reach. */
+export const shareOrigin =
+  document.querySelector<HTMLMetaElement>('meta[name="poproom-address"]')?.content || location.origin;
+export const linkTo = (code: string): string => `${shareOrigin}/r/${code}`;
+
+/** The room code in what the user typed or pasted: a code, or a link that contains one. */
+export function parseCodeOrLink(text: string): RoomCode | undefined {
+  const linked = /\/r\/([^/?#\s]+)/.exec(text)?.[1];
+  return parseRoomCode(decode(linked ?? text).trim());
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
