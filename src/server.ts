@@ -5,20 +5,20 @@ import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { createClientHash } from './core/client-hash.ts';
-import { type ClientLog, createClientLog } from './core/client-log.ts';
+import { createClientLog } from './core/client-log.ts';
 import type { CoreDeps } from './core/deps.ts';
 import { createFiles } from './core/files.ts';
 import { collectWhenQuiet } from './core/garbage.ts';
 import { quotas } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
 import { answerOperator } from './core/operator-requests.ts';
-import type { Clock, Log, Store } from './core/ports.ts';
-import { createRooms, type Rooms } from './core/rooms.ts';
+import type { Clock, Log } from './core/ports.ts';
+import { createRooms } from './core/rooms.ts';
 import { createStorageQuota } from './core/storage-quota.ts';
-import { createSweeper, type Sweeper } from './core/sweep.ts';
+import { createSweeper, type SweepWatch } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
 import { closeToOthers } from './engine/data-folder.ts';
-import { openEngine, totalMaxBytes } from './engine/open.ts';
+import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
 import { createApp } from './http/app.ts';
 import type { PageLimits } from './http/page/html.ts';
 import { lanAddresses } from './http/page/lan-addresses.ts';
@@ -30,11 +30,11 @@ import { createResumption } from './http/request/resumption.ts';
 import { validatorOf } from './http/request/validator.ts';
 import { createRequestLog } from './http/response/request-log.ts';
 import { createHandlers } from './http/routes/handlers.ts';
-import { createMetrics } from './http/routes/metrics.ts';
+import { createMetrics, type Gauges } from './http/routes/metrics.ts';
 import { createProbes } from './http/routes/probes.ts';
 import { createHttpServer, idleTimeoutSeconds } from './http/server.ts';
 import { createUpgrade } from './http/upgrade.ts';
-import { createLive, type LiveChannel } from './live/index.ts';
+import { createLive } from './live/index.ts';
 import { largestFile } from './protocol/largest-file.ts';
 import { eraseEveryMs } from './store/sqlite/writer.ts';
 
@@ -83,73 +83,29 @@ const defaults: ServerOptions = {
 
 export async function startServer(config: Config, log: Log, given: Partial<ServerOptions> = {}): Promise<Running> {
   const options = { ...defaults, ...given };
-  const { clock, monotonic, heartbeatMs, idleTimeoutMs, sweepEveryMs, eraseEveryMs, page, lostLogLines } = options;
-  for (const { path, mode, reason } of closeToOthers(config.dataDir)) {
-    log.warn({ path, mode: mode.toString(8), reason }, 'other users of this machine can open this file or folder');
-  }
-  const { store, bus, blobs, secret, close: closeEngine } = await openEngine(config, clock, eraseEveryMs);
-  const hashClient = createClientHash(secret);
-  const maxStoredBytes = totalMaxBytes(config);
-  const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
-  const quota = createStorageQuota(quotaRules, hashClient);
-  const parts: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, clock, secret };
-  const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
-  const rooms = createRooms(parts, {
-    lifetime: config.roomTtl,
-    longestLifetime: config.roomMaxTtl,
-    largestContent: config.contentMax,
-  });
-  const largestMessage = largestContentBody(config.contentMax);
-  const memory = new MemoryBudget(memoryLimits(largestMessage));
-  const turns = new Turns();
-  const live = createLive({
-    parts,
-    rooms,
-    log,
-    turns,
-    clientLog,
-    heartbeatMs,
-    channelsPerClient: config.maxChannels,
-    maxMessageBytes: largestMessage,
-    validate: async (schema, value) => (await validatorOf(schema))(value),
-  });
-  const sweeper = createSweeper(parts, {
-    everyMs: sweepEveryMs,
-    monotonic,
-    done: (swept) => log.info(swept, 'swept'),
-    failed: (err) => log.error({ err }, 'sweep failed'),
-    doubted: (why) =>
-      log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
-  });
-  const { inbox } = store;
-  const stopAnswering = inbox && answerOperator({ inbox, store: store.rooms, rooms, clock, log });
-  let stopping = false;
-  const isStopping = () => stopping;
-  const shared = { config, clientLog, store, parts, rooms, live, sweeper, idleTimeoutMs, page, monotonic, isStopping };
-  const bounds = { maxStoredBytes, memory, turns };
-  const server = await openHttp({ ...shared, ...bounds, sweepEveryMs, lostLogLines }).catch(async (error) => {
-    live.stop();
-    await stopAnswering?.();
-    await closeEngine();
+  warnOfOpenFiles(config.dataDir, log);
+  const engine = await openEngine(config, options.clock, options.eraseEveryMs);
+  const service = createService(config, log, engine, options);
+  const server = await createHttp(service).catch(async (error) => {
+    await endService(service);
     throw error;
   });
+  const closeConnections = trackConnections(server);
+  let stopBackgroundWork = () => {};
 
-  // Node's own list of connections does not include WebSockets.
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => void sockets.add(socket.on('close', onClose)));
-  // One function for all connections, to save memory of idle live channels.
-  function onClose(this: Socket): void {
-    sockets.delete(this);
+  async function end(): Promise<void> {
+    service.stopping.abort();
+    stopBackgroundWork();
+    service.live.stop();
+    await closeConnections(finishWithinMs - config.drain * 1000);
+    await endService(service);
   }
 
-  let backgroundTimer: NodeJS.Timeout | undefined;
-  let stopCollecting = () => {};
-  function startBackgroundWork(): void {
-    sweeper.start();
-    stopCollecting = collectWhenQuiet();
-    Promise.all([compileBodySchemas(), live.prepare()]).catch((err) =>
-      log.warn({ err }, 'could not load modules in advance'),
-    );
+  /** A load balancer sends requests until its next check of /readyz, so they are served until then. */
+  async function drainAndEnd(): Promise<void> {
+    service.stopping.abort();
+    if (config.drain > 0) await pause(config.drain * 1000);
+    await end();
   }
 
   let stopped: Promise<void> | undefined;
@@ -158,28 +114,9 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
     return stopped;
   }
 
-  /** A load balancer sends requests until its next check of /readyz, so they are served until then. */
-  async function drainAndEnd(): Promise<void> {
-    stopping = true;
-    if (config.drain > 0) await pause(config.drain * 1000);
-    await end();
-  }
-
-  async function end(): Promise<void> {
-    stopping = true;
-    clearTimeout(backgroundTimer);
-    stopCollecting();
-    live.stop();
-    await close(server, sockets, finishWithinMs - config.drain * 1000);
-    clientLog.stop();
-    await sweeper.stop();
-    await stopAnswering?.();
-    await closeEngine();
-  }
-
   try {
     const port = await listen(server, config);
-    backgroundTimer = setTimeout(startBackgroundWork, backgroundWorkAfterMs);
+    stopBackgroundWork = startBackgroundWork(service, log);
     return { port, networkUrls: networkUrls(config.host, port), stop };
   } catch (error) {
     await end();
@@ -187,101 +124,158 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   }
 }
 
-interface HttpParts {
-  config: Config;
-  clientLog: ClientLog;
-  store: Store;
-  parts: CoreDeps;
-  rooms: Rooms;
-  live: LiveChannel;
-  sweeper: Sweeper;
-  maxStoredBytes: number;
-  sweepEveryMs: number;
-  idleTimeoutMs: number;
-  page: PageSource;
-  monotonic: Clock;
-  isStopping: () => boolean;
-  memory: MemoryBudget;
-  turns: Turns;
-  lostLogLines: () => number;
+function warnOfOpenFiles(dataDir: string, log: Log): void {
+  for (const { path, mode, reason } of closeToOthers(dataDir)) {
+    log.warn({ path, mode: mode.toString(8), reason }, 'other users of this machine can open this file or folder');
+  }
 }
 
-async function openHttp(given: HttpParts): Promise<Server> {
-  const { config, clientLog, store, parts, rooms, live, sweeper, idleTimeoutMs, page, monotonic, isStopping } = given;
-  const { maxStoredBytes, sweepEveryMs, memory, turns } = given;
-  const { blobs, clock, secret } = parts;
-  const metrics = config.metrics
-    ? await createMetrics({
-        rooms: () => store.rooms.countRooms(clock()),
-        channels: live.size,
-        lostLogLines: given.lostLogLines,
-        storage: store.storage.usage,
-        maxStoredBytes,
-      })
-    : undefined;
+type Service = ReturnType<typeof createService>;
+
+/** Everything behind HTTP. */
+function createService(config: Config, log: Log, engine: Engine, options: ServerOptions) {
+  const { store, bus, blobs, secret } = engine;
+  const { clock } = options;
+  const hashClient = createClientHash(secret);
+  const maxStoredBytes = totalMaxBytes(config);
+  const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
+  const quota = createStorageQuota(quotaRules, hashClient);
+  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, clock, secret };
+  const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
+  const rooms = createRooms(deps, {
+    lifetime: config.roomTtl,
+    longestLifetime: config.roomMaxTtl,
+    largestContent: config.contentMax,
+  });
+  const maxMessageBytes = largestContentBody(config.contentMax);
+  const turns = new Turns();
+  return {
+    config,
+    options,
+    engine,
+    deps,
+    clientLog,
+    rooms,
+    files: createFiles(deps),
+    memory: new MemoryBudget(memoryLimits(maxMessageBytes)),
+    turns,
+    maxStoredBytes,
+    live: createLive({
+      parts: deps,
+      rooms,
+      log,
+      turns,
+      clientLog,
+      heartbeatMs: options.heartbeatMs,
+      channelsPerClient: config.maxChannels,
+      maxMessageBytes,
+      validate: async (schema, value) => (await validatorOf(schema))(value),
+    }),
+    sweeper: createSweeper(deps, sweepOptions(options, log)),
+    stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
+    stopping: new AbortController(),
+  };
+}
+
+function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log): SweepWatch {
+  return {
+    everyMs: sweepEveryMs,
+    monotonic,
+    done: (swept) => log.info(swept, 'swept'),
+    failed: (err) => log.error({ err }, 'sweep failed'),
+    doubted: (why) =>
+      log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
+  };
+}
+
+async function endService({ live, clientLog, sweeper, stopOperatorRequests, engine }: Service): Promise<void> {
+  live.stop();
+  clientLog.stop();
+  await sweeper.stop();
+  await stopOperatorRequests?.();
+  await engine.close();
+}
+
+/** Work that the start does not need. */
+function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
+  let stopCollecting = () => {};
+  const timer = setTimeout(() => {
+    sweeper.start();
+    stopCollecting = collectWhenQuiet();
+    Promise.all([compileBodySchemas(), live.prepare()]).catch((err) =>
+      log.warn({ err }, 'could not load modules in advance'),
+    );
+  }, backgroundWorkAfterMs);
+  return () => {
+    clearTimeout(timer);
+    stopCollecting();
+  };
+}
+
+async function createHttp(service: Service): Promise<Server> {
+  const { config, options, engine, live, clientLog, memory, turns, stopping } = service;
+  const { idleTimeoutMs } = options;
+  const metrics = config.metrics ? await createMetrics(metricSources(service)) : undefined;
   const nextRequestId = createRequestIds();
   const authorizer = createAuthorizer({
-    keys: store.keys,
-    rates: store.rates,
-    clock,
+    keys: engine.store.keys,
+    rates: engine.store.rates,
+    clock: options.clock,
     quotas: quotas({ free: config.freeLimit, pro: config.proLimit }),
     trustedProxies: config.trustedProxies,
     requireApiKey: config.requireApiKey,
   });
-  const resumption = createResumption(secret, clock);
+  const resumption = createResumption(engine.secret, options.clock);
+  const requestLog = createRequestLog(clientLog, metrics?.observe ?? (() => undefined));
+  const isStopping = () => stopping.signal.aborted;
   const handlers = createHandlers({
-    rooms,
-    files: createFiles(parts),
-    probes: createProbes({
-      store,
-      blobs,
-      maxStoredBytes,
-      clock,
-      largestContent: config.contentMax,
-      monotonic,
-      lastSweptAt: sweeper.lastSweptAt,
-      sweepEveryMs,
-      isStopping,
-    }),
+    rooms: service.rooms,
+    files: service.files,
+    probes: createProbes({ ...probeSources(service), isStopping }),
     live,
     links: config,
     page: {
-      source: page,
+      source: options.page,
       limits: pageLimits(config),
       address: () => config.publicUrl ?? networkUrls(config.host, (server.address() as AddressInfo).port)[0],
     },
     largestContent: config.contentMax,
     metrics: metrics?.text,
   });
-  const requestLog = createRequestLog(clientLog, metrics?.observe ?? (() => undefined));
+  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog };
   const server = createHttpServer({
-    app: createApp({
-      authorizer,
-      origins: config,
-      resumption,
-      handlers,
-      clientLog,
-      nextRequestId,
-      isStopping,
-      idleTimeoutMs,
-      requestLog,
-      memory,
-      turns,
-    }),
-    onUpgrade: createUpgrade({
-      authorizer,
-      resumption,
-      live,
-      links: config,
-      origins: config,
-      nextRequestId,
-      requestLog,
-    }),
+    app: createApp({ ...shared, handlers, clientLog, isStopping, idleTimeoutMs, memory, turns }),
+    onUpgrade: createUpgrade({ ...shared, live, links: config }),
     nextRequestId,
     headersFor: authorizer.headersFor,
     idleTimeoutMs,
   });
   return server;
+}
+
+function metricSources({ engine: { store }, options, live, maxStoredBytes }: Service): Gauges {
+  return {
+    rooms: () => store.rooms.countRooms(options.clock()),
+    channels: live.size,
+    lostLogLines: options.lostLogLines,
+    storage: store.storage.usage,
+    maxStoredBytes,
+  };
+}
+
+function probeSources({ config, options, engine: { store, blobs }, sweeper, maxStoredBytes }: Service) {
+  const { clock, monotonic, sweepEveryMs } = options;
+  const { lastSweptAt } = sweeper;
+  return {
+    store,
+    blobs,
+    maxStoredBytes,
+    clock,
+    monotonic,
+    sweepEveryMs,
+    lastSweptAt,
+    largestContent: config.contentMax,
+  };
 }
 
 function networkUrls(host: string, port: number): string[] {
@@ -299,16 +293,24 @@ function listen(server: Server, { port, host }: Config): Promise<number> {
   });
 }
 
-/** Closes idle connections immediately, and busy ones when they finish or after `withinMs`. */
-function close(server: Server, sockets: Set<Socket>, withinMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => {
-      for (const socket of sockets) socket.destroy();
-    }, withinMs);
-    server.close(() => {
-      clearTimeout(deadline);
-      resolve();
+/** Returns a function that closes idle connections immediately, and busy ones when they finish or after some time. */
+function trackConnections(server: Server): (withinMs: number) => Promise<void> {
+  // Node's own list of connections does not include WebSockets.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => void sockets.add(socket.on('close', onClose)));
+  // One function for all connections, to save memory of idle live channels.
+  function onClose(this: Socket): void {
+    sockets.delete(this);
+  }
+  return (withinMs) =>
+    new Promise((resolve) => {
+      const deadline = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, withinMs);
+      server.close(() => {
+        clearTimeout(deadline);
+        resolve();
+      });
+      server.closeIdleConnections();
     });
-    server.closeIdleConnections();
-  });
 }
