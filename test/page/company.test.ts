@@ -14,18 +14,18 @@ describe('the page, the others in a room', () => {
     const world = await openWorld(t);
     const laptop = await world.device();
     const code = await startRoom(laptop);
-    await seesDevices(laptop, ['Chrome on Linux this device', 'Waiting for another device…']);
+    await seesDevices(laptop, ['Chrome on Linux You', 'Waiting for another device…']);
 
     const phone = await joinRoom(world, code, { userAgent: android });
     await laptop.page.getByRole('status').filter({ hasText: 'Chrome on Android joined.' }).waitFor();
-    await seesDevices(laptop, ['Chrome on Linux this device', 'Chrome on Android']);
-    await seesDevices(phone, ['Chrome on Android this device', 'Chrome on Linux']);
+    await seesDevices(laptop, ['Chrome on Linux You', 'Chrome on Android']);
+    await seesDevices(phone, ['Chrome on Android You', 'Chrome on Linux']);
     await joinRoom(world, code, { userAgent: iphone });
-    await seesDevices(phone, ['Chrome on Android this device', 'Chrome on Linux', 'Safari on iPhone']);
+    await seesDevices(phone, ['Chrome on Android You', 'Chrome on Linux', 'Safari on iPhone']);
 
     await phone.page.close();
     await laptop.page.getByRole('status').filter({ hasText: 'Chrome on Android left.' }).waitFor();
-    await seesDevices(laptop, ['Chrome on Linux this device', 'Safari on iPhone']);
+    await seesDevices(laptop, ['Chrome on Linux You', 'Safari on iPhone']);
   });
 
   it('[PAGE-5] see the new name of a device, which stays its name', async (t) => {
@@ -35,12 +35,12 @@ describe('the page, the others in a room', () => {
     const phone = await joinRoom(world, code, { userAgent: android });
 
     await rename(phone, '  <b>Ada’s phone</b>  ');
-    await seesDevices(laptop, ['Chrome on Linux this device', '<b>Ada’s phone</b>']);
+    await seesDevices(laptop, ['Chrome on Linux You', '<b>Ada’s phone</b>']);
     await phone.page.reload();
-    await seesDevices(phone, ['<b>Ada’s phone</b> this device', 'Chrome on Linux']);
+    await seesDevices(phone, ['<b>Ada’s phone</b> You', 'Chrome on Linux']);
 
     await rename(phone, ' ');
-    await seesDevices(laptop, ['Chrome on Linux this device', 'Chrome on Android']);
+    await seesDevices(laptop, ['Chrome on Linux You', 'Chrome on Android']);
   });
 
   it('[PAGE-5] are not told that a device came or went when it only changed its name', async (t) => {
@@ -49,7 +49,7 @@ describe('the page, the others in a room', () => {
     const phone = await joinRoom(world, await startRoom(laptop), { userAgent: android });
     await laptop.page.getByText('Chrome on Android joined.').waitFor();
     await rename(phone, 'Ada’s phone');
-    await seesDevices(laptop, ['Chrome on Linux this device', 'Ada’s phone']);
+    await seesDevices(laptop, ['Chrome on Linux You', 'Ada’s phone']);
     assert.deepEqual(await laptop.page.getByText(/phone joined\.$|left\.$/).allTextContents(), []);
   });
 
@@ -63,7 +63,7 @@ describe('the page, the others in a room', () => {
     await tab.locator('textarea').waitFor();
     await tab.close();
     await rename(phone, 'still here');
-    await seesDevices(laptop, ['Chrome on Linux this device', 'still here']);
+    await seesDevices(laptop, ['Chrome on Linux You', 'still here']);
   });
 
   it('[PAGE-14] may be as many as the server allows; a further one is told, and is in when there is a place', async (t) => {

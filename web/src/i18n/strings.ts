@@ -257,6 +257,7 @@ export const strings = table({
     es: 'Dispositivos en esta sala: {n}',
     de: 'Geräte in diesem Raum: {n}',
   },
+  you: { en: 'You', zh: '本机', es: 'Tú', de: 'Du' },
   thisDevice: { en: 'this device', zh: '本机', es: 'este dispositivo', de: 'dieses Gerät' },
   unnamedDevice: { en: 'Unnamed device', zh: '未命名设备', es: 'Dispositivo sin nombre', de: 'Unbenanntes Gerät' },
   typing: { en: 'typing', zh: '正在输入', es: 'escribiendo', de: 'schreibt' },
@@ -364,7 +365,7 @@ export const strings = table({
 
   // Files
   files: { en: 'Files', zh: '文件', es: 'Archivos', de: 'Dateien' },
-  addFiles: { en: 'Add files', zh: '添加文件', es: 'Añadir archivos', de: 'Hinzufügen' },
+  addFiles: { en: 'Add files', zh: '添加文件', es: 'Añadir', de: 'Hinzufügen' },
   noFiles: {
     en: 'Drag files here, paste a screenshot or add files. Up to {size} each.',
     zh: '将文件拖到此处、粘贴截图或添加文件。每个文件最大 {size}。',

@@ -27,7 +27,7 @@ export function Devices({ room, typing }: Props) {
             <span class="device-name" title={nameOf(device)}>
               {nameOf(device)}
             </span>
-            {device.deviceId === deviceId && <small>{t('thisDevice')}</small>}
+            {device.deviceId === deviceId && <small>{t('you')}</small>}
             {typing.value.has(device.deviceId) && <TypingBubble />}
           </li>
         ))}
