@@ -6,7 +6,7 @@ import type { MigrationReport } from '../../migration/types.ts';
 import { inBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';
-import { carrySecret } from './carried-secret.ts';
+import { transferSecret } from './transfer-secret.ts';
 import { type MigrationOptions, readOptions } from './migration-options.ts';
 import { createMigrationProgress } from './migration-progress.ts';
 
@@ -29,7 +29,7 @@ export async function migrate(input: Input): Promise<void> {
 type Ends = Record<'from' | 'to', OpenedEnd>;
 
 async function run(input: Input, options: MigrationOptions, config: Config, ends: Ends): Promise<void> {
-  const pins = carrySecret(options.from.store, options.to.store, config.secret);
+  const pins = transferSecret(options.from.store, options.to.store, config.secret);
   const report = await moveUntilStopped(ends);
   if (report === 'stopped') {
     process.exitCode = 130;
