@@ -1,5 +1,5 @@
 /** Formats a number of bytes, such as "1.5 MiB". */
-export function inBytes(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   return `${(bytes / 1024 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`;

@@ -74,13 +74,13 @@ export function helpOf({ name, args, summary, details, options, examples }: Comm
   return [
     `${usage}: ${summary}`,
     ...(details ? [details.trim()] : []),
-    `Options:\n${inColumns(optionRows)}`,
-    ...(examples.length > 0 ? [`Examples:\n${inColumns(examples)}`] : []),
+    `Options:\n${formatColumns(optionRows)}`,
+    ...(examples.length > 0 ? [`Examples:\n${formatColumns(examples)}`] : []),
   ].join('\n\n');
 }
 
 /** A left cell that is too long gets a line of its own. */
-export function inColumns(rows: readonly (readonly [string, string])[]): string {
+export function formatColumns(rows: readonly (readonly [string, string])[]): string {
   const fitting = rows.map(([left]) => left.length).filter((length) => length <= 44);
   const width = Math.max(...fitting, 0);
   return rows

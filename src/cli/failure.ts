@@ -13,7 +13,7 @@ export interface Failure {
 }
 
 /** Ends the command without a further message. */
-export class Ended extends Error {
+export class ExitError extends Error {
   readonly exitCode: number;
 
   constructor(exitCode: number) {
@@ -71,7 +71,7 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
 };
 
 export function explain(error: unknown): Failure {
-  if (error instanceof Ended) return { exitCode: error.exitCode, sentence: '' };
+  if (error instanceof ExitError) return { exitCode: error.exitCode, sentence: '' };
   if (error instanceof RemoteError) {
     return { exitCode: exitCodeOf(error), sentence: prefixed(printable(error.message.slice(0, maxMessageLength))) };
   }

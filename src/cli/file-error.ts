@@ -2,7 +2,7 @@
 export class FileError extends Error {}
 
 /** Turns system errors about the path into a FileError. */
-export async function onFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withFileErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

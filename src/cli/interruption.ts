@@ -1,6 +1,6 @@
 /** Turns SIGINT, SIGTERM and SIGHUP into an AbortSignal. */
 import { constants } from 'node:os';
-import { Ended } from './failure.ts';
+import { ExitError } from './failure.ts';
 
 /** One Ctrl-C may arrive twice, from the terminal and from a parent such as npx. A later one is a second Ctrl-C. */
 const repeatAfterMs = 1000;
@@ -12,7 +12,7 @@ export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise
   const stopping = new AbortController();
   let stoppedAt = Number.POSITIVE_INFINITY;
   function stop(name: (typeof names)[number]): void {
-    const ended = new Ended(128 + constants.signals[name]);
+    const ended = new ExitError(128 + constants.signals[name]);
     if (performance.now() - stoppedAt > repeatAfterMs) process.exit(ended.exitCode);
     if (stopping.signal.aborted) return;
     stoppedAt = performance.now();

@@ -1,5 +1,5 @@
 /** The `poproom` command. */
-import { type Command, helpOf, inColumns, readInput } from './command.ts';
+import { type Command, formatColumns, helpOf, readInput } from './command.ts';
 import { commands, roomCommands, serverCommands } from './commands.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -46,7 +46,7 @@ function exitSoon(): void {
 async function overview(): Promise<string> {
   const { exitCodes } = await import('./failure.ts');
   const rows = (commands: readonly Command[]) =>
-    inColumns(commands.map(({ name, args, summary }) => [`poproom ${name} ${args}`.trimEnd(), summary]));
+    formatColumns(commands.map(({ name, args, summary }) => [`poproom ${name} ${args}`.trimEnd(), summary]));
   return `poproom: share text and files between devices through short-lived rooms
 
 Rooms:
@@ -62,7 +62,7 @@ The server is taken from --url, POPROOM_URL, the config file, or is the last one
 key, and POPROOM_PIN to send a PIN without a prompt.
 
 Exit codes on failure:
-${inColumns(exitCodes.map(([code, means]) => [String(code), means]))}
+${formatColumns(exitCodes.map(([code, means]) => [String(code), means]))}
 `;
 }
 

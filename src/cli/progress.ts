@@ -1,9 +1,9 @@
 /** The progress bar of a transfer: one line on a terminal, nothing elsewhere. */
 import { stripVTControlCharacters } from 'node:util';
-import { inBytes } from './byte-count.ts';
+import { formatBytes } from './byte-count.ts';
 import { readEnvironment } from './environment.ts';
 import { printable } from './printable.ts';
-import { widthOf, withinWidth } from './text-width.ts';
+import { textWidth, truncate } from './text-width.ts';
 
 const everyMs = 100;
 const widestBar = 30;
@@ -72,10 +72,10 @@ interface Line {
 /** On a narrow terminal, drops the bar first, then the speed, then shortens the name. */
 function lineOf({ name, share, speed, columns, wantsColor }: Line): string {
   const percent = `${Math.floor(Math.min(1, share) * 100)}%`.padStart(4);
-  const figures = `${percent}  ${`${inBytes(speed)}/s`.padEnd(11)}`;
-  if (columns < figures.length + 10) return withinWidth(`${percent.trim()} ${name}`, columns);
-  const label = withinWidth(name, Math.max(8, columns - figures.length - widestBar - 4));
-  const bar = barOf(share, Math.min(widestBar, columns - widthOf(label) - figures.length - 4), wantsColor);
+  const figures = `${percent}  ${`${formatBytes(speed)}/s`.padEnd(11)}`;
+  if (columns < figures.length + 10) return truncate(`${percent.trim()} ${name}`, columns);
+  const label = truncate(name, Math.max(8, columns - figures.length - widestBar - 4));
+  const bar = barOf(share, Math.min(widestBar, columns - textWidth(label) - figures.length - 4), wantsColor);
   return [label, bar, figures].filter(Boolean).join('  ').trimEnd();
 }
 
@@ -86,4 +86,4 @@ function barOf(share: number, width: number, wantsColor: boolean): string {
   return wantsColor ? `\x1b[32m${done}\x1b[0m${left}` : `${done}${left}`;
 }
 
-const visibleWidth = (line: string) => widthOf(stripVTControlCharacters(line));
+const visibleWidth = (line: string) => textWidth(stripVTControlCharacters(line));

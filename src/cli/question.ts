@@ -1,7 +1,7 @@
 /** Prompts on the terminal, even if standard input is a pipe. */
 import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
-import { Ended, interrupted } from './failure.ts';
+import { ExitError, interrupted } from './failure.ts';
 
 /** Reads a line without echo. Returns undefined if there is no terminal. */
 export function askHidden(question: string): Promise<string | undefined> {
@@ -46,7 +46,7 @@ function typedLine(terminal: ReadStream, show: (echo: string) => void): Promise<
   terminal.setEncoding('utf8');
   let line = '';
   return new Promise((resolve, reject) => {
-    const cancel = () => reject(new Ended(interrupted));
+    const cancel = () => reject(new ExitError(interrupted));
     terminal.on('error', cancel).on('end', cancel);
     terminal.on('data', (keys: string) => {
       // Arrow keys and the like arrive as escape sequences.

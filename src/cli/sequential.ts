@@ -1,10 +1,10 @@
 /** Processes files one after the other. */
 
 import type { Input } from './command.ts';
-import { inJson } from './output.ts';
+import { formatJson } from './output.ts';
 import { printable } from './printable.ts';
 
-export interface Handled {
+export interface ItemResult {
   /** Element of the array that `--json` prints. */
   value: unknown;
   /** Printed without `--json`. */
@@ -15,9 +15,9 @@ export interface Handled {
 export async function runSequentially<T extends { name: string }>(
   input: Input,
   { items, verb }: { items: readonly T[]; verb: string },
-  work: (item: T) => Promise<Handled>,
+  work: (item: T) => Promise<ItemResult>,
 ): Promise<void> {
-  const done: Handled[] = [];
+  const done: ItemResult[] = [];
   try {
     for (const item of items) {
       const handled = await work(item);
@@ -29,7 +29,7 @@ export async function runSequentially<T extends { name: string }>(
     throw error;
   } finally {
     if (input.isSet('json') && (done.length > 0 || items.length === 0)) {
-      console.log(inJson(done.map(({ value }) => value)));
+      console.log(formatJson(done.map(({ value }) => value)));
     }
   }
 }

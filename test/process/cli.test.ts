@@ -55,7 +55,7 @@ describe('poproom serve', () => {
     assert.match(option?.stderr ?? '', /^poproom: Unknown option '--port'; see poproom serve --help\.\n$/);
     assert.match(
       argument?.stderr ?? '',
-      /^poproom: "poproom serve" takes no "80"; its settings are environment variables/,
+      /^poproom: "poproom serve" takes no arguments, but got "80"; use environment variables/,
     );
   });
 

@@ -108,7 +108,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const fresh = join(await dataFolder(t), 'fresh');
     const moved = await migrate(['--from', `sqlite:${await copyOfSource(t)}`, '--to', `sqlite:${fresh}`]);
     assert.deepEqual([moved.code, moved.stderr], [0, '']);
-    assert.match(moved.stdout, /^PINs stay valid: the secret was copied to .*fresh\/secret\.$/m);
+    assert.match(moved.stdout, /^PINs stay valid: .*fresh\/secret has the same secret\.$/m);
     assert.equal((await stat(join(fresh, 'secret'))).mode & 0o777, 0o600);
     const server = await startProcess(t, fresh, env);
     assert.deepEqual(await look(server, furniture), seen);
@@ -182,7 +182,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const { code } = await stopped.exit;
     assert.deepEqual(
       [code, stopped.errors(), stopped.output()],
-      [130, 'Stopped. What was moved stays; run the same command again to go on.\n', ''],
+      [130, 'Interrupted. Data that was moved is kept; run the same command again to continue.\n', ''],
     );
     assert.equal((await migrate(args, cluster.s3Env)).code, 0);
   });
@@ -201,14 +201,11 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
 
     const again = await migrate(args);
     assert.equal(again.code, 1);
-    assert.match(
-      again.stderr,
-      /^poproom: Not everything is the same at both ends; what was there was left as it is:$/m,
-    );
+    assert.match(again.stderr, /^poproom: Source and target differ; existing data at the target was not changed:$/m);
     assert.match(again.stderr, new RegExp(`^ {2}room ${changed}: its text differs$`, 'm'));
     assert.match(again.stderr, new RegExp(`^ {2}room ${namesake}: another room has this code at the target$`, 'm'));
     assert.match(again.stderr, /^ {2}the key "laptop" \(.*\) differs at the target, or one of the two is revoked$/m);
-    assert.match(again.stdout, /^Moved 1 rooms, .*$\n^Compared 43 rooms, .*: 3 differ\.$/m);
+    assert.match(again.stdout, /^Moved 1 rooms, .*$\n^Compared 43 rooms, .*: 3 differences\.$/m);
     const after = await startProcess(t, fresh, env);
     assert.equal((await after.api.get(`/api/rooms/${changed}/content`)).json.content, 'mine');
     assert.equal((await after.api.get(`/api/rooms/${namesake}/content`)).json.content, 'another');

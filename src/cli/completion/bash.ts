@@ -49,9 +49,9 @@ const optionsOf = ({ options }: Command) =>
 function valuesOf({ name, options }: Command): string[] {
   return Object.entries(options)
     .filter(([, { value }]) => value)
-    .map(([option, about]) => {
-      const spellings = [`'${name} --${option}'`, ...(about.short ? [`'${name} -${about.short}'`] : [])];
-      return `    ${spellings.join(' | ')}) ${offer(about.choices)}return ;;`;
+    .map(([option, definition]) => {
+      const spellings = [`'${name} --${option}'`, ...(definition.short ? [`'${name} -${definition.short}'`] : [])];
+      return `    ${spellings.join(' | ')}) ${offer(definition.choices)}return ;;`;
     });
 }
 

@@ -16,8 +16,8 @@ export function fishScript(commands: readonly Command[]): string {
 
 function linesOf(command: Command): string[] {
   const within = `complete -c poproom -n '__fish_seen_subcommand_from ${command.name}'`;
-  const options = Object.entries({ ...command.options, help }).map(([option, about]) => {
-    return `${within}${optionPart(option, about)} -d ${quoted(about.summary)}`;
+  const options = Object.entries({ ...command.options, help }).map(([option, definition]) => {
+    return `${within}${optionPart(option, definition)} -d ${quoted(definition.summary)}`;
   });
   return [...options, ...argumentLines(command)];
 }

@@ -28,18 +28,18 @@ if [[ $funcstack[1] == _poproom ]]; then _poproom "$@"; else compdef _poproom po
 
 function branchOf({ name, args, options, choices }: Command): string {
   const specs = [
-    ...Object.entries({ ...options, help }).map(([option, about]) => optionSpec(option, about)),
+    ...Object.entries({ ...options, help }).map(([option, definition]) => optionSpec(option, definition)),
     ...argumentSpecs(args, choices),
   ];
   return `    ${name})\n      _arguments \\\n${specs.map((spec) => `        ${spec}`).join(' \\\n')} ;;`;
 }
 
 function optionSpec(option: string, { short, value, summary, choices }: Option): string {
-  const about = `[${summary.replaceAll(/[[\]\\]/g, '\\$&')}]`;
+  const description = `[${summary.replaceAll(/[[\]\\]/g, '\\$&')}]`;
   const taken = value ? `:${value}:${action(choices)}` : '';
   const long = `--${option}${value ? '=' : ''}`;
-  if (!short) return quoted(long + about + taken);
-  return `${quoted(`(-${short} --${option})`)}{-${short}${value ? '+' : ''},${long}}${quoted(about + taken)}`;
+  if (!short) return quoted(long + description + taken);
+  return `${quoted(`(-${short} --${option})`)}{-${short}${value ? '+' : ''},${long}}${quoted(description + taken)}`;
 }
 
 function argumentSpecs(args: string, choices: Option['choices']): string[] {

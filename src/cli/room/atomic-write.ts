@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { onFile } from '../file-error.ts';
+import { withFileErrors } from '../file-error.ts';
 
 export async function atomicWrite(path: string, bytes: AsyncIterable<Uint8Array>, publish: Publish): Promise<void> {
-  if (await isDevice(path)) return onFile(path, async () => write(await open(path, 'w'), bytes));
+  if (await isDevice(path)) return withFileErrors(path, async () => write(await open(path, 'w'), bytes));
   // In the same folder, because a file can only be renamed within its disk.
   const folder = dirname(path);
   const unfinished = join(folder, `.poproom-${randomUUID()}.part`);
-  const file = await onFile(folder, () => open(unfinished, 'wx'));
+  const file = await withFileErrors(folder, () => open(unfinished, 'wx'));
   try {
-    await onFile(path, async () => {
+    await withFileErrors(path, async () => {
       await write(file, bytes);
       await publish(unfinished, path);
     });

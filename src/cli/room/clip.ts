@@ -1,24 +1,24 @@
 /** `poproom clip`: keeps the clipboard and the text of a room in sync. */
 import { createSharedText, type Ended, type Room } from '../../client/index.ts';
-import { takesOnlyCode } from '../arguments.ts';
+import { assertOnlyCode } from '../arguments.ts';
 import { createAutoResetEvent } from '../auto-reset-event.ts';
 import { type Clipboard, findClipboard } from '../clipboard.ts';
 import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { inJson, remark } from '../output.ts';
+import { formatJson, printNotice } from '../output.ts';
 import { printable } from '../printable.ts';
 import { withRoom } from '../server-context.ts';
 import { createClipboardSync, type Transfer } from './clipboard-sync.ts';
-import { followText, remarkEnd } from './follow-text.ts';
+import { followText, printEnd } from './follow-text.ts';
 
 const pollEveryMs = 1000;
 
 export async function clip(input: Input): Promise<void> {
-  takesOnlyCode('clip', input);
+  assertOnlyCode('clip', input);
   const open = findClipboard(readEnvironment());
   await withRoom(input, (room) =>
-    untilInterrupted(async (signal) => remarkEnd(await synchronize(input, room, open(signal), signal))),
+    untilInterrupted(async (signal) => printEnd(await synchronize(input, room, open(signal), signal))),
   );
 }
 
@@ -48,7 +48,7 @@ async function synchronize(input: Input, room: Room, clipboard: Clipboard, signa
 }
 
 function report(input: Input, transfer: Transfer): void {
-  if (input.isSet('json')) console.log(inJson(transfer));
+  if (input.isSet('json')) console.log(formatJson(transfer));
   else if (transfer.problem !== undefined) console.error(printable(transfer.problem));
-  else remark(transfer.to === 'room' ? 'Clipboard → room' : 'Room → clipboard');
+  else printNotice(transfer.to === 'room' ? 'Clipboard → room' : 'Room → clipboard');
 }

@@ -2,7 +2,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import type { FileEntry } from '../../client/index.ts';
-import { FileError, onFile } from '../file-error.ts';
+import { FileError, withFileErrors } from '../file-error.ts';
 import { UsageError } from '../usage-error.ts';
 import { isDevice } from './atomic-write.ts';
 import { localNames } from './local-name.ts';
@@ -37,7 +37,8 @@ export async function assertNotExisting(destinations: readonly Destination[]): P
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  if (path.endsWith('/') || path.endsWith(sep)) return onFile(path, async () => (await stat(path)).isDirectory());
+  if (path.endsWith('/') || path.endsWith(sep))
+    return withFileErrors(path, async () => (await stat(path)).isDirectory());
   return stat(path).then(
     (found) => found.isDirectory(),
     () => false,

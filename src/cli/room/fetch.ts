@@ -1,9 +1,9 @@
 /** `poproom fetch`: downloads files. */
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
-import { inBytes } from '../byte-count.ts';
-import { type Input, inColumns } from '../command.ts';
+import { formatBytes } from '../byte-count.ts';
+import { formatColumns, type Input } from '../command.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { print, remark } from '../output.ts';
+import { print, printNotice } from '../output.ts';
 import { printable, printableText } from '../printable.ts';
 import { runSequentially } from '../sequential.ts';
 import { withRoom } from '../server-context.ts';
@@ -25,7 +25,7 @@ export async function fetchFiles(input: Input): Promise<void> {
     const all = await room.files();
     const files = name === undefined ? all : [findFile(all, name)];
     if (input.isSet('list')) return list(input, files);
-    if (files.length === 0) remark('There are no files in this room.');
+    if (files.length === 0) printNotice('There are no files in this room.');
     return untilInterrupted((signal) =>
       output === '-' ? toStandardOutput(room, files, signal) : toDisk(input, room, files, signal),
     );
@@ -33,9 +33,9 @@ export async function fetchFiles(input: Input): Promise<void> {
 }
 
 function list(input: Input, files: readonly FileEntry[]): void {
-  const rows = files.map(({ fileName, fileSize }) => [printable(fileName), inBytes(fileSize)] as const);
-  if (files.length > 0 || input.isSet('json')) print(input, files, inColumns(rows));
-  else remark('There are no files in this room.');
+  const rows = files.map(({ fileName, fileSize }) => [printable(fileName), formatBytes(fileSize)] as const);
+  if (files.length > 0 || input.isSet('json')) print(input, files, formatColumns(rows));
+  else printNotice('There are no files in this room.');
 }
 
 async function toDisk(input: Input, room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {

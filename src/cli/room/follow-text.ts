@@ -7,7 +7,7 @@ import {
   type RoomText,
   type SharedText,
 } from '../../client/index.ts';
-import { remark } from '../output.ts';
+import { printNotice } from '../output.ts';
 
 export interface FollowOptions {
   room: Room;
@@ -72,11 +72,11 @@ function createConnectionNotices() {
   let isLost = false;
   return {
     onLost(): void {
-      if (!isLost) remark('Connection lost. Reconnecting…');
+      if (!isLost) printNotice('Connection lost. Reconnecting…');
       isLost = true;
     },
     onConnected(): void {
-      if (isLost) remark('Reconnected.');
+      if (isLost) printNotice('Reconnected.');
       isLost = false;
     },
   };
@@ -95,8 +95,8 @@ export function currentText({ value, version, timestamp }: SharedText): RoomText
 }
 
 /** Reports why the room ended, unless the user left it. */
-export function remarkEnd(end: Ended): void {
-  if (end !== 'left') remark(`${endReason(end)}.`);
+export function printEnd(end: Ended): void {
+  if (end !== 'left') printNotice(`${endReason(end)}.`);
 }
 
 export function endReason(end: Ended): string {

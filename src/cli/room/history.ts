@@ -1,9 +1,9 @@
 /** `poproom history`: lists the earlier texts of a room, prints one of them, or deletes them all. */
 import type { HistoryEntry, Room } from '../../client/index.ts';
-import { inBytes } from '../byte-count.ts';
+import { formatBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
-import { Ended } from '../failure.ts';
-import { print, remark } from '../output.ts';
+import { ExitError } from '../failure.ts';
+import { print, printNotice } from '../output.ts';
 import { printable } from '../printable.ts';
 import { confirm } from '../question.ts';
 import { withRoom } from '../server-context.ts';
@@ -26,11 +26,11 @@ async function list(input: Input, room: Room): Promise<void> {
   const entries = await room.history();
   const rows = [['VERSION', 'TIME', 'SIZE', 'DEVICE'], ...entries.map(rowOf)];
   if (entries.length > 0 || input.isSet('json')) print(input, entries, table(rows));
-  else remark('This room has no earlier texts.');
+  else printNotice('This room has no earlier texts.');
 }
 
 function rowOf({ version, timestamp, size, deviceId = '' }: HistoryEntry): string[] {
-  return [printable(String(version)), localTime(timestamp), inBytes(size), printable(deviceId)];
+  return [printable(String(version)), localTime(timestamp), formatBytes(size), printable(deviceId)];
 }
 
 /** Such as "2026-11-15 09:30:05": the Swedish locale uses the ISO 8601 format. */
@@ -40,7 +40,7 @@ async function clear(input: Input, room: Room): Promise<void> {
   // Fail before the prompt if the room does not exist.
   await room.info();
   const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await confirm(`Delete the history of room ${room.code} for everyone?`))) throw new Ended(1);
+  if (mustAsk && !(await confirm(`Delete the history of room ${room.code} for everyone?`))) throw new ExitError(1);
   const done = await room.clearHistory();
   print(input, done, printable(done.message));
 }

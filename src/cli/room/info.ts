@@ -1,14 +1,14 @@
 /** `poproom info`: shows what is in a room and when it expires. */
-import { takesOnlyCode } from '../arguments.ts';
-import { inBytes } from '../byte-count.ts';
-import { type Input, inColumns } from '../command.ts';
+import { assertOnlyCode } from '../arguments.ts';
+import { formatBytes } from '../byte-count.ts';
+import { formatColumns, type Input } from '../command.ts';
 import { formatDuration } from '../duration.ts';
 import { print } from '../output.ts';
 import { printable } from '../printable.ts';
 import { withRoom } from '../server-context.ts';
 
 export async function info(input: Input): Promise<void> {
-  takesOnlyCode('info', input);
+  assertOnlyCode('info', input);
   await withRoom(input, async (room) => {
     const details = await room.info();
     const [text, files] = await Promise.all([room.read(), room.files()]);
@@ -19,11 +19,14 @@ export async function info(input: Input): Promise<void> {
       ['time left', formatDuration(Date.parse(details.expiresAt) - Date.now())],
       ['PIN', details.hasPin ? 'yes' : 'no'],
       ['devices', printable(String(details.deviceCount))],
-      ['text', text.version === 0 ? 'none yet' : `${inBytes(bytes)}, version ${text.version}`],
+      ['text', text.version === 0 ? 'none yet' : `${formatBytes(bytes)}, version ${text.version}`],
       ['files', files.length === 0 ? 'none' : String(files.length)],
-      ...files.map(({ fileName, fileSize }): [string, string] => ['', `${printable(fileName)}  ${inBytes(fileSize)}`]),
+      ...files.map(({ fileName, fileSize }): [string, string] => [
+        '',
+        `${printable(fileName)}  ${formatBytes(fileSize)}`,
+      ]),
     ];
     const { version, timestamp } = text;
-    print(input, { ...details, link: room.link, text: { bytes, version, timestamp }, files }, inColumns(rows));
+    print(input, { ...details, link: room.link, text: { bytes, version, timestamp }, files }, formatColumns(rows));
   });
 }

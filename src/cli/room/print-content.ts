@@ -1,10 +1,10 @@
 /** Prints a text: unchanged to a pipe, without control characters on a terminal, or as JSON. */
 import type { Input } from '../command.ts';
-import { inJson } from '../output.ts';
+import { formatJson } from '../output.ts';
 import { printableText } from '../printable.ts';
 
 export function printContent(input: Input, text: { content: string }): void {
-  if (input.isSet('json')) console.log(inJson(text));
+  if (input.isSet('json')) console.log(formatJson(text));
   else process.stdout.write(process.stdout.isTTY ? toPrintable(text.content) : text.content);
 }
 

@@ -1,5 +1,5 @@
 /** `poproom restore`: makes an earlier text the current one again. */
-import { inBytes } from '../byte-count.ts';
+import { formatBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';
 import { withRoom } from '../server-context.ts';
@@ -13,7 +13,7 @@ export async function restore(input: Input): Promise<void> {
   if (rest.length > 0) throw new UsageError('Give one version only.');
   const restored = readVersion(version, 'poproom history');
   const text = await withRoom(input, (room) => room.restore(restored));
-  const size = inBytes(Buffer.byteLength(text.content));
+  const size = formatBytes(Buffer.byteLength(text.content));
   const result = { restored, version: text.version, timestamp: text.timestamp };
   print(input, result, `Restored version ${restored} (${size}) as version ${text.version}.`);
 }

@@ -1,7 +1,7 @@
 /** `poproom rm`: deletes a room, or some of its files. */
 import type { Confirmation, Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
-import { Ended } from '../failure.ts';
+import { ExitError } from '../failure.ts';
 import { print } from '../output.ts';
 import { printable } from '../printable.ts';
 import { confirm } from '../question.ts';
@@ -20,7 +20,7 @@ async function removeRoom(input: Input, room: Room) {
   // Fail before the prompt if the room does not exist.
   await room.info();
   const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await confirm(`Delete room ${room.code} for everyone?`))) throw new Ended(1);
+  if (mustAsk && !(await confirm(`Delete room ${room.code} for everyone?`))) throw new ExitError(1);
   return room.delete();
 }
 

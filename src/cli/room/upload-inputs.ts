@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { PoproomError } from '../../client/index.ts';
 import { largestFile } from '../../protocol/largest-file.ts';
 import type { Input } from '../command.ts';
-import { onFile } from '../file-error.ts';
+import { withFileErrors } from '../file-error.ts';
 import { printable } from '../printable.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -37,17 +37,17 @@ function readType(text: string | undefined): string | undefined {
 
 async function open(path: string, name: string | undefined): Promise<Blob> {
   if (path === '-') return readWhole(name ?? path, process.stdin);
-  const stats = await onFile(path, () => stat(path));
+  const stats = await withFileErrors(path, () => stat(path));
   if (stats.isDirectory()) throw new UsageError(folderHint(path));
-  await onFile(path, () => access(path, constants.R_OK));
+  await withFileErrors(path, () => access(path, constants.R_OK));
   // A pipe, such as that of `<(…)`, has no size.
-  if (!stats.isFile()) return onFile(path, () => readWhole(path, createReadStream(path)));
+  if (!stats.isFile()) return withFileErrors(path, () => readWhole(path, createReadStream(path)));
   return openFile(path, stats);
 }
 
 async function openFile(path: string, { size }: Stats): Promise<Blob> {
   if (size > largestFile) throw tooLarge(path);
-  return onFile(path, () => openAsBlob(path));
+  return withFileErrors(path, () => openAsBlob(path));
 }
 
 async function readWhole(name: string, stream: AsyncIterable<Buffer>): Promise<Blob> {

@@ -1,15 +1,15 @@
 /** `poproom watch`: prints the text of a room whenever it changes, or runs a command on it. */
-import { createSharedText, type Ended as End, PoproomError, type Room, type SharedText } from '../../client/index.ts';
-import { takesOnlyCode } from '../arguments.ts';
+import { createSharedText, type Ended, PoproomError, type Room, type SharedText } from '../../client/index.ts';
+import { assertOnlyCode } from '../arguments.ts';
 import { createAutoResetEvent } from '../auto-reset-event.ts';
 import type { Input } from '../command.ts';
-import { Ended } from '../failure.ts';
+import { ExitError } from '../failure.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { inJson } from '../output.ts';
+import { formatJson } from '../output.ts';
 import { printableText } from '../printable.ts';
 import { withRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
-import { currentText, endReason, followText, remarkEnd } from './follow-text.ts';
+import { currentText, endReason, followText, printEnd } from './follow-text.ts';
 import { runCommand } from './run-command.ts';
 
 interface Watch {
@@ -20,20 +20,20 @@ interface Watch {
 }
 
 export async function watch(input: Input): Promise<void> {
-  takesOnlyCode('watch', input);
+  assertOnlyCode('watch', input);
   const command = input.value('exec');
   if (command?.trim() === '') throw new UsageError('Which command? Give one after --exec.');
   await withRoom(input, (room) =>
     untilInterrupted(async (signal) => {
       const watching = { input, room, text: createSharedText(), signal };
       if (input.isSet('once')) return waitForChange(watching);
-      remarkEnd(await (command ? runOnEach(watching) : printEach(watching)));
+      printEnd(await (command ? runOnEach(watching) : printEach(watching)));
     }),
   );
 }
 
 /** Runs until the output is closed. A slow reader skips to the newest text, because a queue could fill the memory. */
-function printEach({ input, room, text, signal }: Watch): Promise<End> {
+function printEach({ input, room, text, signal }: Watch): Promise<Ended> {
   const { stdout } = process;
   const unread = new AbortController();
   let isBehind = false;
@@ -54,7 +54,7 @@ function printEach({ input, room, text, signal }: Watch): Promise<End> {
 }
 
 /** Runs one command at a time. After changes during a run, it runs once more, with the newest text. */
-async function runOnEach(watching: Watch): Promise<End> {
+async function runOnEach(watching: Watch): Promise<Ended> {
   const { room, text, signal } = watching;
   const changed = createAutoResetEvent();
   const running = runAll();
@@ -89,7 +89,7 @@ async function waitForChange(watching: Watch): Promise<void> {
   if (!changed.signal.aborted) throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before its text changed.`);
   if (input.value('exec') === undefined) return printText(input, text);
   const exitCode = await runOnText(watching);
-  if (exitCode !== 0) throw new Ended(exitCode);
+  if (exitCode !== 0) throw new ExitError(exitCode);
 }
 
 function runOnText({ input, room, text, signal }: Watch): Promise<number> {
@@ -108,7 +108,7 @@ function printText(input: Input, text: SharedText): void {
 /** The empty text of a new room is not printed. */
 const isWritten = ({ version }: SharedText) => version > 0;
 
-const toJsonLine = (text: SharedText) => `${inJson(currentText(text))}\n`;
+const toJsonLine = (text: SharedText) => `${formatJson(currentText(text))}\n`;
 
 function toLines(content: string): string {
   const shown = process.stdout.isTTY ? printableText(content) : content;

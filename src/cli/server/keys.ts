@@ -6,7 +6,7 @@ import { drawApiKey } from '../../core/api-key.ts';
 import type { ApiKey, KeyStore, Tier } from '../../core/ports.ts';
 import { openKeys } from '../../engine/open.ts';
 import type { Input } from '../command.ts';
-import { inJson, print } from '../output.ts';
+import { formatJson, print } from '../output.ts';
 import { table } from '../table.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -63,7 +63,7 @@ async function create(input: Input, store: KeyStore, options: { name: string; ti
 async function revoke(input: Input, store: KeyStore, name: string): Promise<void> {
   const key = await store.revoke(name, Date.now());
   if (!key) throw new UsageError(`There is no active key named "${name}"; "poproom keys list" shows all keys.`);
-  if (input.isSet('json')) console.log(inJson(entryOf(key)));
+  if (input.isSet('json')) console.log(formatJson(entryOf(key)));
   else console.error(`Revoked the key "${key.name}" (${key.id}).`);
 }
 

@@ -3,12 +3,12 @@ import { type Config, readConfig } from '../../config.ts';
 import { type OpenedEnd, openEnd } from '../../migration/endpoint.ts';
 import { migrate as move } from '../../migration/migrate.ts';
 import type { MigrationReport } from '../../migration/types.ts';
-import { inBytes } from '../byte-count.ts';
+import { formatBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
 import { print } from '../output.ts';
-import { carrySecret } from './carried-secret.ts';
 import { type MigrationOptions, readOptions } from './migration-options.ts';
 import { createMigrationProgress } from './migration-progress.ts';
+import { transferSecret } from './transfer-secret.ts';
 
 export async function migrate(input: Input): Promise<void> {
   const options = readOptions(input);
@@ -29,7 +29,7 @@ export async function migrate(input: Input): Promise<void> {
 type Ends = Record<'from' | 'to', OpenedEnd>;
 
 async function run(input: Input, options: MigrationOptions, config: Config, ends: Ends): Promise<void> {
-  const pins = carrySecret(options.from.store, options.to.store, config.secret);
+  const pins = transferSecret(options.from.store, options.to.store, config.secret);
   const report = await moveUntilStopped(ends);
   if (report === 'stopped') {
     process.exitCode = 130;
@@ -62,7 +62,7 @@ async function moveUntilStopped(ends: Ends): Promise<MigrationReport | 'stopped'
 function summaryOf({ moved, checked, differences }: MigrationReport): string {
   const { rooms, files, bytes, keys } = moved;
   const verdict = differences.count === 0 ? 'no differences' : `${differences.count} differences`;
-  return `Moved ${rooms} rooms, ${files} files (${inBytes(bytes)}) and ${keys} keys.
+  return `Moved ${rooms} rooms, ${files} files (${formatBytes(bytes)}) and ${keys} keys.
 Compared ${checked.rooms} rooms, ${checked.files} files and ${checked.keys} keys: ${verdict}.`;
 }
 

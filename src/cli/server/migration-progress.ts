@@ -1,6 +1,6 @@
 /** The progress of a migration: one line that is rewritten on a terminal, a line every 5 seconds elsewhere. */
 import type { Progress } from '../../migration/types.ts';
-import { inBytes } from '../byte-count.ts';
+import { formatBytes } from '../byte-count.ts';
 
 const terminalEveryMs = 100;
 const elsewhereEveryMs = 5000;
@@ -28,5 +28,5 @@ export function createMigrationProgress(out: NodeJS.WriteStream): MigrationProgr
 }
 
 function sentence({ phase, rooms, totalRooms, bytes }: Progress): string {
-  return `${phase}: ${rooms} of ${totalRooms} rooms, ${inBytes(bytes)} of files`;
+  return `${phase}: ${rooms} of ${totalRooms} rooms, ${formatBytes(bytes)} of files`;
 }

@@ -4,11 +4,11 @@ import type { RoomDirectory, RoomSummary } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { openRoomDirectory } from '../../engine/open.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
-import { inBytes } from '../byte-count.ts';
+import { formatBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
 import { formatDuration } from '../duration.ts';
-import { Ended, missing } from '../failure.ts';
-import { print, remark } from '../output.ts';
+import { ExitError, missing } from '../failure.ts';
+import { print, printNotice } from '../output.ts';
 import { confirm } from '../question.ts';
 import { table } from '../table.ts';
 import { UsageError } from '../usage-error.ts';
@@ -77,7 +77,7 @@ async function list(input: Input, directory: RoomDirectory, { client, limit }: S
   if (input.isSet('json')) return;
   const bytes = all.reduce((sum, room) => sum + bytesOf(room), 0);
   const hidden = all.length > listed.length ? ` Showing the ${listed.length} largest; use --limit 0 to show all.` : '';
-  remark(`${count(all.length)}, ${inBytes(bytes)} of files and texts.${hidden}`);
+  printNotice(`${count(all.length)}, ${formatBytes(bytes)} of files and texts.${hidden}`);
 }
 
 /** Largest first. */
@@ -112,7 +112,7 @@ async function remove(
   const chosen = client === undefined ? codes : (await roomsOf(directory, client)).map(({ code }) => code);
   if (chosen.length === 0) throw noSuchRoom();
   const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await confirm(`Delete ${count(chosen.length)} for everyone?`))) throw new Ended(1);
+  if (mustAsk && !(await confirm(`Delete ${count(chosen.length)} for everyone?`))) throw new ExitError(1);
   const removed = await directory.remove(chosen, Date.now());
   const outcomes = chosen.map((code, i) => {
     const outcome = removed[i] === 'expired' ? 'gone' : (removed[i] ?? 'gone');
@@ -128,9 +128,9 @@ const sentences: Record<'removed' | 'requested' | 'gone', string> = {
   gone: 'There is no such room.',
 };
 
-function noSuchRoom(): Ended {
+function noSuchRoom(): ExitError {
   console.error('poproom: There is no such room.');
-  return new Ended(missing);
+  return new ExitError(missing);
 }
 
 /** Masked, because anyone with the code can read the room. */
@@ -161,7 +161,7 @@ const rowOf = (input: Input) => (room: ListedRoom) => [
   shown(input, room.code),
   age(room),
   rest(room),
-  inBytes(bytesOf(room)),
+  formatBytes(bytesOf(room)),
   String(room.fileCount),
   devices(room),
   room.client ?? '-',
@@ -173,8 +173,8 @@ function detailsOf(input: Input, room: ListedRoom): string {
     ['Created', `${iso(room.createdAt)} (${age(room)} ago)`],
     ['Expires', `${iso(room.expiresAt)} (in ${rest(room)})`],
     ['PIN', room.hasPin ? 'yes' : 'no'],
-    ['Files', `${room.fileCount} (${inBytes(room.fileBytes)})`],
-    ['Text', `${inBytes(room.textBytes)} with its history`],
+    ['Files', `${room.fileCount} (${formatBytes(room.fileBytes)})`],
+    ['Text', `${formatBytes(room.textBytes)} with its history`],
     ['Devices', devices(room)],
     ['Client', room.client ?? 'unknown'],
   ]);

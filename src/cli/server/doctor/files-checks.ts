@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { BucketTrouble } from '../../../blobs/inspect.ts';
 import { findOpenPaths, type OpenPath } from '../../../engine/data-folder.ts';
 import { secretIn } from '../../../engine/secret.ts';
-import { inBytes } from '../../byte-count.ts';
+import { formatBytes } from '../../byte-count.ts';
 import type { Check, RunCheck } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
 
@@ -49,7 +49,7 @@ const space: RunCheck = async ({ dataDir, minFreeDisk }) => {
   if (!isFolder) return [];
   const { bavail, bsize } = await statfs(path);
   const free = bavail * bsize;
-  const found = `${inBytes(free)} free on the disk; uploads need ${inBytes(minFreeDisk)} to stay free`;
+  const found = `${formatBytes(free)} free on the disk; uploads need ${formatBytes(minFreeDisk)} to stay free`;
   const fix = 'Free up disk space, or set POPROOM_MIN_FREE_DISK to a smaller size.';
   if (free < minFreeDisk) return [bad(`${found}: all uploads are rejected.`, fix)];
   if (free < 2 * minFreeDisk) return [warning(`${found}: uploads will soon be rejected.`, fix)];

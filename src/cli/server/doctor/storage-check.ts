@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../../config.ts';
 import { totalMaxBytes } from '../../../engine/open.ts';
-import { inBytes } from '../../byte-count.ts';
+import { formatBytes } from '../../byte-count.ts';
 import { bad, type Finding, forCheck, ok, warning } from './finding.ts';
 
 type StorageSettings = Pick<Config, 'files' | 'dataDir' | 'totalMaxBytes'>;
@@ -20,11 +20,11 @@ export async function checkStorage(config: StorageSettings, stored: number): Pro
 
 function usageFinding({ files }: StorageSettings, stored: number, maximum: number): Finding {
   if (maximum === 0) {
-    const found = `Files use ${inBytes(stored)}, and their total is not limited`;
+    const found = `Files use ${formatBytes(stored)}, and their total is not limited`;
     if (files !== 'disk:') return ok(`${found} (POPROOM_TOTAL_MAX_BYTES).`);
     return warning(`${found}: they may fill the disk.`, 'Leave POPROOM_TOTAL_MAX_BYTES unset, or set it to a size.');
   }
-  const found = `Files use ${inBytes(stored)} of at most ${inBytes(maximum)}`;
+  const found = `Files use ${formatBytes(stored)} of at most ${formatBytes(maximum)}`;
   const fix = 'Find large rooms with "poproom rooms list", or increase POPROOM_TOTAL_MAX_BYTES.';
   if (stored >= maximum) return bad(`${found}: all uploads are rejected.`, fix);
   if (stored >= nearlyFull * maximum) return warning(`${found}: uploads will soon be rejected.`, fix);
@@ -35,6 +35,6 @@ async function checkMaximum({ files, dataDir }: StorageSettings, maximum: number
   if (files !== 'disk:') return undefined;
   const { blocks, bsize } = await statfs(dataDir);
   if (maximum <= blocks * bsize) return undefined;
-  const found = `POPROOM_TOTAL_MAX_BYTES is ${inBytes(maximum)}, but the disk has only ${inBytes(blocks * bsize)}.`;
+  const found = `POPROOM_TOTAL_MAX_BYTES is ${formatBytes(maximum)}, but the disk has only ${formatBytes(blocks * bsize)}.`;
   return warning(found, 'Set it to at most 80 % of the disk, or leave it unset.');
 }

@@ -5,7 +5,7 @@ import { copySecret, secretIn } from '../../engine/secret.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Copies the secret if both sides keep it in a file. Returns what the operator has to do, as a sentence. */
-export function carrySecret(from: StorePlace, to: StorePlace, given: string | undefined): string {
+export function transferSecret(from: StorePlace, to: StorePlace, given: string | undefined): string {
   if (given !== undefined) return 'To keep PINs valid, set the current POPROOM_SECRET on the new server, too.';
   if (!('folder' in from) || !existsSync(secretIn(from.folder))) {
     return 'To keep PINs valid, set the POPROOM_SECRET of the old servers on the new server, too.';
@@ -14,7 +14,7 @@ export function carrySecret(from: StorePlace, to: StorePlace, given: string | un
     return `To keep PINs valid, set POPROOM_SECRET on every node to the content of ${secretIn(from.folder)}.`;
   }
   if (copySecret(from.folder, to.folder) === 'same')
-    return `PINs stay valid: the secret was copied to ${secretIn(to.folder)}.`;
+    return `PINs stay valid: ${secretIn(to.folder)} has the same secret.`;
   throw new UsageError(
     `${secretIn(to.folder)} differs from the secret of ${from.folder}, so PINs would become invalid; choose an empty folder.`,
   );
