@@ -156,7 +156,7 @@ function contradictions({ roomTtl = 0, roomMaxTtl = roomTtl, store, secret }: Pa
 
 /** Quotes the value, unless it may be a URL with a password. */
 function invalid(rule: string, value: string): Error {
-  return new Error(value.includes('@') ? rule : `${rule}, not "${value}"`);
+  return new Error(value.includes('@') ? rule : `${rule}; got "${value}"`);
 }
 
 function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {

@@ -23,8 +23,12 @@ describe('a failure', () => {
       [3, /This room has expired/, cli.run(['info', expired])],
       [3, /There is no file "x"/, cli.run(['rm', room, 'x'])],
       [4, /protected by a PIN/, cli.run(['put', guarded, 'text'])],
-      [4, /not the PIN/, cli.run(['get', guarded], { env: { POPROOM_PIN: '9999' } })],
-      [5, /changed by someone else; nothing was overwritten/, cli.run(['put', room, 'text', '--base-version', '7'])],
+      [4, /Wrong PIN/, cli.run(['get', guarded], { env: { POPROOM_PIN: '9999' } })],
+      [
+        5,
+        /Someone else has changed the text\. Nothing was overwritten/,
+        cli.run(['put', room, 'text', '--base-version', '7']),
+      ],
       [6, /1048576|1 MiB/, cli.run(['put', room], { stdin: 'x'.repeat(1024 ** 2 + 1) })],
       [8, /Cannot connect to http:\/\/127\.0\.0\.1:1;/, cli.run(['get', room, '--url', 'http://127.0.0.1:1'])],
     ];
@@ -44,7 +48,7 @@ describe('a failure', () => {
     const room = await server.api.room({ pin: '4821' });
     const { code, stdout, stderr } = await cli.run(['get', room]);
     assert.deepEqual([code, stdout], [7, '']);
-    assert.match(stderr, /^poproom: [^\n]+ try again in \d+ \w+\.\n$/);
+    assert.match(stderr, /^poproom: [^\n]+ Try again in \d+ \w+\.\n$/);
   });
 
   it('[CLI-6] of what comes on standard input is told before anything is sent', async (t) => {

@@ -60,7 +60,7 @@ describe('the PIN of a room', () => {
     assert.equal((await get('4821')).stdout, 'guarded');
     const [wrong, noPin, none] = [await get('9999'), await get('12345'), await cli.run(['get', room])];
     assert.deepEqual([wrong.code, noPin.code, none.code], [4, 2, 4]);
-    assert.match(wrong.stderr, /not the PIN of the room; 4 tries are left/);
+    assert.match(wrong.stderr, /Wrong PIN\. 4 tries left/);
     assert.match(noPin.stderr, /POPROOM_PIN must be four digits/);
     assert.match(none.stderr, /protected by a PIN; set POPROOM_PIN/);
     const onTerminal = await cli.terminal(`poproom get ${room}`, { env: { POPROOM_PIN: '9999' } }).ended;
@@ -93,7 +93,7 @@ describe('the PIN of a room', () => {
     const { cli, room } = await protectedRoom(t);
     const asking = cli.terminal(`poproom get ${room}`);
     await asking.shows('PIN of room');
-    for (const left of ['4 tries are', '3 tries are', '2 tries are', '1 try is']) {
+    for (const left of ['4 tries', '3 tries', '2 tries', '1 try']) {
       asking.type('9999\r');
       await asking.shows(`${left} left`);
     }

@@ -23,7 +23,7 @@ describe('poproom migrate', () => {
       [[...from, '--into', host], /Unknown option '--into'/],
       [[...from, `--into=${host}`], /Unknown option '--into'/],
       [['sqlite:a', host], /takes only options/],
-      [['--from', 'mysql://user:pass-word@host', ...to], /--from must be sqlite:FOLDER or an address/],
+      [['--from', 'mysql://user:pass-word@host', ...to], /--from must be sqlite:FOLDER or a URL/],
       [['--from', 'sqlite:', ...to], /--from must be sqlite:FOLDER/],
       [[...from, '--to', 'sqlite://data'], /--to must be sqlite:FOLDER/],
       [[...from, '--to', 'redis://user:pass-word@', '--to-files', 's3://bucket'], /--to must look like redis:/],

@@ -52,9 +52,9 @@ describe('an address of Redis', () => {
   const wrong: [text: string, why: RegExp][] = [
     ['redis://', /must look like/],
     ['redis://a,b', /several servers/],
-    ['redis://a/1?cluster', /a cluster does not have/],
+    ['redis://a/1?cluster', /a cluster does not support/],
     ['redis://a?color=red', /unknown option "color"/],
-    ['redis://a?sentinelPassword=x', /"sentinelPassword", but no \?sentinel=NAME/],
+    ['redis://a?sentinelPassword=x', /"sentinelPassword" without \?sentinel=NAME/],
     ['redis://a?sentinel=s&sentinelTls=maybe', /true or false/],
   ];
   for (const [text, why] of wrong) {

@@ -73,7 +73,7 @@ describe('sqlite: one server a folder', () => {
     const folder = await temporaryFolder(t);
     await openStore(t, folder);
     assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }));
-    await assert.rejects(openInAnotherProcess(folder), /Another Poproom server is running/);
+    await assert.rejects(openInAnotherProcess(folder), /Another Poproom server is using/);
   });
 
   const broken: [what: string, make: (path: string) => Promise<unknown>, why: RegExp][] = [
@@ -237,7 +237,7 @@ describe('sqlite: the schema', () => {
     const folder = await temporaryFolder(t);
     setVersion(folder, 1);
     const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
-    assert.throws(open, { code: 'UNAVAILABLE', message: /a draft of Poproom/ });
+    assert.throws(open, { code: 'UNAVAILABLE', message: /before its first release/ });
   });
 
   it('[GUESS-6] knows the wrong PINs of a room after a crash that forgot its counters', async (t) => {
