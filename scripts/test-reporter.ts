@@ -37,7 +37,12 @@ export default async function* report(events: AsyncIterable<Event>): AsyncGenera
   let total: Counts | undefined;
   let totalSeconds = 0;
   for await (const { type, data } of events) {
-    if (type === 'test:fail' && isOwnFailure(data)) failures.push(failureOf(data));
+    if (type === 'test:fail' && isOwnFailure(data)) {
+      const failure = failureOf(data);
+      failures.push(failure);
+      // Again with all details at the end.
+      yield `  ✖ ${failure.name} (${failure.place})\n`;
+    }
     if (type === 'test:stderr' && data.message) yield data.message;
     if (type === 'test:diagnostic' && data.file && data.message?.startsWith('p50')) yield `    ${data.message}\n`;
     if (type !== 'test:summary' || !data.counts) continue;
