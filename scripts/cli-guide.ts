@@ -1,4 +1,4 @@
-/** docs/cli.md: what the command line says of itself, as a page. */
+/** Writes docs/cli.md from the table of commands. */
 import { type Command, help, type Option } from '../src/cli/command.ts';
 import { commands, roomCommands, serverCommands } from '../src/cli/commands.ts';
 import { exitCodes } from '../src/cli/failure.ts';
@@ -11,7 +11,7 @@ export function cliGuide(): string {
     '<!-- Written by "npm run generate" from src/cli/commands.ts, src/cli/failure.ts and scripts/cli-recipes.ts. -->',
     intro,
     fence('sh', 'npm install --global poproom'),
-    'In a checkout it is `node bin/poproom.js`. `source <(poproom completion bash)` completes it in your shell.',
+    'In a checkout, run `node bin/poproom.js`. For completion in your shell, run `source <(poproom completion bash)`.',
     overview(),
     settings,
     '## Recipes',
@@ -27,7 +27,7 @@ export function cliGuide(): string {
 }
 
 const intro =
-  '`poproom` makes rooms, and puts text and files into them and takes them out, on any server; and it runs your own.';
+  '`poproom` creates rooms on any server, writes and reads their text, and sends and fetches files. It also runs your own server.';
 
 function overview(): string {
   const inRooms = table(['in rooms', ''], roomCommands.map(row));
@@ -40,46 +40,45 @@ function row({ name, summary }: Command): [string, string] {
 
 const settings = `## Which server, which key, which PIN
 
-The server is the first of these that is there: \`--url\`; that of the link, where you give a link for a code; \
-\`POPROOM_URL\`; \`url\` in the config file; the one used last; \`http://localhost:8080\`.
+The command uses the first of these servers that is set: \`--url\`; the server of the link, if you give a link instead \
+of a code; \`POPROOM_URL\`; \`url\` in the config file; the last server used; \`http://localhost:8080\`.
 
 ${table(
   ['variable', ''],
   [
-    ['`POPROOM_URL`', 'address of the server'],
-    ['`POPROOM_API_KEY`', 'API key, where the server asks for one or you need more requests'],
-    ['`POPROOM_PIN`', 'PIN of the room; else you are asked for it when the room wants one'],
-    ['`XDG_CONFIG_HOME`', 'where `poproom/config.json` is; `~/.config` when not said'],
-    ['`XDG_STATE_HOME`', 'where the server used last is remembered; `~/.local/state` when not said'],
-    ['`SHELL`', 'what runs the command of `watch --exec`; `/bin/sh` when not said'],
+    ['`POPROOM_URL`', 'URL of the server'],
+    ['`POPROOM_API_KEY`', 'API key, if the server requires one or you need more requests'],
+    ['`POPROOM_PIN`', 'PIN of the room; by default you are asked when the room requires one'],
+    ['`XDG_CONFIG_HOME`', 'folder of `poproom/config.json`; default `~/.config`'],
+    ['`XDG_STATE_HOME`', 'folder that stores the last server used; default `~/.local/state`'],
+    ['`SHELL`', 'shell for the command of `watch --exec`; default `/bin/sh`'],
   ],
 )}
 
-A PIN is never said as an argument: it would stand in the history of the shell and in the list of processes. The config \
-file, for what you do not want to say each time:
+A PIN is never an argument, because arguments are visible in the shell history and in the process list. The config file \
+stores what you do not want to type each time:
 
 \`\`\`json
 { "url": "https://pop.example.org", "apiKey": "pop_…" }
 \`\`\`
 
-A key that stands beside an address, there or in the environment, goes to that server alone. One without an address goes \
-to the server of \`--url\`, \`POPROOM_URL\` or the config file and to \`http://localhost:8080\`, and never to one that \
-only a link has named.
+A key that is set together with a URL, in the config file or in the environment, is sent only to that server. A key \
+without a URL is sent to the server of \`--url\`, \`POPROOM_URL\` or the config file and to \`http://localhost:8080\`, \
+and never to a server that only a link names.
 
-The settings of a server of your own are listed by \`poproom serve --help\`, and explained in [operations.md](operations.md).`;
+\`poproom serve --help\` lists the settings of your own server; [operations.md](operations.md) explains them.`;
 
 const scripts = `## In scripts
 
-- Results go to standard output, everything else to standard error. With \`--json\`, the result is JSON on one line, with \
-\`watch\` one line for each text.
-- \`poproom new\` takes its standard input for the text of the room, if it is a pipe or a file. Where a script, a loop or \
-a CI job has one that is not meant for it, say \`poproom new < /dev/null\`.
-- Nobody is asked anything where there is no terminal: set \`POPROOM_PIN\`; \`poproom rm\` \
-and \`poproom history --delete\` then delete without a question.
-- A request that is refused for a moment (\`429\`, \`503\`) is tried again, up to twice, if the server asks for 5 seconds \
-at most.`;
+- Results go to standard output, everything else to standard error. With \`--json\`, the result is one line of JSON; \
+\`watch\` prints one line per text.
+- \`poproom new\` reads the text of the room from standard input if that is a pipe or a file. If a script, a loop or a \
+CI job has a standard input for something else, use \`poproom new < /dev/null\`.
+- Without a terminal, the command asks nothing: set \`POPROOM_PIN\`. \`poproom rm\` and \`poproom history --delete\` \
+delete without confirmation.
+- After \`429\` or \`503\`, the command retries up to twice if the server asks to wait 5 seconds or less.`;
 
-/** What the commands that take a code have in common is told once. */
+/** Options that all commands with a code share are listed once. */
 const takingCode = roomCommands.filter(({ args }) => args.startsWith('CODE'));
 const [first] = takingCode as [Command];
 const inRoom: Command['options'] = { ...inAll(first.options), help };
@@ -112,7 +111,7 @@ function optionRow([name, { value, short, summary }]: [string, Option]): [string
   return [`\`${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}\``, summary];
 }
 
-/** Its lines are broken for a terminal; only an empty line begins a paragraph. */
+/** Joins lines that are wrapped for a terminal. An empty line separates paragraphs. */
 function unwrapped(text: string): string {
   return text
     .trim()
