@@ -37,7 +37,7 @@ export const checkpointVersion: Parameter = {
 const pinHeader: Parameter = {
   name: 'X-Room-Pin',
   in: 'header',
-  description: 'The PIN of the room. Recommended, because proxies do not log headers.',
+  description: 'The PIN of the room. Recommended: unlike the query, it stays out of access logs.',
   pattern: pin.pattern,
   example: '0427',
 };

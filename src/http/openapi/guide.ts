@@ -38,8 +38,8 @@ spaces and dashes are ignored, \`O\` is read as \`0\`, and \`I\` and \`L\` as \`
 ## PIN
 
 A room created with a \`pin\`, a string of four digits, requires it for every operation. Send it in the header \
-\`X-Room-Pin\`, which proxies do not log. If you cannot set headers, use \`?pin=\`, the field \`pin\` of a JSON body, or \
-a form field \`pin\` before the file. A room without a PIN ignores it.
+\`X-Room-Pin\`, which stays out of access logs. If you cannot set headers, use \`?pin=\`, the field \`pin\` of a JSON \
+body, or a form field \`pin\` before the file. A room without a PIN ignores it.
 
 - A request without a PIN returns \`401 PIN_REQUIRED\`, one with a wrong PIN \`403 PIN_INCORRECT\`.
 - After 5 wrong PINs you are locked out of that room for 30 seconds, and for twice as long after each further one, up \
