@@ -115,7 +115,7 @@ describe('poproom send', () => {
     const sending = cli.terminal(`sh -c 'printf hello | poproom send ${code} - --name hello.txt'`);
     await sending.shows(`PIN of room ${code}: `);
     sending.type('1111\r');
-    await sending.shows(/tries are left[\s\S]*PIN of room/);
+    await sending.shows(/tries left[\s\S]*PIN of room/);
     sending.type('0427\r');
     assert.equal((await sending.ended).code, 0);
     const [file] = await filesOf(server, code, '0427');
