@@ -18,7 +18,7 @@ const entries: Entry[] = Object.entries(document.paths).flatMap(([path, operatio
   Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 const shown = entries.filter(({ operation }) => operation.operationId in snippets);
-/** Those that ask for the PIN, and what all of them have in common: told once, and not at every endpoint. */
+/** Operations on a room share parameters and errors, which are listed once. */
 const inRooms = shown.flatMap(({ operation }) => (namesOf(operation).includes('X-Room-Pin') ? [operation] : []));
 const sharedNames = inAll(inRooms.map(namesOf));
 const sharedErrors = inAll(inRooms.map(errorsOf));
@@ -42,9 +42,9 @@ export function apiGuide(): string {
   ])}\n`;
 }
 
-const aboutThisPage = `The examples talk to a server at \`http://localhost:8080\`, in a room with the code \`7KQ2MX\`: put yours in their place. \
-Every one of them is run by a test, just as it stands here. Your own server shows the same at \`/docs\`, and to programs at \
-\`/api/openapi.json\`; what it promises, rule by rule, is in [spec.md](spec.md).`;
+const aboutThisPage = `The examples use a server at \`http://localhost:8080\` and a room with the code \`7KQ2MX\`. Replace both with yours. \
+Tests run every example as it is printed here. Your own server has the same documentation at \`/docs\` and, for programs, \
+at \`/api/openapi.json\`. [spec.md](spec.md) lists what the API guarantees, rule by rule.`;
 
 function overview(): string {
   const rows = shown.map(({ method, path, operation: { summary } }) => {
@@ -56,14 +56,14 @@ function overview(): string {
 function threeWays(): string {
   return paragraphs([
     '## curl, SDK or command line',
-    'curl needs nothing else. The examples of the [SDK](sdk.md) go on after these lines:',
+    'curl needs no setup. The [SDK](sdk.md) examples start with these lines:',
     fence('js', sdkStart),
-    'Those of the [command line](cli.md) need to know the server, once:',
+    'The [command line](cli.md) examples need the URL of the server:',
     fence('sh', cliStart),
   ]);
 }
 
-/** What the description has no need to say stands behind the chapter of it that it belongs to. */
+/** Printed after a chapter of the description. */
 const additions: Record<string, readonly string[]> = {
   PIN: [...requests(withPin), versions()],
 };
@@ -200,7 +200,7 @@ function forBrowsers(): string {
   const rows = rest.map(({ method, path, operation }) => [`\`${method} ${path}\``, operation.description]);
   return paragraphs([
     '## For browsers',
-    'What people see, and programs have no use for:',
+    'Browsers request these endpoints; programs do not need them:',
     table(['endpoint', ''], rows),
   ]);
 }

@@ -10,11 +10,11 @@ export interface Snippets {
   sdk?: string;
   /** Goes on after `cliStart`. */
   cli?: string;
-  /** What is to be said where one of them is missing, or does more than the endpoint. */
+  /** A remark where one of them is missing, or does more than the endpoint. */
   note?: string;
 }
 
-/** What browsers ask for, and programs have no use for. */
+/** Only browsers request these. */
 type ForBrowsers = 'home' | 'roomPage' | 'sharePage' | 'pageAsset';
 
 export const sdkStart = `
