@@ -8,6 +8,8 @@ interface Event {
     name?: string;
     file?: string;
     line?: number;
+    /** 0 for the run itself. */
+    nesting?: number;
     message?: string;
     skip?: boolean | string;
     details?: { type?: string; error?: Error & { cause?: unknown; failureType?: string } };
@@ -44,7 +46,7 @@ export default async function* report(events: AsyncIterable<Event>): AsyncGenera
       yield `  ✖ ${failure.name} (${failure.place})\n`;
     }
     if (type === 'test:stderr' && data.message) yield data.message;
-    if (type === 'test:diagnostic' && data.file && data.message?.startsWith('p50')) yield `    ${data.message}\n`;
+    if (type === 'test:diagnostic' && data.nesting) yield `    ${data.message}\n`;
     if (type !== 'test:summary' || !data.counts) continue;
     const seconds = (data.duration_ms ?? 0) / 1000;
     if (data.file) {
@@ -67,7 +69,7 @@ function failureOf({ name = '', file = '', line, details }: Event['data']): Fail
 }
 
 function lineOf(name: string, { tests, failed, skipped }: Counts, seconds: number): string {
-  const details = [`${tests} tests`, failed > 0 && `${failed} failed`, skipped > 0 && `${skipped} skipped`];
+  const details = [count(tests, 'test'), failed > 0 && `${failed} failed`, skipped > 0 && `${skipped} skipped`];
   const figures = details.filter(Boolean).join(', ');
   return `${failed > 0 ? '✖' : '✔'} ${name.padEnd(48)} ${seconds.toFixed(1).padStart(6)} s  ${figures}\n`;
 }
@@ -75,8 +77,10 @@ function lineOf(name: string, { tests, failed, skipped }: Counts, seconds: numbe
 function summaryOf({ tests, passed, failed, skipped }: Counts, fileCount: number, seconds: number): string {
   const time = `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
   const verdict = failed === 0 ? 'All passed' : `${failed} FAILED`;
-  return `\n${verdict}: ${tests} tests in ${fileCount} files, ${passed} passed, ${skipped} skipped, in ${time}.\n`;
+  return `\n${verdict}: ${count(tests, 'test')} in ${count(fileCount, 'file')}, ${passed} passed, ${skipped} skipped, in ${time}.\n`;
 }
+
+const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 function slowestOf(files: { name: string; seconds: number }[]): string {
   const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);

@@ -17,6 +17,8 @@ const { values, positionals: named } = parseArgs({
   options: { distributed: { type: 'boolean', default: false } },
 });
 const { distributed } = values;
+const missing = named.filter((file) => !existsSync(file));
+if (missing.length > 0) fail(`There is no ${missing.join(', ')}.`);
 const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
 provideChromium();

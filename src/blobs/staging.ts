@@ -4,6 +4,7 @@ import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
+import { freeBuffer } from '../core/garbage.ts';
 import { checkedName } from './blob-name.ts';
 import { oldFiles } from './old-files.ts';
 import { storageFull } from './storage-full.ts';
@@ -136,7 +137,8 @@ function copy({ bytes, maxBytes, signal }: BlobUpload, handle: FileHandle): Prom
           held = 0;
           if (state === 'reading') bytes.resume();
           await writeAll(handle, batch);
-          batch.forEach(release);
+          // The garbage collector would wait for 64 MiB of them.
+          batch.forEach(freeBuffer);
         }
         isWriting = false;
         if (state === 'read') resolve(size);
@@ -174,11 +176,6 @@ async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<
   const { bytesWritten } = await handle.writev(chunks);
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   if (bytesWritten < length) await handle.writeFile(Buffer.concat(chunks).subarray(bytesWritten));
-}
-
-/** Frees unshared memory immediately. The garbage collector would wait for 64 MiB of it. */
-function release({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 function tooLarge(maximum: number): PoproomError {
