@@ -1,22 +1,44 @@
 /**
- * `npm test`: sees to what the tests need, builds, and runs them all on the embedded engine, and those of the service
- * on the distributed one too. `npm test -- [--distributed] FILE…` runs the files that are named, on the one or the other.
+ * `npm test`: installs what the tests need, builds, and runs all of them on the embedded engine and those of the API
+ * on the distributed engine too. `npm test -- [--distributed] FILE…` runs only the named files, on one engine.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromiumMissing, findChromium, hasFittingChromium } from '../test/support/chromium.ts';
 import { haproxyMissing, hasHaproxy } from '../test/support/haproxy.ts';
+import { type Job, runPool } from './test-pool.ts';
+
+/** Tests of HTTP and the live channel that touch no store, or only as any client does: one engine is enough. */
+const engineIndependent = new RegExp(
+  `^test/(http/(${[
+    'asyncapi',
+    'bodies',
+    'clients',
+    'conformance',
+    'cross-site',
+    'docs-page',
+    'held-bodies',
+    'leaving',
+    'links',
+    'malformed-http',
+    'openapi',
+    'page',
+    'pipelining',
+    'silence',
+    'tiny-chunks',
+    'upgrades',
+    'upload-names',
+  ].join('|')})|live/(bounds|hostile|slow-readers))\\.test\\.ts$`,
+);
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const { values, positionals: named } = parseArgs({
   allowPositionals: true,
   options: { distributed: { type: 'boolean', default: false } },
 });
-const { distributed } = values;
 const missing = named.filter((file) => !existsSync(file));
 if (missing.length > 0) fail(`There is no ${missing.join(', ')}.`);
 const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
@@ -35,21 +57,29 @@ provide(
 );
 run([process.execPath, 'scripts/build.ts']);
 run([process.execPath, 'scripts/check-rules.ts']);
-console.log(distributed ? '' : 'On the embedded engine:');
-if (!distributed) await test(named.length > 0 ? named : slowestFirst(globSync('test/**/*.test.ts').sort()));
-// What failed stands at the end of what is printed.
-if (process.exitCode === undefined && (distributed || named.length === 0)) {
-  await testOnDistributedEngine(named.length > 0 ? named : globSync('test/{http,live}/*.test.ts').sort());
+const jobs = named.length > 0 ? namedJobs() : allJobs();
+const stores = jobs.some(({ engine }) => engine === 'distributed') ? await startStores() : undefined;
+const hasPassed = await runPool(jobs, stores?.env ?? {}).finally(stores?.stop);
+if (!hasPassed) process.exitCode = 1;
+
+function namedJobs(): Job[] {
+  return named.map((file) => ({ file, engine: values.distributed ? 'distributed' : 'embedded' }));
 }
 
-/** So that no long file is left for the end, when the others are done. */
-function slowestFirst(files: string[]): string[] {
-  const slow = ['nodes', 'hostile', 'faults', 'page'].map((folder) => join('test', folder, ''));
-  const rank = (file: string) => {
-    const index = slow.findIndex((folder) => file.startsWith(folder));
-    return index < 0 ? slow.length : index;
-  };
-  return files.toSorted((a, b) => rank(a) - rank(b));
+/** The slowest first, so that no long file runs alone at the end. */
+function allJobs(): Job[] {
+  const embedded = globSync('test/**/*.test.ts').map((file) => ({ file, engine: 'embedded' }) as const);
+  const distributed = globSync('test/{http,live}/*.test.ts')
+    .filter((file) => !engineIndependent.test(file))
+    .map((file) => ({ file, engine: 'distributed' }) as const);
+  const byRank = (a: Job, b: Job) => rankOf(a.file) - rankOf(b.file) || a.file.localeCompare(b.file);
+  return [...embedded, ...distributed].toSorted(byRank);
+}
+
+function rankOf(file: string): number {
+  const slow = ['hostile', 'nodes', 'page', 'faults', 'package', 'store', 'process', 'cli'];
+  const index = slow.findIndex((folder) => file.startsWith(join('test', folder, '')));
+  return index < 0 ? slow.length : index;
 }
 
 /** Any browser of the family will do; where we may choose, it is the fastest. */
@@ -78,33 +108,18 @@ function isCommand(name: string): boolean {
   return spawnSync(name, ['--version']).status === 0;
 }
 
-/** The test servers find their stores by the environment: see test/support/engine.ts. */
-async function testOnDistributedEngine(files: string[]): Promise<void> {
+/** One Redis and one S3 server for all files on the distributed engine; see test/support/engine.ts. */
+async function startStores(): Promise<{ env: Record<string, string>; stop: () => Promise<void> }> {
   const { startRedis } = await import('../test/support/redis.ts');
   const { startS3 } = await import('../test/support/s3.ts');
-  console.log('\nOn the distributed engine:');
-  const redis = await startRedis();
-  try {
-    const s3 = await startS3();
-    const addresses = { POPROOM_TEST_REDIS: redis.url, POPROOM_TEST_S3: s3.endpoint, POPROOM_TEST_BUCKET: s3.bucket };
-    await test(files, { ...s3.env, ...addresses }).finally(s3.stop);
-  } finally {
-    await redis.stop();
-  }
-}
-
-/** What fails is told by the exit code, when everything that was started has been stopped. */
-async function test(files: string[], env: Record<string, string> = {}): Promise<void> {
-  const reporter = pathToFileURL(resolve('scripts/test-reporter.ts')).href;
-  const args = ['--test', '--test-concurrency=3', '--test-timeout=120000', `--test-reporter=${reporter}`, ...files];
-  // Every file is a process of its own; without the cache, a quarter of its time goes into compiling.
-  const cache = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests') };
-  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...cache, ...env } });
-  const end = (signal: NodeJS.Signals) => void child.kill(signal);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
-  const [status] = await once(child, 'close');
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, end);
-  if (status !== 0) process.exitCode = status ?? 1;
+  const [redis, s3] = await Promise.all([startRedis(), startS3()]);
+  const addresses = { POPROOM_TEST_REDIS: redis.url, POPROOM_TEST_S3: s3.endpoint, POPROOM_TEST_BUCKET: s3.bucket };
+  return {
+    env: { ...s3.env, ...addresses },
+    stop: async () => {
+      await Promise.all([redis.stop(), s3.stop()]);
+    },
+  };
 }
 
 function fail(why: string): never {

@@ -59,7 +59,7 @@ describe('Redis goes away', () => {
         apis: nodes.map(({ api }) => api),
         rooms: 4,
         clients: 6,
-        pauseMs: 10,
+        pauseMs: 50,
         checkRefusal: isAway,
       });
       await eventually('the load is on', () => load.granted() > 50);
