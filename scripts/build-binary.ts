@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCommand, bundleThread } from './build-bundle.ts';
+import { buildDocs } from './build-docs.ts';
 import { pageIsFresh } from './build-freshness.ts';
 import { noticesFor } from './build-notices.ts';
 import { buildPage } from './build-page.ts';
@@ -17,7 +18,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const [folder = join(root, 'dist/bin')] = process.argv.slice(2);
 const executable = resolve(folder, process.platform === 'win32' ? 'poproom.exe' : 'poproom');
 
-if (!(await pageIsFresh(root))) await buildPage(root);
+if (await pageIsFresh(root)) await buildDocs(root, join(root, 'dist/web'));
+else await buildPage(root);
 const parts = await mkdtemp(join(tmpdir(), 'poproom-binary-'));
 try {
   const { main, licenses } = await bundleCommand(root, parts);
@@ -31,7 +33,7 @@ try {
 
 /** Under the names that src/http/page/source.ts looks for. */
 function pageAssets(): Record<string, string> {
-  const paths = globSync('web/{index.html,assets/*}', { cwd: join(root, 'dist') });
+  const paths = globSync('web/{*.html,assets/*}', { cwd: join(root, 'dist') });
   return Object.fromEntries(paths.map((path) => [path.replaceAll('\\', '/'), join(root, 'dist', path)]));
 }
 

@@ -1,4 +1,4 @@
-/** `prepack`: builds all of the package anew, whatever stood in dist/. The types of the SDK are written by tsc after it. */
+/** `prepack`: builds the whole package, even if dist/ is up to date. Afterwards tsc writes the types of the SDK. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,9 @@
-/** Builds the page into dist/web: what Vite makes of web/, the service worker, and both of them compressed. */
+/** Builds the page into dist/web: the output of Vite, the service worker, compressed copies, and the documentation. */
 import { rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { compressFiles } from './build-compressed.ts';
+import { buildDocs } from './build-docs.ts';
 import { buildServiceWorker } from './build-service-worker.ts';
 
 export async function buildPage(root: string): Promise<void> {
@@ -13,6 +14,7 @@ export async function buildPage(root: string): Promise<void> {
     await build({ configFile, build: { outDir: unfinished }, logLevel: 'warn' });
     await buildServiceWorker(root, unfinished);
     await compressFiles(join(unfinished, 'assets'));
+    await buildDocs(root, unfinished);
     // What was changed while the build ran is newer than it.
     await utimes(join(unfinished, 'index.html'), startedAt, startedAt);
     await putInPlace(unfinished, join(root, 'dist/web'));

@@ -1,9 +1,10 @@
-/** Writes what follows from the code: descriptions, types, pages; with --check, says which of those that stand there are out of date. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { asyncapiDocument } from '../src/http/asyncapi.ts';
-import { openapiDocument } from '../src/http/openapi/index.ts';
-import { apiGuide } from './api-guide.ts';
+/** Writes the files that are generated from the code. With --check, reports the outdated ones instead. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { apiGuide } from './api-guide/index.ts';
+import { closeCodeTable } from './api-guide/live.ts';
+import { asyncapiDocument } from './asyncapi.ts';
 import { cliGuide } from './cli-guide.ts';
+import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
 
 const inJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
@@ -13,22 +14,29 @@ const documents = {
   'src/protocol/types.ts': protocolTypes,
   'docs/api.md': apiGuide,
   'docs/cli.md': cliGuide,
+  'docs/live.md': liveGuide,
 };
 
 for (const [name, build] of Object.entries(documents)) {
-  const file = new URL(`../${name}`, import.meta.url);
-  const fresh = await build();
-  if (!process.argv.includes('--check')) writeFileSync(file, fresh);
-  else if (standing(file) !== fresh) {
-    console.error(`${name} is not what the code says; run "npm run generate" and commit it.`);
+  const current = currentText(name);
+  const generated = await build();
+  if (!process.argv.includes('--check')) writeFileSync(urlOf(name), generated);
+  else if (current !== generated) {
+    console.error(`${name} is out of date; run "npm run generate" and commit it.`);
     process.exitCode = 1;
   }
 }
 
-function standing(file: URL): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+/** Written by hand, except for the table of close codes. */
+function liveGuide(): string {
+  return currentText('docs/live.md').replace(/^\| close code .*\n(?:\|.*\n)+/m, () => `${closeCodeTable()}\n`);
+}
+
+/** Empty if the file does not exist. */
+function currentText(name: string): string {
+  return existsSync(urlOf(name)) ? readFileSync(urlOf(name), 'utf8') : '';
+}
+
+function urlOf(name: string): URL {
+  return new URL(`../${name}`, import.meta.url);
 }

@@ -22,6 +22,7 @@ import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
 import { createApp } from './http/app.ts';
 import type { PageLimits } from './http/page/html.ts';
 import { lanAddresses } from './http/page/lan-addresses.ts';
+import { serverLimits } from './http/page/server-limits.ts';
 import { type PageSource, pageInExecutable, pageInFolder } from './http/page/source.ts';
 import { createAuthorizer } from './http/request/authorize.ts';
 import { compileBodySchemas, largestContentBody } from './http/request/json-body.ts';
@@ -237,6 +238,7 @@ async function createHttp(service: Service): Promise<Server> {
     page: {
       source: options.page,
       limits: pageLimits(config),
+      serverLimits: serverLimits(config),
       address: () => config.publicUrl ?? networkUrls(config.host, (server.address() as AddressInfo).port)[0],
     },
     largestContent: config.contentMax,

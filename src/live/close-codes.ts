@@ -1,11 +1,12 @@
-/** WebSocket close codes. Other transports send only the reason. */
+/** Chooses the WebSocket close code. Other transports send only the reason. */
+import type { CloseCode } from '../protocol/close-codes.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import type { Closed } from '../protocol/types.ts';
 
-export const tooFast = 4429;
-export const policy = 1008;
+export const tooFast = 4429 satisfies CloseCode;
+export const policy = 1008 satisfies CloseCode;
 
-const ofError: Partial<Record<ErrorCode, number>> = {
+const ofError: Partial<Record<ErrorCode, CloseCode>> = {
   PIN_REQUIRED: 4401,
   API_KEY_REQUIRED: 4401,
   INVALID_API_KEY: 4401,
@@ -19,6 +20,6 @@ const ofError: Partial<Record<ErrorCode, number>> = {
   INTERNAL: 1011,
 };
 
-export const closeCodeOf = (code: ErrorCode): number => ofError[code] ?? policy;
+export const closeCodeOf = (code: ErrorCode): CloseCode => ofError[code] ?? policy;
 
-export const closeCodeFor: Record<Closed['reason'], number> = { deleted: 4410, expired: 4410, shutdown: 1012 };
+export const closeCodeFor: Record<Closed['reason'], CloseCode> = { deleted: 4410, expired: 4410, shutdown: 1012 };

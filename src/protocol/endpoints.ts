@@ -1,4 +1,4 @@
-/** All endpoints. The router and the OpenAPI document are built from this table. */
+/** All endpoints. The router and the documentation are built from this table. */
 import type { ErrorCode } from './error-codes.ts';
 import { resumeToken } from './fields.ts';
 import { checkpointVersion, fileId, type Parameter, roomAccess, roomId } from './parameters.ts';
@@ -11,7 +11,7 @@ export interface Success {
   /** For JSON; `mediaType` is for other types. A response without a body has neither. */
   schema?: object;
   mediaType?: string;
-  /** Names in `openapi/headers.ts`. */
+  /** Names in `scripts/openapi/headers.ts`. */
   headers?: readonly string[];
   /** Replaces the example of the schema. */
   example?: unknown;
@@ -32,6 +32,7 @@ export interface Endpoint {
   path: string;
   tag: keyof typeof tags;
   summary: string;
+  /** In Markdown, with limits as `{{textSize}}`: see `LimitPhrases`. */
   description: string;
   parameters?: readonly Parameter[];
   /** A JSON body by its schema, or the two forms of an upload. */
@@ -91,8 +92,8 @@ export const endpoints = {
     tag: 'Rooms',
     summary: 'Create a room',
     description:
-      'Creates a room, optionally with a PIN and a lifetime. The body is optional. A room expires after 24 hours, or ' +
-      'after `expiresIn` seconds: 60 to 604,800 (7 days), unless the operator has configured another maximum.',
+      'Creates a room, optionally with a PIN and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
+      'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}.',
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [{ status: 201, description: 'The room was created.', schema: schemas.roomCreated }],
     errors: [...anyRequest, ...anyBody, 'STORAGE_FULL'],
@@ -127,8 +128,8 @@ export const endpoints = {
     tag: 'Text',
     summary: 'Update room content',
     description:
-      'Replaces the text of the room, with at most 1 MiB of UTF-8. The text is on disk before the server responds. Each ' +
-      'write creates the next version, which is in `ETag`.',
+      'Replaces the text of the room. The maximum size, in UTF-8, is {{textSize}}. The text is on disk before the server ' +
+      'responds. Each write creates the next version, which is in `ETag`.',
     parameters: [
       ...roomAccess,
       {
@@ -231,7 +232,7 @@ export const endpoints = {
     tag: 'Files',
     summary: 'Upload a file to a room',
     description:
-      'Uploads one file of at most 10 MiB: as a form with the part `file` (and, before it, `pin` if the PIN is not in a ' +
+      'Uploads one file of at most {{fileSize}}: as a form with the part `file` (and, before it, `pin` if the PIN is not in a ' +
       'header), or as raw bytes with `Content-Type` and a name.',
     parameters: [
       ...roomAccess,
@@ -439,9 +440,9 @@ export const endpoints = {
     path: '/docs',
     tag: 'Service',
     summary: 'Read the documentation',
-    description: 'The API documentation as a page.',
-    successes: [{ status: 200, description: 'The page.', mediaType: 'text/html', example: '<!doctype html>…' }],
-    errors: ['VALIDATION_FAILED', 'INTERNAL'],
+    description: 'The API documentation as a page, with the URL and the limits of this server.',
+    successes: pageResponses,
+    errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
     counted: false,
     sameOriginOnly: true,
   },

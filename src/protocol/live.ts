@@ -37,6 +37,7 @@ export const text = {
   type: 'object',
   additionalProperties: false,
   required: ['content', 'version', 'timestamp'],
+  description: 'the text with its version and timestamp',
   properties: { content, version, timestamp: timestamp('when this text was written') },
 } as const;
 
@@ -102,10 +103,11 @@ export const snapshot = {
       type: 'object',
       additionalProperties: false,
       required: ['roomId', 'expiresAt', 'hasPin'],
+      description: 'the room, as in the response to its GET request',
       properties: { roomId, expiresAt, hasPin },
     },
     content: text,
-    files: { type: 'array', items: fileEntry },
+    files: { type: 'array', description: 'the files, oldest first', items: fileEntry },
     devices,
     pinAttempts: { type: 'integer', minimum: 0, description: 'the number of wrong PINs for this room', examples: [0] },
     resumeToken,
@@ -157,7 +159,11 @@ export const fileRemoved = {
   additionalProperties: false,
   required: ['type', 'seq', 'fileId'],
   description: 'A file was removed.',
-  properties: { type: is('file-removed'), seq, fileId: fileEntry.properties.fileId },
+  properties: {
+    type: is('file-removed'),
+    seq,
+    fileId: { ...fileEntry.properties.fileId, description: 'the id of the removed file' },
+  },
 } as const;
 
 export const devicesChanged = {
@@ -204,6 +210,7 @@ export const problem = {
       type: 'object',
       additionalProperties: false,
       required: ['code', 'message'],
+      description: 'the error, with the same fields as an error of the REST API',
       properties: {
         code: { type: 'string', examples: ['VALIDATION_FAILED'] },
         message: { type: 'string', examples: ['"content" is required.'] },
@@ -229,7 +236,11 @@ export const closed = {
   description: 'The last message: the room has ended, or the server is restarting.',
   properties: {
     type: is('closed'),
-    reason: { type: 'string', enum: ['deleted', 'expired', 'shutdown'] },
+    reason: {
+      type: 'string',
+      enum: ['deleted', 'expired', 'shutdown'],
+      description: '`deleted` or `expired` for the room, `shutdown` for the server',
+    },
     reconnectAfter: {
       type: 'integer',
       minimum: 0,

@@ -170,6 +170,7 @@ export const fileEntry = {
   type: 'object',
   additionalProperties: false,
   required: ['fileId', 'fileUrl', 'fileName', 'fileSize', 'contentType', 'uploadedAt'],
+  description: 'a file, with its URL, name, size and type',
   properties: {
     fileId: {
       type: 'string',

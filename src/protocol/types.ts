@@ -130,6 +130,7 @@ export interface FileUploaded {
   fileSize: number;
 }
 
+/** a file, with its URL, name, size and type */
 export interface FileEntry {
   /** the id of the file, for its URL and for removal */
   fileId: string;
@@ -240,6 +241,7 @@ export interface RoomDevice {
   deviceName?: string;
 }
 
+/** the text with its version and timestamp */
 export interface RoomText {
   /** a string, the shared text */
   content: string;
@@ -254,6 +256,7 @@ export interface Snapshot {
   type: 'snapshot';
   /** a whole number that increases with every change of the room */
   seq: number;
+  /** the room, as in the response to its GET request */
   room: {
     /** the room code in canonical form */
     roomId: string;
@@ -263,6 +266,7 @@ export interface Snapshot {
     hasPin: boolean;
   };
   content: RoomText;
+  /** the files, oldest first */
   files: FileEntry[];
   /** the attached devices */
   devices: RoomDevice[];
@@ -315,7 +319,7 @@ export interface FileRemoved {
   type: 'file-removed';
   /** a whole number that increases with every change of the room */
   seq: number;
-  /** the id of the file, for its URL and for removal */
+  /** the id of the removed file */
   fileId: string;
 }
 
@@ -366,6 +370,7 @@ export interface Conflict {
 /** A message or the join was rejected. Has the format of a REST API error. */
 export interface Problem {
   type: 'error';
+  /** the error, with the same fields as an error of the REST API */
   error: {
     code: string;
     message: string;
@@ -389,6 +394,7 @@ export interface Heartbeat {
 /** The last message: the room has ended, or the server is restarting. */
 export interface Closed {
   type: 'closed';
+  /** `deleted` or `expired` for the room, `shutdown` for the server */
   reason: 'deleted' | 'expired' | 'shutdown';
   /** milliseconds to wait before reconnecting after a shutdown; different for each client */
   reconnectAfter?: number;

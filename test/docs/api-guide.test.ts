@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { snippets } from '../../scripts/api-snippets.ts';
+import { snippets } from '../../scripts/api-guide/snippets.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { errorCodes } from '../../src/protocol/error-codes.ts';
 import {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { asyncapiDocument } from '../../src/http/asyncapi.ts';
+import { asyncapiDocument } from '../../scripts/asyncapi.ts';
+import { closeCodes } from '../../src/protocol/close-codes.ts';
 import { clientMessages, serverMessages } from '../../src/protocol/live.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -22,5 +23,13 @@ describe('the AsyncAPI document', () => {
       const found = pointer.split('/').reduce((at, key) => at?.[key], document);
       assert.ok(found, pointer);
     }
+  });
+
+  it('[LIVE-15] describes the close codes, in the same words as docs/live.md', async () => {
+    const document = JSON.parse(JSON.stringify(asyncapiDocument()));
+    assert.deepEqual(Object.entries(document.channels.live['x-close-codes']), Object.entries(closeCodes));
+    const guide = await readFile(new URL('../../docs/live.md', import.meta.url), 'utf8');
+    for (const [code, meaning] of Object.entries(closeCodes))
+      assert.match(guide, new RegExp(`^\\| ${code} +\\| ${RegExp.escape(meaning)} +\\|$`, 'm'));
   });
 });

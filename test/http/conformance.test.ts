@@ -34,7 +34,11 @@ describe('an answer', () => {
     ['a status', { status: 418, headers: json }, /418 is not documented/],
     ['JSON of another type', { headers: { ...html, ...etag }, text: stored }, /is text\/html, not application\/json/],
     ['no type', { headers: etag }, /is undefined, not application\/json/],
-    ['a page of another type', { path: '/docs', headers: json, text: '{}' }, /is application\/json, not text\/html/],
+    [
+      'a page of another type',
+      { path: '/metrics', headers: json, text: '{}' },
+      /is application\/json, not text\/plain/,
+    ],
     ['a stream of another type', { path: '/api/rooms/A/events', headers: html }, /not text\/event-stream/],
     ['the type of a HEAD', { method: 'HEAD', headers: { ...html, ...etag } }, /is text\/html/],
     ['content where there is none', { status: 304, headers: etag, text: 'x' }, /has content/],

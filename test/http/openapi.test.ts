@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { follow, type MediaType, type OrRef, type Response } from '../../src/http/openapi/document.ts';
-import { openapiDocument } from '../../src/http/openapi/index.ts';
+import { follow, type MediaType, type OrRef, type Response } from '../../scripts/openapi/document.ts';
+import { openapiDocument } from '../../scripts/openapi/index.ts';
 import { statusOf } from '../../src/http/response/error-reply.ts';
 import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
+import { startTestServer } from '../support/server.ts';
 
 const committed = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
 const document: ReturnType<typeof openapiDocument> = JSON.parse(committed);
@@ -112,6 +113,21 @@ describe('the OpenAPI document', () => {
   it('[API-11] takes a file as a form and as bare bytes', () => {
     const { content } = document.paths['/api/rooms/{roomId}/upload']?.post?.requestBody ?? {};
     assert.deepEqual(Object.keys(content ?? {}), ['multipart/form-data', '*/*']);
+  });
+});
+
+describe('the served OpenAPI document', () => {
+  it('[API-11] is the committed one, with the limits of the server', async (t) => {
+    const env = { POPROOM_CONTENT_MAX: '2MiB', POPROOM_FREE_LIMIT: '0', POPROOM_REQUIRE_API_KEY: 'false' };
+    const { api } = await startTestServer(t, env);
+    const limits = { ...document['x-limits'], textBytes: 2_097_152, freeRequestsPerHour: null };
+    assert.deepEqual((await api.get('/api/openapi.json')).json, { ...document, 'x-limits': limits });
+  });
+
+  it('[API-11] names the public URL of the server, if there is one', async (t) => {
+    const { api } = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org/rooms/' });
+    const { servers } = (await api.get('/api/openapi.json')).json;
+    assert.deepEqual(servers, [{ ...document.servers[0], url: 'https://pop.example.org/rooms' }]);
   });
 });
 

@@ -58,6 +58,7 @@ describe('the executable', () => {
       assert.equal(status, 200, name);
       assert.equal(text, await readFile(join(builtPage, name), 'utf8'), name);
     }
+    assert.match((await server.api.get('/docs')).text, /<title>Poproom API<\/title>/);
   });
 
   it('[PACK-5] keeps what the commands put into a room, also over a restart', async (t) => {

@@ -71,7 +71,7 @@ describe('the package', () => {
   it('[PACK-1] has what is run and read, and nothing else', () => {
     const kinds = [/^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/poproom\.js)$/, /^dist\/[\w-]+\.js$/];
     kinds.push(/^dist\/client\/index\.js$/, /^dist\/(client|protocol)\/(text\/)?[\w-]+\.d\.ts$/);
-    kinds.push(/^dist\/web\/(index\.html|assets\/[\w.-]+\.(js|css|svg|png|webmanifest|md)(\.(br|gz))?)$/);
+    kinds.push(/^dist\/web\/((index|docs)\.html|assets\/[\w.-]+\.(js|css|svg|png|webmanifest|md)(\.(br|gz))?)$/);
     assert.deepEqual(
       contents.filter((path) => !kinds.some((kind) => kind.test(path))),
       [],
@@ -96,6 +96,8 @@ describe('the command, installed', () => {
   it('[PACK-2] serves the page and the API', async () => {
     const page = await fetch(served.url);
     assert.match(await page.text(), /<title>Poproom<\/title>/);
+    const docs = await fetch(`${served.url}/docs`);
+    assert.match(await docs.text(), /<title>Poproom API<\/title>/);
     const health = await fetch(`${served.url}/api/health`);
     assert.equal(((await health.json()) as { status: string }).status, 'healthy');
   });

@@ -1,20 +1,19 @@
 /** The files of the page, read into memory once. They are few and small, and no request determines a path. */
 import type { Encoding } from '../request/accept-encoding.ts';
 import type { LinkSettings } from '../response/links.ts';
+import { compressedFile, hashOf, type PageFile } from './compressed-file.ts';
+import { createDocs, type Docs } from './docs.ts';
 import { filledPage, type PageLimits, pageHeaders } from './html.ts';
+import type { ServerLimits } from './server-limits.ts';
 import type { PageSource } from './source.ts';
 
 export interface PageSettings {
   source: PageSource;
   limits: PageLimits;
+  /** For the documentation. */
+  serverLimits: ServerLimits;
   /** The URL by which other devices reach this server; undefined if unknown. */
   address: () => string | undefined;
-}
-
-export interface PageFile {
-  /** Changes when the file does; the same for all its encodings. */
-  hash: string;
-  bytes: Map<Encoding, Uint8Array>;
 }
 
 export interface PageFiles {
@@ -24,21 +23,31 @@ export interface PageFiles {
   htmlHeaders: Record<string, string>;
   /** By name under /assets/. */
   assets: Map<string, PageFile>;
+  /** The API documentation; undefined if it was not built. */
+  docs: Docs | undefined;
 }
-
-const { createHash } = process.getBuiltinModule('node:crypto');
 
 /** Undefined if the page was not built. */
 export async function loadPageFiles(settings: PageSettings, links: LinkSettings): Promise<PageFiles | undefined> {
   const contents = await settings.source();
-  const html = contents.get('index.html');
-  return html && { ...fillPage(Buffer.from(html).toString(), settings, links), assets: assetsIn(contents) };
+  const [html, docs] = [contents.get('index.html'), contents.get('docs.html')].map(textOf);
+  if (html === undefined) return undefined;
+  return {
+    ...(await fillPage(html, settings, links)),
+    assets: assetsIn(contents),
+    docs: docs === undefined ? undefined : createDocs(docs, settings.serverLimits),
+  };
 }
 
-function fillPage(built: string, { limits, address }: PageSettings, links: LinkSettings): Omit<PageFiles, 'assets'> {
+const textOf = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString();
+
+type FilledPage = Pick<PageFiles, 'html' | 'localHtml' | 'htmlHeaders'>;
+
+async function fillPage(built: string, settings: PageSettings, links: LinkSettings): Promise<FilledPage> {
+  const { limits, address } = settings;
   const htmlHeaders = pageHeaders(links);
-  const filled = (where: string) => compressed(Buffer.from(filledPage(built, limits, where)), htmlHeaders);
-  return { html: filled(''), localHtml: filled(address() ?? ''), htmlHeaders };
+  const filled = (where: string) => compressedFile(filledPage(built, limits, where), htmlHeaders);
+  return { html: await filled(''), localHtml: await filled(address() ?? ''), htmlHeaders };
 }
 
 const suffixes = { br: '.br', gzip: '.gz' } as const;
@@ -57,19 +66,4 @@ function fileOf(path: string, contents: ReadonlyMap<string, Uint8Array>): PageFi
     if (smaller) bytes.set(encoding as Encoding, smaller);
   }
   return { hash: hashOf(identity), bytes };
-}
-
-/** The server fills in this file, so the build cannot compress it. The hash covers its headers too. */
-function compressed(identity: Uint8Array, headers: Record<string, string>): PageFile {
-  const { brotliCompressSync, gzipSync } = process.getBuiltinModule('node:zlib');
-  const bytes = new Map<Encoding, Uint8Array>([
-    ['identity', identity],
-    ['br', brotliCompressSync(identity)],
-    ['gzip', gzipSync(identity)],
-  ]);
-  return { hash: hashOf(identity, JSON.stringify(headers)), bytes };
-}
-
-function hashOf(bytes: Uint8Array, more = ''): string {
-  return createHash('sha256').update(bytes).update(more).digest('base64url').slice(0, 22);
 }

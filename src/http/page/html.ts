@@ -1,6 +1,7 @@
 /** The page with the limits of this server, and its security headers. */
-import { html } from '../docs/html.ts';
+
 import type { LinkSettings } from '../response/links.ts';
+import { html } from './html-template.ts';
 
 /** The limits that the page shows. Times are in seconds, sizes in bytes. */
 export interface PageLimits {

@@ -1,6 +1,6 @@
 /** Reads the built page from a folder or from the executable. */
 
-/** All files by path, for example `assets/icon.svg`; empty if the page was not built. */
+/** All files by path, for example `index.html` or `assets/icon.svg`; empty if the page was not built. */
 export type PageSource = () => Promise<ReadonlyMap<string, Uint8Array>>;
 
 export const pageInFolder =
@@ -16,8 +16,8 @@ export const pageInFolder =
 
 async function readFolder(folder: URL): Promise<Map<string, Uint8Array>> {
   const { readdir, readFile } = process.getBuiltinModule('node:fs/promises');
-  const assets = await readdir(new URL('assets/', folder));
-  const paths = ['index.html', ...assets.map((name) => `assets/${name}`)];
+  const [pages, assets] = await Promise.all([readdir(folder), readdir(new URL('assets/', folder))]);
+  const paths = [...pages.filter((name) => name.endsWith('.html')), ...assets.map((name) => `assets/${name}`)];
   return new Map(await Promise.all(paths.map(async (path) => [path, await readFile(new URL(path, folder))] as const)));
 }
 

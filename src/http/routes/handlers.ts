@@ -5,7 +5,7 @@ import { listFiles, removeFile, uploadFile } from './files.ts';
 import type { Handlers, Service } from './handler.ts';
 import { clearHistory, listHistory, readHistory } from './history.ts';
 import { liveChannel, roomEvents } from './live.ts';
-import { asyncapi, docs, health, live, metrics, openapi, ready } from './operations.ts';
+import { asyncapi, health, live, metrics, openapi, ready } from './operations.ts';
 import { pageHandlers } from './page.ts';
 import { createRoom, deleteRoom, getRoom } from './room.ts';
 import { serveFile } from './serve-file.ts';
@@ -27,10 +27,9 @@ export function createHandlers(service: Service): Handlers {
     roomEvents: roomEvents(service),
     liveChannel: liveChannel(),
     health: health(service),
-    openapi: openapi(),
+    openapi: openapi(service),
     asyncapi: asyncapi(),
     serveFile: serveFile(service),
-    docs: docs(service),
     live: live(),
     ready: ready(service),
     metrics: metrics(service),

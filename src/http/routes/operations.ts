@@ -1,7 +1,6 @@
 /** Health, probes, metrics and API descriptions. */
 import { PoproomError } from '../../core/errors.ts';
 import type { HealthReport, Readiness } from '../../protocol/types.ts';
-import { ownBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import { timestamp } from '../response/timestamp.ts';
 import type { Handler, Service } from './handler.ts';
@@ -35,7 +34,13 @@ export const metrics =
     return { status: 200, headers, body: await metrics() };
   };
 
-export const openapi = (): Handler => documentHandler(document);
+/** The committed document with the URL and the limits of this server. */
+export const openapi = ({ links, page }: Service): Handler =>
+  documentHandler(async () => {
+    const { default: document } = await import('../../../openapi.json', { with: { type: 'json' } });
+    const servers = document.servers.map((server) => ({ ...server, url: links.publicUrl ?? server.url }));
+    return { ...document, servers, 'x-limits': page.serverLimits };
+  });
 
 export const asyncapi = (): Handler =>
   documentHandler(async () => (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
@@ -47,36 +52,4 @@ function documentHandler(load: () => Promise<unknown>): Handler {
     bytes ??= Buffer.from(JSON.stringify(await load()));
     return { ...json(200, {}), body: bytes };
   };
-}
-
-/** One page for each host name of the server. */
-const maxDocsPages = 8;
-
-export const docs = ({ links }: Service): Handler => {
-  const pages = new Map<string, Buffer>();
-  return async (request) => {
-    const base = ownBase(request, links);
-    const page = pages.get(base) ?? (await docsPageFor(base));
-    if (pages.size < maxDocsPages || pages.has(base)) pages.set(base, page);
-    return { status: 200, headers: docsHeaders, body: page };
-  };
-};
-
-/** The commands on the page contain the URL of this server, so that they can be copied. */
-async function docsPageFor(base: string): Promise<Buffer> {
-  const { docsPage } = await import('../docs/page.ts');
-  docsTemplate ??= docsPage(await document());
-  return Buffer.from(docsTemplate.replaceAll('http://localhost:8080', base));
-}
-
-let docsTemplate: string | undefined;
-
-const docsHeaders = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-  'Cache-Control': 'no-cache',
-};
-
-async function document() {
-  return (await import('../../../openapi.json', { with: { type: 'json' } })).default;
 }

@@ -1,9 +1,11 @@
-/** Serves the page. All its paths return the same document, which reads the location itself. */
+/** Serves the page and the API documentation. All paths of the page return the same document. */
 import { PoproomError } from '../../core/errors.ts';
-import type { PageFile, PageFiles } from '../page/files.ts';
+import type { PageFile } from '../page/compressed-file.ts';
+import type { PageFiles } from '../page/files.ts';
 import { pickEncoding } from '../request/accept-encoding.ts';
 import { header, type Request } from '../request/request.ts';
 import { isNamedBy } from '../request/versions.ts';
+import { ownBase } from '../response/links.ts';
 import type { Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
@@ -14,6 +16,7 @@ interface PageHandlers {
   roomPage: Handler;
   sharePage: Handler;
   pageAsset: Handler;
+  docs: Handler;
 }
 
 export function pageHandlers(service: PageService): PageHandlers {
@@ -21,7 +24,13 @@ export function pageHandlers(service: PageService): PageHandlers {
   const page = servePage(files, {});
   // These URLs are private.
   const unlisted = servePage(files, { 'X-Robots-Tag': 'noindex' });
-  return { home: page, roomPage: unlisted, sharePage: unlisted, pageAsset: serveAsset(files) };
+  return {
+    home: page,
+    roomPage: unlisted,
+    sharePage: unlisted,
+    pageAsset: serveAsset(files),
+    docs: serveDocs(files, service),
+  };
 }
 
 /** Reads the files at the first request, so that the start does not wait for them. Retries after a failure. */
@@ -40,8 +49,10 @@ async function read({ page, links }: PageService): Promise<PageFiles> {
   const { loadPageFiles } = await import('../page/files.ts');
   const files = await loadPageFiles(page, links);
   if (files) return files;
-  throw new PoproomError('NOT_FOUND', 'The page has not been built. Run "npm run build". See /docs for the API.');
+  throw notBuilt();
 }
+
+const notBuilt = () => new PoproomError('NOT_FOUND', 'The page has not been built. Run "npm run build".');
 
 function servePage(files: () => Promise<PageFiles>, own: Record<string, string>): Handler {
   return async (request) => {
@@ -73,6 +84,18 @@ function serveAsset(files: () => Promise<PageFiles>): Handler {
     const file = (await files()).assets.get(name);
     if (!file) throw new PoproomError('NOT_FOUND', 'This file is not part of the page.');
     return replyWith(request, file, assetHeaders(name));
+  };
+}
+
+function serveDocs(files: () => Promise<PageFiles>, { links }: PageService): Handler {
+  return async (request) => {
+    const { docs } = await files();
+    if (!docs) throw notBuilt();
+    return replyWith(request, await docs.pageFor(ownBase(request, links)), {
+      'Content-Type': types.html,
+      'Cache-Control': 'no-cache',
+      ...docs.headers,
+    });
   };
 }
 

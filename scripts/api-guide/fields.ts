@@ -1,4 +1,5 @@
-/** The parameters and body fields of an operation, for the page at /docs and for docs/api.md. */
+/** The parameters and body fields of an operation, and the fields of a live message. */
+import { table } from '../markdown.ts';
 import { follow, type OpenApiDocument, type Operation } from '../openapi/document.ts';
 
 export interface Field {
@@ -19,9 +20,21 @@ export function fieldsOf(document: OpenApiDocument, { parameters = [], requestBo
   return [...sent, ...bodyFields(document, json?.schema, 'body'), ...bodyFields(document, form?.schema, 'form')];
 }
 
-interface BodySchema {
-  required?: string[];
-  properties?: Record<string, { description?: string; examples?: unknown[] }>;
+/** Without `type`, which is the name of the message, and without examples, which the sample of the message shows. */
+export function messageFields({ required = [], properties = {} }: BodySchema): Field[] {
+  const own = Object.entries(properties).filter(([name]) => name !== 'type');
+  return own.map(([name, { description = '' }]) => ({
+    name,
+    where: required.includes(name) ? 'required' : 'optional',
+    required: false,
+    description: sentence(description),
+    example: undefined,
+  }));
+}
+
+export interface BodySchema {
+  required?: readonly string[];
+  properties?: Record<string, { type?: unknown; description?: string; examples?: readonly unknown[] }>;
 }
 
 function bodyFields(document: OpenApiDocument, schema: object | undefined, where: string): Field[] {
@@ -47,4 +60,16 @@ function shown(example: unknown): string | undefined {
 /** Descriptions in schemas are fragments, because error messages include them. */
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+export function fieldTable(head: readonly string[], fields: readonly Field[]): string {
+  const rows = fields.map(({ name, where, required, description, example }) => {
+    const isShown = example === undefined || description.includes(example);
+    return [
+      `\`${name}\``,
+      required ? `${where}, required` : where,
+      isShown ? description : `${description} Example: \`${example}\`.`,
+    ];
+  });
+  return table(head, rows);
 }

@@ -1,8 +1,9 @@
 /** Errors in the OpenAPI document: an example for each code, a response for each set of codes with one status. */
-import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
-import { type ErrorCode, errorCodes } from '../../protocol/error-codes.ts';
-import { errorBody } from '../../protocol/schemas.ts';
-import { statusOf } from '../response/error-reply.ts';
+
+import { statusOf } from '../../src/http/response/error-reply.ts';
+import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
+import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
+import { errorBody } from '../../src/protocol/schemas.ts';
 import type { Example, Ref, Response } from './document.ts';
 import { errorExamples } from './error-examples.ts';
 import { headersOf } from './headers.ts';

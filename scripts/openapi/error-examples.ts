@@ -1,6 +1,6 @@
 /** An example of each error, for the OpenAPI document and the docs page. */
-import type { ErrorCode } from '../../protocol/error-codes.ts';
-import { largestFile } from '../../protocol/largest-file.ts';
+import type { ErrorCode } from '../../src/protocol/error-codes.ts';
+import { largestFile } from '../../src/protocol/largest-file.ts';
 
 interface ErrorExample {
   message: string;

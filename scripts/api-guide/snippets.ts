@@ -2,15 +2,15 @@
  * The requests that docs/api.md shows, for each endpoint as curl, SDK and command line. They use the example values of
  * the OpenAPI document; test/docs/api-guide.test.ts reads them from the page and runs every one of them.
  */
-import type { EndpointName } from '../src/protocol/endpoints.ts';
+import type { EndpointName } from '../../src/protocol/endpoints.ts';
 
 export interface Snippets {
   curl?: string;
-  /** Goes on after `sdkStart`. */
+  /** Continues `sdkStart`. */
   sdk?: string;
-  /** Goes on after `cliStart`. */
+  /** Continues `cliStart`. */
   cli?: string;
-  /** A remark where one of them is missing, or does more than the endpoint. */
+  /** Why one of them is missing, or does more than the endpoint. */
   note?: string;
 }
 
@@ -28,7 +28,7 @@ export const cliStart = `
 export POPROOM_URL=http://localhost:8080
 `;
 
-/** A room that has a PIN, whatever is asked of it. */
+/** A request to a room with a PIN. */
 export const withPin: Snippets = {
   curl: `
 curl http://localhost:8080/api/rooms/7KQ2MX/content -H 'X-Room-Pin: 0427'
@@ -68,7 +68,7 @@ console.log(expiresAt, hasPin, deviceCount);
     cli: `
 poproom info 7KQ2MX
 `,
-    note: 'The command tells of the text and the files too, and makes three requests for it.',
+    note: 'The command also shows the text and the files, and makes three requests.',
   },
   deleteRoom: {
     curl: `
@@ -101,7 +101,7 @@ console.log(version, next.version);
     cli: `
 poproom put 7KQ2MX "Hello"
 
-# Only if the text still has version 1, as "poproom get --json" tells it:
+# Only if the text still has version 1 (see "poproom get --json"):
 poproom put 7KQ2MX --base-version 1 "Hello again"
 `,
   },
@@ -138,8 +138,8 @@ console.log(version);
 poproom put 7KQ2MX --append "one more line"
 `,
     note:
-      'The command line can append, and has no other edits. A program that stays in the room edits through ' +
-      '[`room.text()`](sdk.md#edit-together).',
+      'The command line can only append. A program that stays in the room uses ' +
+      '[`room.text()`](sdk.md#edit-together) instead.',
   },
   listHistory: {
     curl: `
@@ -167,7 +167,7 @@ poproom history 7KQ2MX 7
 # Make it the current text again:
 poproom restore 7KQ2MX 7
 `,
-    note: 'Restoring takes two requests: this one, and a write of the text.',
+    note: 'Restoring makes two requests: this one, and a write of the text.',
   },
   clearHistory: {
     curl: `
@@ -180,14 +180,14 @@ console.log(message);
     cli: `
 poproom history 7KQ2MX --delete --yes
 `,
-    note: 'A room that keeps no history from the start is made with `"history": false`, or `poproom new --no-history`.',
+    note: 'To keep no history at all, create the room with `"history": false` or `poproom new --no-history`.',
   },
   uploadFile: {
     curl: `
 # As a form:
 curl -F file=@photo.jpg http://localhost:8080/api/rooms/7KQ2MX/upload
 
-# As bare bytes:
+# As raw bytes:
 curl --data-binary @café.txt http://localhost:8080/api/rooms/7KQ2MX/upload \\
   -H 'Content-Type: text/plain' -H 'X-File-Name: caf%C3%A9.txt'
 `,
@@ -241,7 +241,7 @@ poproom fetch 7KQ2MX photo.jpg
     curl: `
 curl -N http://localhost:8080/api/rooms/7KQ2MX/events
 `,
-    note: 'What it says: [live.md](live.md). SDK and command line follow a room by WebSocket, as below.',
+    note: 'The SDK and the command line use a WebSocket instead: see the next endpoint.',
   },
   liveChannel: {
     sdk: `
@@ -254,8 +254,8 @@ for await (const event of room.live()) {
 poproom watch 7KQ2MX
 `,
     note:
-      'All messages, by hand and in a browser without the SDK: [live.md](live.md). The curl of most systems speaks no ' +
-      'WebSocket.',
+      '[The live channel](live.md) explains how to use the WebSocket without the SDK. Most versions of curl do not ' +
+      'support WebSocket.',
   },
   health: {
     curl: `
@@ -265,7 +265,7 @@ curl http://localhost:8080/api/health
 const { status, uptime } = await client.health();
 console.log(status, uptime);
 `,
-    note: 'A server that is `degraded` is an error to the SDK. The command line has nothing for it.',
+    note: 'The SDK throws an error if the server is `degraded`. There is no command for this request.',
   },
   openapi: {
     curl: `

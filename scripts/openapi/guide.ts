@@ -1,4 +1,7 @@
-/** The introduction in Markdown: `description` of the OpenAPI document and first chapters of the docs page. */
+/**
+ * The introduction in Markdown: `description` of the OpenAPI document and first chapters of the API guide. Limits are
+ * written as `{{textSize}}`: see `LimitPhrases`.
+ */
 export const guide = `
 Poproom shares one text and some files between devices through short-lived rooms. There are no accounts: create a room, \
 enter its code on the other device, and both have the same text and files. When the room expires, everything in it is \
@@ -30,9 +33,9 @@ curl http://localhost:8080/api/rooms/7KQ2MX/content
 
 - A code has six or more digits and capital letters, without \`I\`, \`L\`, \`O\` and \`U\`. Input is lenient: case, \
 spaces and dashes are ignored, \`O\` is read as \`0\`, and \`I\` and \`L\` as \`1\`. Responses contain the canonical form.
-- A room expires after 24 hours, or after \`expiresIn\` seconds. It then returns \`410 ROOM_EXPIRED\` for a day, and \
+- A room expires after {{roomLifetime}}, or after \`expiresIn\` seconds. It then returns \`410 ROOM_EXPIRED\` for a day, and \
 \`404 ROOM_NOT_FOUND\` after that. A deleted room returns \`404\` immediately.
-- A room holds one text of at most 1 MiB, and at most 100 files of 10 MiB each, 100 MiB in total.
+- A room holds one text of at most {{textSize}}, and up to {{roomFiles}} of {{fileSize}} each, {{roomFileSize}} in total.
 - Send \`X-Device-Id\` with an id of your choice to count as a device in \`deviceCount\` for 60 seconds.
 
 ## PIN
@@ -46,15 +49,15 @@ body, or a form field \`pin\` before the file. A room without a PIN ignores it.
 to an hour: \`429 PIN_LOCKED\` with \`Retry-After\`.
 - After 50 wrong PINs from all clients within an hour, or 100 over the lifetime of the room, clients that never sent \
 the correct PIN are locked out. A client whose network has not sent a wrong PIN still has one try.
-- After 20 unknown codes or wrong PINs within an hour, across all rooms, room lookups return \`429 RATE_LIMITED\` for \
-the rest of that hour.
+- An unknown code or a wrong PIN is a failed lookup. You may have {{misses}}, across all rooms. After that, room \
+lookups return \`429 RATE_LIMITED\` for the rest of the hour.
 
 The URL of a file needs no PIN: anyone who knows \`fileUrl\` can read the file until its room ends.
 
 ## API keys
 
-A key is optional. Without one, requests are on the free tier and count against your IP address. The operator creates \
-keys with \`poproom keys create\`, and can require one for every request.
+{{keyRule}} Without a key, requests are on the free tier and count against your IP address. The operator creates keys \
+with \`poproom keys create\`.
 
 \`\`\`sh
 curl http://localhost:8080/api/rooms/7KQ2MX -H 'Authorization: Bearer pop_…'
@@ -65,8 +68,7 @@ The header \`X-API-Key\` works too. An unknown or revoked key returns \`401 INVA
 
 ## Rate limits
 
-The free tier allows 100 requests per hour and the pro tier 1,000, unless the operator has configured other limits. \
-The hour starts with your first request. Every request under \`/api\` counts; file downloads, pages and probes do not. \
+The free tier allows {{freeRequests}}, and the pro tier {{proRequests}}. The hour starts with your first request. Every request under \`/api\` counts; file downloads, pages and probes do not. \
 Every response contains your current limit:
 
 \`\`\`http

@@ -1,4 +1,5 @@
 /** The part of OpenAPI 3.1 that our document uses. */
+import type { ServerLimits } from '../../src/http/page/server-limits.ts';
 
 export interface OpenApiDocument {
   openapi: string;
@@ -9,6 +10,8 @@ export interface OpenApiDocument {
   /** By path, then by lowercase method. */
   paths: Record<string, Record<string, Operation>>;
   components: Components;
+  /** The server replaces these defaults with its own limits. */
+  'x-limits': ServerLimits;
 }
 
 export interface Components {

@@ -1,7 +1,8 @@
 /** The AsyncAPI document of the live channel, built from its messages. */
-import packageJson from '../../package.json' with { type: 'json' };
-import { clientMessages, serverMessages } from '../protocol/live.ts';
-import { errorBody } from '../protocol/schemas.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { closeCodes } from '../src/protocol/close-codes.ts';
+import { clientMessages, serverMessages } from '../src/protocol/live.ts';
+import { errorBody } from '../src/protocol/schemas.ts';
 
 export function asyncapiDocument(): object {
   return {
@@ -49,17 +50,6 @@ export function asyncapiDocument(): object {
 
 /** A reader of events sends nothing, so it never receives responses. */
 const { written: _written, conflict: _conflict, error: _error, ...readerMessages } = serverMessages;
-
-const closeCodes = {
-  4401: 'PIN required',
-  4403: 'wrong PIN',
-  4404: 'room not found',
-  4410: 'room expired or deleted',
-  4429: 'too many messages, too many connections, or the client reads too slowly',
-  1008: 'no join in time, or the first message is not a join',
-  1009: 'message too large',
-  1012: 'server is restarting',
-};
 
 type Side = 'client' | 'server';
 type Schemas = Record<string, { description: string }>;

@@ -1,15 +1,24 @@
 /** The OpenAPI document, built from the table of endpoints, the schemas and the error codes. */
-import packageJson from '../../../package.json' with { type: 'json' };
-import { type Endpoint, endpoints, type Success, tags } from '../../protocol/endpoints.ts';
-import { type Parameter, sharedParameters } from '../../protocol/parameters.ts';
-import { uploadForm } from '../../protocol/schemas.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { fillPhrases } from '../../src/http/page/server-limits.ts';
+import { type Endpoint, endpoints, type Success, tags } from '../../src/protocol/endpoints.ts';
+import { type Parameter, sharedParameters } from '../../src/protocol/parameters.ts';
+import { uploadForm } from '../../src/protocol/schemas.ts';
+import { defaultLimits, defaultPhrases } from '../default-limits.ts';
 import type * as document from './document.ts';
 import { errorExampleComponents, errorResponseComponents, errorResponses } from './errors.ts';
 import { guide } from './guide.ts';
 import { headers, headersOf } from './headers.ts';
 import { exampleOf, refer, schemaComponents } from './schemas.ts';
 
+/** With the default limits. */
 export function openapiDocument(): document.OpenApiDocument {
+  const inJson = (phrase: string) => JSON.stringify(phrase).slice(1, -1);
+  return JSON.parse(fillPhrases(JSON.stringify(openapiTemplate()), defaultPhrases, inJson));
+}
+
+/** With limits as `{{textSize}}`. */
+export function openapiTemplate(): document.OpenApiDocument {
   return {
     openapi: '3.1.0',
     info: {
@@ -31,6 +40,7 @@ export function openapiDocument(): document.OpenApiDocument {
       headers,
       securitySchemes,
     },
+    'x-limits': defaultLimits,
   };
 }
 

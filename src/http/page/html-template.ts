@@ -18,6 +18,6 @@ function toHtml(part: Part): string {
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-function escapeMarkup(text: string): string {
+export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] as string);
 }

@@ -1,5 +1,5 @@
 /** The schemas of the protocol as OpenAPI components, and examples built from them. */
-import * as schemas from '../../protocol/schemas.ts';
+import * as schemas from '../../src/protocol/schemas.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 

@@ -1,0 +1,21 @@
+/** The limits of a server without settings, for the documents in the repository. */
+import { readConfig } from '../src/config.ts';
+import { type LimitPhrases, limitPhrases, type PhraseName, serverLimits } from '../src/http/page/server-limits.ts';
+
+export const defaultLimits = serverLimits(readConfig({}));
+
+/** The same on every server. */
+const fixed: readonly PhraseName[] = ['fileSize', 'roomFiles', 'roomFileSize'];
+
+export const defaultPhrases: LimitPhrases = {
+  ...byDefault(limitPhrases(defaultLimits)),
+  keyRule: 'An API key is optional, unless the operator of the server requires one.',
+  limitsNote: 'The operator of a server can change the defaults. The page /docs of a server shows its own limits.',
+};
+
+function byDefault(phrases: LimitPhrases): LimitPhrases {
+  const marked = Object.entries(phrases).map(([name, phrase]) => {
+    return [name, fixed.includes(name as PhraseName) ? phrase : `${phrase} by default`];
+  });
+  return Object.fromEntries(marked);
+}
