@@ -63,7 +63,7 @@ export function createFiles(parts: CoreDeps) {
      */
     async prepareUpload(caller: Caller, size: number | undefined, mostBytes = largestFile): Promise<PreparedUpload> {
       const room = await admit(parts, caller);
-      if (size !== undefined && size > largestFile) throw fileTooLarge();
+      if (isUploadTooLarge(size ?? 0)) throw fileTooLarge();
       const full = room.fileCount >= filesPerRoom.files || room.fileBytes + (size ?? 0) > filesPerRoom.bytes;
       if (full) throw roomFull();
       await blobs.checkSpace(size ?? largestFile);
@@ -137,6 +137,11 @@ export function createFiles(parts: CoreDeps) {
 function cleanType(declared: string): string {
   const bare = declared.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/.test(bare) ? bare : 'application/octet-stream';
+}
+
+/** The only limit of a file's own size. A form may be larger than its file by `overhead`. */
+export function isUploadTooLarge(bytes: number, overhead = 0): boolean {
+  return bytes > largestFile + overhead;
 }
 
 export function fileTooLarge(): PoproomError {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { abortSignalOf } from '../../src/http/request/aborted.ts';
 import { receiveForm } from '../../src/http/request/form.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
@@ -62,7 +63,7 @@ describe('a form', () => {
     it(`[RUN-7] [UP-6] is given up at its ${event}, though what reads forms is still being loaded`, async () => {
       const raw = new IncomingMessage(new Socket());
       raw.headers['content-type'] = formType;
-      const received = receiveForm(raw, 1024, () => assert.fail('there was no file'));
+      const received = receiveForm(raw, abortSignalOf(raw), () => assert.fail('there was no file'));
       raw.emit(event);
       await assert.rejects(received, { code: 'VALIDATION_FAILED', message });
     });

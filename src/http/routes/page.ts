@@ -1,4 +1,5 @@
 /** Serves the page. All its paths return the same document, which reads the location itself. */
+import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { PageFile, PageFiles } from '../page/files.ts';
 import { pickEncoding } from '../request/accept-encoding.ts';
@@ -17,23 +18,12 @@ interface PageHandlers {
 }
 
 export function pageHandlers(service: PageService): PageHandlers {
-  const files = readOnce(service);
+  // Read at the first request, so that the start does not wait for them.
+  const files = loadOnce(() => read(service));
   const page = servePage(files, {});
   // These URLs are private.
   const unlisted = servePage(files, { 'X-Robots-Tag': 'noindex' });
   return { home: page, roomPage: unlisted, sharePage: unlisted, pageAsset: serveAsset(files) };
-}
-
-/** Reads the files at the first request, so that the start does not wait for them. Retries after a failure. */
-function readOnce(service: PageService): () => Promise<PageFiles> {
-  let reading: Promise<PageFiles> | undefined;
-  return () => {
-    reading ??= read(service).catch((error) => {
-      reading = undefined;
-      throw error;
-    });
-    return reading;
-  };
 }
 
 async function read({ page, links }: PageService): Promise<PageFiles> {

@@ -1,4 +1,5 @@
 /** State of the service: for monitoring (health), supervisors (live) and load balancers (ready). */
+import { singleFlight } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { BlobStore, Clock, Store } from '../../core/ports.ts';
 
@@ -23,7 +24,8 @@ export function createProbes(parts: ProbeParts) {
   const { store, blobs, maxStoredBytes, clock, monotonic, largestContent, lastSweptAt, sweepEveryMs, isStopping } =
     parts;
   const startedAt = monotonic();
-  const stores = { store: shared(() => store.ping()), files: shared(() => blobs.ping()) };
+  // Concurrent probes share one check, so that they do not slow down a remote store.
+  const stores = { store: singleFlight(() => store.ping()), files: singleFlight(() => blobs.ping()) };
 
   /** Without space for files the server is still ready for texts, so this does not affect readiness. */
   async function uploads(): Promise<string | undefined> {
@@ -38,7 +40,7 @@ export function createProbes(parts: ProbeParts) {
     return stored + reserved >= maxStoredBytes ? 'full' : undefined;
   }
 
-  const sharedUploads = shared(uploads);
+  const sharedUploads = singleFlight(uploads);
 
   return {
     async health() {
@@ -64,17 +66,6 @@ const isOk = (verdict: string) => verdict === 'ok';
 
 /** Resolves with a problem or undefined. A rejection is reported as `failing`, without details. */
 type Check = () => Promise<unknown>;
-
-/** Concurrent callers share one check, so that many probes do not slow down a remote store. */
-function shared(check: Check): Check {
-  let pending: Promise<unknown> | undefined;
-  return () => {
-    pending ??= check().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  };
-}
 
 /** A store that takes longer is reported as not responding. */
 const timeoutMs = 2000;
