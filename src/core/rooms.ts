@@ -6,8 +6,9 @@ import { shortestLifetimeSeconds } from './limits.ts';
 import { macPin, parsePin } from './pin.ts';
 import type { Checkpoint, CheckpointInfo, ClientId, Content, MaybePromise, MissingReason, Room } from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
+import type { EditRequest, WrittenText } from './text/edit-decision.ts';
 import { checkContent } from './text/edit-rules.ts';
-import { createTexts, type EditRequest, type WrittenText } from './text/texts.ts';
+import { createTexts } from './text/texts.ts';
 import { endRoom } from './trash.ts';
 
 export interface RoomRules {

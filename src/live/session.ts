@@ -3,7 +3,7 @@ import { PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Channel, ClientId, TextEntry } from '../core/ports.ts';
 import type { Rooms } from '../core/rooms.ts';
-import type { WrittenText } from '../core/text/texts.ts';
+import type { WrittenText } from '../core/text/edit-decision.ts';
 import type { ClientMessage, Closed, EditText, ServerMessage, WriteText } from '../protocol/types.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
