@@ -65,7 +65,7 @@ export interface AccessAttempt {
 }
 
 export type Admission = { outcome: 'admitted'; room: Room } | Refusal;
-export type Reading = { outcome: 'admitted'; content: Content } | Refusal;
+type Reading = { outcome: 'admitted'; content: Content } | Refusal;
 
 export type Refusal =
   | { outcome: 'unknown' }
@@ -334,7 +334,7 @@ export interface StorageRequest {
   most: number;
 }
 
-export interface TextCharge {
+interface TextCharge {
   code: RoomCode;
   owner: Owner;
   bytes: number;
@@ -349,7 +349,7 @@ export interface ReachedLimit {
   freesAt: number | undefined;
 }
 
-export type StorageGrant =
+type StorageGrant =
   /** `bytes` is at least `least`; `limit` is set if it is less than `most`. */
   { outcome: 'granted'; bytes: number; limit: ReachedLimit | undefined } | { outcome: 'refused'; limit: ReachedLimit };
 

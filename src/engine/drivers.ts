@@ -8,17 +8,17 @@ import type { RedisTarget } from '../redis/redis-url.ts';
 import { openSqliteStore, type SqliteOptions } from '../store/sqlite/index.ts';
 import type { FilesPlace, StorePlace } from './location.ts';
 
-export interface OpenedStore {
+interface OpenedStore {
   store: Store;
   /** Opens the events of this store. */
   openBus(): Promise<OpenedBus>;
 }
 
-export interface OpenedBus extends EventBus {
+interface OpenedBus extends EventBus {
   close(): void;
 }
 
-export type StoreOptions = Omit<SqliteOptions, 'folder'>;
+type StoreOptions = Omit<SqliteOptions, 'folder'>;
 
 export async function openStore(place: StorePlace, options: StoreOptions): Promise<OpenedStore> {
   return 'folder' in place ? openEmbedded(place.folder, options) : openDistributed(place.redis, options.rules);
@@ -44,7 +44,7 @@ export async function connect(target: RedisTarget): Promise<Redis> {
   return connectRedis(target);
 }
 
-export type BlobOptions = Omit<S3Options, 'bucket' | 'prefix'>;
+type BlobOptions = Omit<S3Options, 'bucket' | 'prefix'>;
 
 export async function openBlobs(place: FilesPlace, options: BlobOptions): Promise<BlobStore> {
   if ('folder' in place) return openDiskBlobs({ folder: place.folder, minFree: options.minFree });

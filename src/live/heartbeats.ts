@@ -5,14 +5,12 @@ import type { RoomCode } from '../core/room-code.ts';
 import type { RoomFeed } from './room-feed.ts';
 import type { Session } from './session.ts';
 
-export interface HeartbeatParts {
+interface HeartbeatParts {
   parts: Pick<CoreDeps, 'rooms' | 'clock'>;
   feeds: ReadonlyMap<RoomCode, RoomFeed>;
   heartbeatMs: number;
   log: Log;
 }
-
-export type Heartbeats = ReturnType<typeof startHeartbeats>;
 
 const ticksPerHeartbeat = 25;
 

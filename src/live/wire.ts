@@ -13,7 +13,7 @@ export interface Outgoing {
 }
 
 /** The text of a room as JSON. Messages share these bytes to save memory. */
-export interface LongText {
+interface LongText {
   json: Uint8Array;
   /** Its position in the message, as an index of `text`. */
   at: number;

@@ -31,7 +31,7 @@ export interface TextRules {
   largestContent: number;
 }
 
-export interface Replacement extends Author {
+interface Replacement extends Author {
   content: string;
   ifVersions?: readonly number[] | undefined;
 }

@@ -7,7 +7,7 @@ import type { GuessGuard } from './guess-guard.ts';
 import type { RoomAccess } from './room-cache.ts';
 import type { RoomReader } from './room-reader.ts';
 
-export interface AdmissionParts {
+interface AdmissionParts {
   rooms: RoomReader;
   rules: GuardRules;
   guard: GuessGuard;

@@ -8,10 +8,7 @@ import { createPinRules, type LifeCount, type Lock, type RoomGuard } from './pin
 
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
 
-export type PinTrial =
-  | { outcome: 'right' }
-  | { outcome: 'wrong'; triesLeft: number; lockedUntil: number | undefined }
-  | Lock;
+type PinTrial = { outcome: 'right' } | { outcome: 'wrong'; triesLeft: number; lockedUntil: number | undefined } | Lock;
 
 /** Limits the memory for guards, because anyone can create rooms with a PIN. */
 const maxGuards = 500_000;

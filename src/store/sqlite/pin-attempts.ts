@@ -2,7 +2,7 @@
 import type { ClientId, GuardRules } from '../../core/ports.ts';
 import { networkOf } from '../counters/network.ts';
 
-export interface Tries {
+interface Tries {
   wrong: number;
   lockedUntil: number;
   forgetAt: number;
@@ -33,8 +33,6 @@ export interface LifeCount {
 }
 
 export type Lock = { outcome: 'locked'; until: number; isForLife?: true };
-
-export type PinRules = ReturnType<typeof createPinRules>;
 
 export function createPinRules(rules: GuardRules) {
   const lockMs = ({ wrong }: Tries) =>

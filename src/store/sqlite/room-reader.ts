@@ -10,7 +10,7 @@ import { prepareOnce } from './statements.ts';
 import { contentOf, type RoomToRead, roomToReadOf, type TextRow, textQuery } from './text-query.ts';
 import type { Writer } from './writer.ts';
 
-export interface RoomReaderParts {
+interface RoomReaderParts {
   db: DatabaseSync;
   snapshot: ReadSnapshot;
   writer: Writer;
@@ -19,7 +19,7 @@ export interface RoomReaderParts {
 
 export type RoomReader = ReturnType<typeof createRoomReader>;
 
-export type CachedWithText = CachedRoom & { content: Content };
+type CachedWithText = CachedRoom & { content: Content };
 
 export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderParts) {
   const sql = prepareOnce(db);
