@@ -1,8 +1,9 @@
 /**
  * The interfaces of external systems: stores, files, events, time.
  *
- * Every method is one atomic step of its driver (one SQLite transaction, one Redis script), so core needs no locks
- * and no read-modify-write. Times are milliseconds since the epoch and always come from the caller's clock.
+ * Every method is one atomic step of its driver (one SQLite transaction, one Redis script), so core needs no locks.
+ * Where core reads before it writes, as for text edits, the store rejects the write if the text has changed since.
+ * Times are milliseconds since the epoch and always come from the caller's clock.
  */
 import type { Readable } from 'node:stream';
 import type { RoomCode } from '../protocol/room-code.ts';

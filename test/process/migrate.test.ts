@@ -205,7 +205,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.match(again.stderr, new RegExp(`^ {2}room ${changed}: its text differs$`, 'm'));
     assert.match(again.stderr, new RegExp(`^ {2}room ${namesake}: another room has this code at the target$`, 'm'));
     assert.match(again.stderr, /^ {2}the key "laptop" \(.*\) differs at the target, or one of the two is revoked$/m);
-    assert.match(again.stdout, /^Moved 1 rooms, .*$\n^Compared 43 rooms, .*: 3 differences\.$/m);
+    assert.match(again.stdout, /^Moved 1 room, .*$\n^Compared 43 rooms, .*: 3 differences\.$/m);
     const after = await startProcess(t, fresh, env);
     assert.equal((await after.api.get(`/api/rooms/${changed}/content`)).json.content, 'mine');
     assert.equal((await after.api.get(`/api/rooms/${namesake}/content`)).json.content, 'another');
@@ -227,7 +227,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     await writeFile(damaged.replace(folder, fresh), Buffer.alloc((await stat(damaged)).size, '?'));
     const second = await migrate(args);
     assert.equal(second.code, 1);
-    assert.match(second.stdout, /^Moved 0 rooms, 1 files/m);
+    assert.match(second.stdout, /^Moved 0 rooms, 1 file /m);
     assert.match(second.stderr, /^ {2}room \w+: the file ".*" differs at the target$/m);
   });
 
@@ -271,7 +271,7 @@ function makeAnother(folder: string, code: string): void {
   db.close();
 }
 
-const movedFiles = (stdout: string) => Number(/^Moved \d+ rooms, (\d+) files/m.exec(stdout)?.[1]);
+const movedFiles = (stdout: string) => Number(/^Moved \d+ rooms?, (\d+) files?/m.exec(stdout)?.[1]);
 
 async function showsNoSecret({ stdout, stderr }: { stdout: string; stderr: string }, folder: string): Promise<void> {
   const secret = await readFile(join(folder, 'secret'), 'utf8');
