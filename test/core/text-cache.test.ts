@@ -73,7 +73,7 @@ describe('the cache of texts', () => {
     assert.equal(cache.cost, 0);
   });
 
-  it('keeps a text that edits on their way to the store build on', () => {
+  it('keeps a text with unconfirmed edits', () => {
     const cache = new TextCache();
     const text = textOf(MiB);
     text.onAppend(new Promise(() => undefined));

@@ -19,7 +19,7 @@ const rounds = isLongForm ? 300 : 20;
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a server that is killed', () => {
-  it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] takes nothing along that it answered', {
+  it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] loses nothing that it acknowledged', {
     timeout: 3600_000,
   }, async (t) => {
     const chance = seededChance(t);

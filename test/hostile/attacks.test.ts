@@ -30,7 +30,7 @@ describe('an attack on memory or time', patience, () => {
     'unfinished messages',
     'large writes',
   ]) {
-    it(`[SAFE-1] by ${name} leaves the server standing, others served, and nothing behind`, async (t) => {
+    it(`[SAFE-1] by ${name} does not stop the server or affect others, and leaves nothing behind`, async (t) => {
       await withstand(t, name);
     });
   }

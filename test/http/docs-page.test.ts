@@ -15,7 +15,7 @@ const text = page
   .replaceAll('&#39;', "'");
 
 describe('the page of the API', () => {
-  it('[API-11] holds every endpoint, with its path and an anchor', () => {
+  it('[API-11] contains every endpoint, with its path and an anchor', () => {
     for (const [name, { method, path, summary }] of Object.entries(endpoints)) {
       assert.ok(page.includes(`<article id="${name}">`), name);
       assert.ok(text.includes(`${method} ${path.replace(/:(\w+)/g, '{$1}')}`), path);
@@ -30,13 +30,13 @@ describe('the page of the API', () => {
     }
   });
 
-  it('[API-11] begins with three commands, and goes on with PIN, keys, limits and errors', () => {
+  it('[API-11] starts with three commands, and continues with PIN, keys, limits and errors', () => {
     const titles = [...page.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title);
     assert.equal(titles[0], 'Quick start');
     for (const title of ['PIN', 'API keys', 'Rate limits', 'Errors']) assert.ok(titles.includes(title), title);
   });
 
-  it('[API-11] shows commands that can be pasted as they are', () => {
+  it('[API-11] shows commands that can be copied as they are', () => {
     assert.ok(
       text.includes(
         `curl -X POST http://localhost:8080/api/rooms/7KQ2MX/content \\
@@ -61,7 +61,7 @@ describe('the page of the API', () => {
     for (const [, id] of page.matchAll(/href="#([^"]*)"/g)) assert.ok(ids.includes(id), `#${id}`);
   });
 
-  it('[API-11] escapes whatever the document says', () => {
+  it('[API-11] escapes everything in the document', () => {
     const hostile = `<script>alert("1")</script>'&`;
     const document = openapiDocument();
     document.info.title = hostile;

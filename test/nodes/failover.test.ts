@@ -19,7 +19,7 @@ const failsOverWithinMs = 60_000;
 const toldWithinMs = 5_000;
 
 describe('a failover by Sentinel', { timeout: 150_000 }, () => {
-  it('[NODE-16] leaves what was replicated, needs no restart, and devices hear what is written after it', async (t) => {
+  it('[NODE-16] keeps what was replicated, needs no restart, and devices receive later writes', async (t) => {
     const { redis, nodes } = await startAll(t);
     const [one, two] = nodes;
     const [room, untouched] = [await one.api.room(), await two.api.room({ pin: '0427' })];

@@ -43,7 +43,7 @@ async function start(t: TestContext, data: string, settings: Record<string, stri
 }
 
 describe('the executable', () => {
-  it('[PACK-5] is one file, and says its version', async () => {
+  it('[PACK-5] is one file, and prints its version', async () => {
     assert.deepEqual(await readdir(folder), ['licenses.md', 'poproom']);
     const { stdout, stderr } = await run(['--version'], nowhere, executable());
     assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
@@ -60,7 +60,7 @@ describe('the executable', () => {
     }
   });
 
-  it('[PACK-5] keeps what the commands put into a room, also over a restart', async (t) => {
+  it('[PACK-5] keeps what the commands store in a room, including across a restart', async (t) => {
     const data = await dataFolder(t);
     const first = await start(t, data);
     const code = await first.poproom('new');
@@ -90,7 +90,7 @@ describe('the executable', () => {
     await server.end('SIGTERM');
   });
 
-  it('[PACK-6] comes with the licences of all that is in it', async () => {
+  it('[PACK-6] includes the licences of everything in it', async () => {
     const licenses = await readFile(join(folder, 'licenses.md'), 'utf8');
     const { dependencies } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     for (const library of [...Object.keys(dependencies), 'preact'])
