@@ -2,8 +2,8 @@
 import type { JoinRequest } from '../core/live-gateway.ts';
 import type { TextEntry } from '../core/ports.ts';
 import type { Texts } from '../core/text/texts.ts';
+import { toTimestamp } from '../core/timestamp.ts';
 import type { RoomFeed } from './room-feed.ts';
-import { iso } from './room-view.ts';
 
 /** The edits since the client's version; undefined if the log does not lead from there to the view. */
 export async function missedEdits(
@@ -13,13 +13,13 @@ export async function missedEdits(
 ): Promise<readonly TextEntry[] | undefined> {
   if (version === undefined) return undefined;
   const { text } = feed.view;
-  const isCurrent = version === text.version && (timestamp === undefined || timestamp === iso(text.writtenAt));
+  const isCurrent = version === text.version && (timestamp === undefined || timestamp === toTimestamp(text.writtenAt));
   if (isCurrent) return [];
   if (version === 0) return texts.since(feed.code, 0);
   // Starts one version earlier, whose entry shows whether the client has the same text: a server that lost its newest
   // changes assigns their versions again.
   const [own, ...missed] = (await texts.since(feed.code, version - 1)) ?? [];
-  return own && (timestamp === undefined || timestamp === iso(own.writtenAt)) ? missed : undefined;
+  return own && (timestamp === undefined || timestamp === toTimestamp(own.writtenAt)) ? missed : undefined;
 }
 
 /** Extends or cuts the missed entries to the current view, which may have changed while the log was read. */

@@ -2,6 +2,7 @@
 import { readConfig } from '../../config.ts';
 import type { RoomDirectory, RoomSummary } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
 import { openRoomDirectory } from '../../engine/open.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
@@ -139,12 +140,11 @@ function shown(input: Input, code: RoomCode): string {
 }
 
 const bytesOf = ({ fileBytes, textBytes }: RoomSummary) => fileBytes + textBytes;
-const iso = (moment: number) => new Date(moment).toISOString();
 
 const entryOf = (input: Input) => (room: ListedRoom) => ({
   roomId: shown(input, room.code),
-  createdAt: iso(room.createdAt),
-  expiresAt: iso(room.expiresAt),
+  createdAt: toTimestamp(room.createdAt),
+  expiresAt: toTimestamp(room.expiresAt),
   hasPin: room.hasPin,
   fileCount: room.fileCount,
   fileBytes: room.fileBytes,
@@ -169,8 +169,8 @@ const rowOf = (input: Input) => (room: ListedRoom) => [
 function detailsOf(input: Input, room: ListedRoom): string {
   return table([
     ['Room', shown(input, room.code)],
-    ['Created', `${iso(room.createdAt)} (${age(room)} ago)`],
-    ['Expires', `${iso(room.expiresAt)} (in ${rest(room)})`],
+    ['Created', `${toTimestamp(room.createdAt)} (${age(room)} ago)`],
+    ['Expires', `${toTimestamp(room.expiresAt)} (in ${rest(room)})`],
     ['PIN', room.hasPin ? 'yes' : 'no'],
     ['Files', `${room.fileCount} (${formatBytes(room.fileBytes)})`],
     ['Text', `${formatBytes(room.textBytes)} with its history`],

@@ -72,7 +72,7 @@ export function createTexts(
       charges?.lowerIfShorter(code, text);
       return written;
     }
-    throw new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
+    throw changingTooFast();
   }
 
   /** Undefined if another text is current and the edit must be decided again. */
@@ -178,7 +178,7 @@ export function createTexts(
         if (outcome === 'cleared') return;
         if (outcome !== 'stale') throw roomMissing(outcome);
       }
-      throw new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
+      throw changingTooFast();
     },
 
     /** For a room that has ended. */
@@ -194,6 +194,10 @@ export function createTexts(
       return text.since(version);
     },
   };
+}
+
+function changingTooFast(): PoproomError {
+  return new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
 }
 
 /** Unique across nodes: each node counts up from a random number. */

@@ -1,6 +1,6 @@
 /** Files of a room: upload, list, remove. */
 import { PoproomError } from '../../core/errors.ts';
-import { fileTooLarge } from '../../core/files.ts';
+import { fileEntryOf, fileTooLarge } from '../../core/files.ts';
 import type { StoredFile } from '../../core/ports.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
@@ -10,7 +10,6 @@ import { readJson, smallBody } from '../request/json-body.ts';
 import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request/request.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
-import { timestamp } from '../response/timestamp.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const uploadFile = (service: Service): Handler => {
@@ -68,15 +67,7 @@ export const listFiles =
   async (request) => {
     const { linkTo } = fileAddresses(request, links);
     const found = await files.list(callerOf(request));
-    const list = found.map((file) => ({
-      fileId: file.id,
-      fileUrl: linkTo(file),
-      fileName: file.name,
-      fileSize: file.size,
-      contentType: file.type,
-      uploadedAt: timestamp(file.uploadedAt),
-    }));
-    return json(200, { files: list } satisfies FileList);
+    return json(200, { files: found.map((file) => fileEntryOf(file, linkTo)) } satisfies FileList);
   };
 
 export const removeFile =

@@ -1,6 +1,6 @@
 /** State of the service: for monitoring (health), supervisors (live) and load balancers (ready). */
 import { singleFlight } from '../../core/concurrency.ts';
-import { PoproomError } from '../../core/errors.ts';
+import { hasCode } from '../../core/errors.ts';
 import type { BlobStore, Clock, Store } from '../../core/ports.ts';
 
 export interface ProbeParts {
@@ -32,7 +32,7 @@ export function createProbes(parts: ProbeParts) {
     try {
       await blobs.checkSpace(1);
     } catch (error) {
-      if (error instanceof PoproomError && error.code === 'STORAGE_FULL') return 'full';
+      if (hasCode(error, 'STORAGE_FULL')) return 'full';
       throw error;
     }
     if (maxStoredBytes === 0) return undefined;
