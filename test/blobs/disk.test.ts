@@ -1,4 +1,4 @@
-/** Files in a folder: the contract of blob stores, and what is particular to a disk. */
+/** Files in a folder: the contract of blob stores, and tests that only concern a disk. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

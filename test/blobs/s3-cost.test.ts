@@ -1,4 +1,4 @@
-/** What files in a bucket cost: no memory for their size, and nothing at all where they are kept on the disk. */
+/** The cost of files in a bucket: constant memory, and nothing at all if files are stored on disk. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';

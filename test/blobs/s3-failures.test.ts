@@ -1,4 +1,4 @@
-/** Files in a bucket whose store fails: said soon and plainly, and nothing is left of it. */
+/** Failures of an S3 store: they are reported soon, and nothing remains of the upload. */
 import assert from 'node:assert/strict';
 import dns from 'node:dns';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Files in a bucket: the contract of blob stores by both kinds of address, and what is particular to S3. */
+/** Files in a bucket: the contract of blob stores with both URL styles, and tests that only concern S3. */
 import assert from 'node:assert/strict';
 import dns from 'node:dns';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';

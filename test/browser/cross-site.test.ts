@@ -1,4 +1,4 @@
-/** A page of another site in a real browser: what it can do to those who visit it, with a control. */
+/** What a page of another site can do to its visitors, in a real browser, with a control. */
 import assert from 'node:assert/strict';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The examples of docs/live.md do what they say. */
+/** The examples in docs/live.md work as described. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Uploaded files in a real browser: whatever they hold and whatever they are called, none acts on the origin. */
+/** Uploaded files in a real browser: none of them can act on the origin, whatever its content and name. */
 import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Events between nodes: the contract of event buses, and what several nodes add to it. */
+/** Events between nodes: the contract of event buses, and tests with several nodes. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, describe, it, type TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** `poproom clip`: the clipboard and the room have the same text. The clipboard is a file, behind a program like xclip. */
+/** `poproom clip` keeps the clipboard and the room in sync. The clipboard is a file, behind a program like xclip. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';

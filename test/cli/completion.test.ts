@@ -1,4 +1,4 @@
-/** `poproom completion`: what a shell offers. Bash is asked; for the others, the script says all that the table does. */
+/** `poproom completion`: runs the script in bash, and compares the others with the table of commands. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** `poproom doctor` on a server that runs, reached directly or through proxies that are set up badly. */
+/** `poproom doctor` on a running server, directly or through misconfigured proxies. */
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `poproom doctor` on Redis and S3: whether they answer, and as what Poproom needs. */
+/** `poproom doctor` on Redis and S3: whether they respond, and meet the requirements. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';

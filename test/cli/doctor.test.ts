@@ -1,4 +1,4 @@
-/** `poproom doctor`: settings, the data folder and its database, and how it tells them. */
+/** `poproom doctor`: settings, the data folder and its database, and the output. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** How the command ends when something goes wrong: an exit code of its kind, one sentence, and nothing else. */
+/** Failures of commands: an exit code for each kind, one sentence, and nothing else. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `poproom fetch`: where files land, what it spares, and that nothing half-written stays. */
+/** `poproom fetch`: where files are written, what is not overwritten, and that no partial file remains. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What the command says of itself, and of wrong use. */
+/** The help of the command, and its messages for incorrect usage. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Command, readInput } from '../../src/cli/command.ts';

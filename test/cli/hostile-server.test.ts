@@ -1,4 +1,4 @@
-/** The command, and a server that is not to be trusted. */
+/** The command with an untrusted server. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What a file is called on the disk of who fetches it. */
+/** The name under which a downloaded file is stored. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** `poproom rooms`: what an operator sees of rooms, and removes, beside a running server and without one. */
+/** `poproom rooms`: what an operator sees and removes, with and without a running server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';

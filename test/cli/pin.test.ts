@@ -1,4 +1,4 @@
-/** PINs on the command line: asked for without being shown, or from the environment, never as an argument. */
+/** PINs on the command line: entered without echo or read from the environment, never an argument. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';

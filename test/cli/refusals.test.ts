@@ -1,4 +1,4 @@
-/** What the commands that stay in a room or carry files do where they are not let in: one sentence, one exit code. */
+/** Rejections of commands that stay in a room or transfer files: one sentence, one exit code. */
 import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `poproom new`, `put`, `get`, `info` and `rm`, at a real server. */
+/** `poproom new`, `put`, `get`, `info` and `rm`, with a real server. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `poproom send`: what it sends, what it says, and what stays when it does not come to its end. */
+/** `poproom send`: what it sends, its output, and what remains after an interruption. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Which server a command goes to, and with which key. */
+/** Which server a command uses, and with which key. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

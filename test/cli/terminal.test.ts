@@ -1,4 +1,4 @@
-/** What others wrote must not move the cursor, colour the screen or write into the clipboard of who looks at it. */
+/** Text from others must not move the cursor, change colours or write to the clipboard of the terminal. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

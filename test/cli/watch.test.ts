@@ -1,4 +1,4 @@
-/** `poproom watch`: prints each text, or runs a command on it, for as long as the room lives. */
+/** `poproom watch` prints each text, or runs a command for it, until the room ends. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

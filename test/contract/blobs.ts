@@ -1,4 +1,4 @@
-/** The contract of blob stores: wherever the bytes of files are kept, it passes all of this. */
+/** The contract of blob stores, which every driver must pass. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { PassThrough, Readable } from 'node:stream';

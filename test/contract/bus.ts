@@ -1,4 +1,4 @@
-/** The contract of event buses: whatever carries the news of a room's change, it passes all of this. */
+/** The contract of event buses, which every driver must pass. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { EventBus, RoomChange } from '../../src/core/ports.ts';

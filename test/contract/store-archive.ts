@@ -1,4 +1,4 @@
-/** Rooms and keys as they are kept: read from one store, restored in another. */
+/** Complete rooms and keys: read from one store, restored in another. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/api-key.ts';

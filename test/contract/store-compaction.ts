@@ -1,4 +1,4 @@
-/** The log of edits stays short: compaction, and what a reader that has an older version gets. */
+/** Compaction of the log, and reads from an older version. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomStore, TextAppend, TextEntry } from '../../src/core/ports.ts';

@@ -1,4 +1,4 @@
-/** The files of a room, and how much it holds. */
+/** The files of a room, and their limits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FileQuota, RoomStore } from '../../src/core/ports.ts';

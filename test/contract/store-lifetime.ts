@@ -1,4 +1,4 @@
-/** The end of rooms: by time, by the sweep, by hand. */
+/** The end of rooms: by expiry, by the sweep, by deletion. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MissingReason, RoomStore } from '../../src/core/ports.ts';

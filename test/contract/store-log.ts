@@ -1,4 +1,4 @@
-/** The text as a log of edits: appending to it, and appends that come too late. */
+/** The text as a log of edits: appends, and stale appends. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Random sequences of operations, against a model that is too simple to be wrong. */
+/** Random sequences of operations, compared with a simple model. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Making rooms, entering them, and the devices inside. */
+/** Creating and entering rooms, and their devices. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';

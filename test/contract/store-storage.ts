@@ -1,4 +1,4 @@
-/** How many bytes of files each client, each network and all of them together have stored or reserved. */
+/** The stored and reserved bytes of each client, each network and all together. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';

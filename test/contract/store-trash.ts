@@ -1,4 +1,4 @@
-/** Bytes that no file names any more: none may be forgotten, none that is needed may be among them. */
+/** Bytes that no file references: all of them are listed, and none that is still in use. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomStore, StoredFile } from '../../src/core/ports.ts';

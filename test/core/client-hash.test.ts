@@ -1,4 +1,4 @@
-/** The name that a client has in logs and lists. */
+/** The hash of a client in logs and lists. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClientHash } from '../../src/core/client-hash.ts';

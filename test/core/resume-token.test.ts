@@ -1,4 +1,4 @@
-/** What a resume token is good for. */
+/** The validity of resume tokens. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Room } from '../../src/core/ports.ts';

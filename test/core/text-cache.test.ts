@@ -1,4 +1,4 @@
-/** How much memory texts that are being edited may take. */
+/** The memory of texts that are being edited. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomCode } from '../../src/core/room-code.ts';

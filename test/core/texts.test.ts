@@ -1,4 +1,4 @@
-/** The authority over texts, when its store is slow, fails, or is written to by another node. */
+/** The authority over texts when its store is slow, fails, or is written by another node. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';

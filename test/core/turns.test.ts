@@ -1,4 +1,4 @@
-/** Large messages, one at a time. */
+/** Large messages are handled one at a time. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClientId } from '../../src/core/ports.ts';

@@ -1,4 +1,4 @@
-/** Every request of docs/api.md is run as it stands there, and does what the page says. */
+/** Runs every request in docs/api.md as written, and compares the result. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

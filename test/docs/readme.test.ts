@@ -1,4 +1,4 @@
-/** The three examples of the README are run as they stand there. */
+/** Runs the three examples in the README as written. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-/** The examples of docs/sdk.md are checked by the compiler, and do what the page says. */
+/** Compiles and runs the examples in docs/sdk.md. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

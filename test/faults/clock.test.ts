@@ -1,4 +1,4 @@
-/** Clocks that are wrong: a room past its time is refused at once, but only a steady clock may have rooms deleted. */
+/** Wrong clocks: an expired room is rejected immediately, but rooms are deleted only if the clock is steady. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { steadyAfterMs } from '../../src/core/clock-trust.ts';

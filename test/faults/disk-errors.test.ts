@@ -1,4 +1,4 @@
-/** A disk that fails: what it did not take is never answered as if it had, and the service goes on when it is well. */
+/** A failing disk: data that it did not store is never acknowledged, and the service recovers with it. */
 import assert from 'node:assert/strict';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

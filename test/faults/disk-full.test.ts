@@ -1,4 +1,4 @@
-/** A disk with no room left: what needs room is refused, the rest works, and all of it when there is room again. */
+/** A full disk: operations that need space are rejected, the rest works, and all of it does when there is space. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';

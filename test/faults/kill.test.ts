@@ -1,4 +1,4 @@
-/** Killed in the middle of everything, again and again: whatever was answered is there, and nothing else is left. */
+/** Repeated kills under load: everything acknowledged is present, and nothing else remains. */
 import assert from 'node:assert/strict';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';

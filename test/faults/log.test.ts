@@ -1,4 +1,4 @@
-/** A log that cannot be written: the server goes on, says later what was lost, and ends when it is told to. */
+/** A log that cannot be written: the server continues, later reports what was lost, and stops when asked to. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';

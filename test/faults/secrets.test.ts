@@ -1,4 +1,4 @@
-/** What people share is in no line of a log and in none of the figures. Every server of the tests is held to it. */
+/** Logs and metrics contain no user data. This is checked for every server of the tests. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';

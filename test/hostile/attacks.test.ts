@@ -1,4 +1,4 @@
-/** Strangers who try to make the server hold more than it has, or keep it busy, while someone else is served. */
+/** Attacks on memory and CPU, while another client is served. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Forms that are all there and do not add up: whoever waits for the rest of them waits for ever. */
+/** Complete but inconsistent forms, for whose rest a server could wait forever. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';

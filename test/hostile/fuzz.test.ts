@@ -1,4 +1,4 @@
-/** Many thousand requests, drawn from the server's own description: right, nearly right and wild. None breaks a promise. */
+/** Many generated requests: valid, nearly valid and invalid. Every response must match the OpenAPI document. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';

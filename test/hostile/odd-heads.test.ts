@@ -1,4 +1,4 @@
-/** Heads of requests that Node's parser takes or refuses and that nobody honest sends: each gets its answer. */
+/** Unusual request heads that no honest client sends: each receives a response. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';

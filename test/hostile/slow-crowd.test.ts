@@ -1,4 +1,4 @@
-/** Two thousand slow clients: nobody else waits for them, and in the end they are gone. */
+/** Two thousand slow clients: they delay nobody, and are disconnected in the end. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The description of the live channel. */
+/** The machine-readable description of the live channel. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';

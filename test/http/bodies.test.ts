@@ -1,4 +1,4 @@
-/** Bodies that are not what they should be: each is named, and nothing of it is stored. */
+/** Invalid bodies: each is reported, and nothing of it is stored. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';

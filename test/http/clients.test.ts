@@ -1,4 +1,4 @@
-/** Whom a request counts for. */
+/** Which client a request counts against. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** Room codes from the outside. */
+/** Room codes over the API. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

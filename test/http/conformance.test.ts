@@ -1,4 +1,4 @@
-/** Every answer that a test gets is held against the OpenAPI document: here, that this would tell. */
+/** All tests compare responses with the OpenAPI document. This tests that comparison. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toAnswer } from '../support/api.ts';

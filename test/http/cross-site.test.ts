@@ -1,4 +1,4 @@
-/** What a page of another site can make its visitor's browser send, as browsers mark it. */
+/** Requests that a page of another site can make its visitor's browser send, marked as browsers do. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Answer } from '../support/api.ts';

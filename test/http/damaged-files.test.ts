@@ -1,4 +1,4 @@
-/** Files whose bytes are not those that were uploaded: nobody takes what comes after them for their content. */
+/** Files with fewer or more bytes than were uploaded are not delivered as complete. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';

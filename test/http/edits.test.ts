@@ -1,4 +1,4 @@
-/** Editing by request: parts of the text, and its end. */
+/** Editing with requests: parts of the text, and appending. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';

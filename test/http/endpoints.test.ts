@@ -1,4 +1,4 @@
-/** Health, the list of files, and what is the same for all endpoints. */
+/** Health, the list of files, and rules for all endpoints. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer } from '../support/api.ts';

@@ -1,4 +1,4 @@
-/** Errors: one shape, the right status, nothing of the inside. */
+/** Errors: one format, the right status, no internal details. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { endpoints } from '../../src/protocol/endpoints.ts';

@@ -1,4 +1,4 @@
-/** Files from the outside: read whole and in parts, under headers that keep them harmless, until they are gone. */
+/** Files over HTTP: whole and in ranges, with protective headers, until they are removed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer, Sending } from '../support/api.ts';

@@ -1,4 +1,4 @@
-/** The guards against guessing, as those who guess meet them. */
+/** The guards against guessing, over the API. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer, Sending } from '../support/api.ts';

@@ -1,4 +1,4 @@
-/** Bodies that do not arrive whole, and responses that nobody reads: how much of them is held. */
+/** The memory of incomplete bodies and unread responses. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';

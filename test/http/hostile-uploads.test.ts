@@ -1,4 +1,4 @@
-/** Uploads that are malformed, cut off or meant to harm: each gets its code, and nothing of it stays. */
+/** Malformed, interrupted and hostile uploads: each receives its error code, and nothing remains. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** API keys from the outside. */
+/** API keys over the API. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** Clients that are gone before their answer is on its way: whatever was opened for them is closed again. */
+/** Clients that disconnect before their response: everything that was opened for them is closed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

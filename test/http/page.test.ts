@@ -1,4 +1,4 @@
-/** The page as the server hands it out: what it is, what it may do, how it is kept and compressed. */
+/** The page as the server delivers it: content, permissions, caching and compression. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';

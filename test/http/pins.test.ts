@@ -1,4 +1,4 @@
-/** PINs: what they are, how they travel, what they open, and where they never appear. */
+/** PINs: their form, how they are sent, what they protect, and where they never appear. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What one client may store, and all of them together: exact to the byte, and given back when it ends. */
+/** Storage quotas of one client and of all: exact to the byte, and freed at the end. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** Rate limits, and the headers that tell about them. */
+/** Rate limits and their headers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer } from '../support/api.ts';

@@ -1,4 +1,4 @@
-/** Rooms from the outside: made, looked at, deleted. */
+/** Rooms over the API: creation, description, deletion. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startTestServer } from '../support/server.ts';

@@ -1,4 +1,4 @@
-/** Clients that begin and fall silent: those who owe the rest of a body are told, and all are cut off. */
+/** Stalled clients: those with an incomplete body receive an error, and all are disconnected. */
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';

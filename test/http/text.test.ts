@@ -1,4 +1,4 @@
-/** The text of a room: what goes in comes out. */
+/** The text of a room is returned as it was stored. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** A text that comes byte by byte, each in a chunk of its own. */
+/** A text that arrives in chunks of one byte. */
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Handshakes of WebSockets that are refused: answered, logged and counted like every other request. */
+/** Rejected WebSocket handshakes are answered, logged and counted like other requests. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';

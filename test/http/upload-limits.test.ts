@@ -1,4 +1,4 @@
-/** Where uploads end: one byte too many, one file too many, a full disk. The refusal comes early, and nothing stays. */
+/** Limits of uploads: a byte too many, a file too many, a full disk. They are rejected early, and nothing remains. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** Names of uploaded files: kept for people, stripped of what deceives, never a path. */
+/** Names of uploaded files: readable, without deceptive characters, never a path. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';

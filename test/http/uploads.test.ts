@@ -1,4 +1,4 @@
-/** Uploads that succeed: as a form and bare, up to the last byte, into rooms with and without a PIN. */
+/** Successful uploads: as a form and as raw bytes, up to the maximum size, with and without a PIN. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** Versions of a text: who writes on what they have read overwrites nobody. */
+/** Versions of a text: a conditional write never overwrites the change of another client. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';

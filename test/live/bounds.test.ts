@@ -1,4 +1,4 @@
-/** How much a channel may send, and is sent. */
+/** Limits of what a channel may send and receive. */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';

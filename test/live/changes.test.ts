@@ -1,4 +1,4 @@
-/** Whatever way a room changes, the devices in it are told. */
+/** Devices in a room receive every change, however it was made. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { joinRoom } from '../support/device.ts';

@@ -1,4 +1,4 @@
-/** Who is in a room. */
+/** The devices of a room. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';

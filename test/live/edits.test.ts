@@ -1,4 +1,4 @@
-/** Editing over the channel: edits in, edits out, beside clients that know only whole texts. */
+/** Editing over the channel, together with clients that receive whole texts. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { TextEdit } from '../../src/protocol/types.ts';

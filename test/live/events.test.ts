@@ -1,4 +1,4 @@
-/** The same by server-sent events. */
+/** The live channel over server-sent events. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { startTestServer } from '../support/server.ts';

@@ -1,4 +1,4 @@
-/** Signs of life, and what happens without them. */
+/** Heartbeats, and what happens without a reply. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Connections that do not behave: each has an end, and none takes the server along. */
+/** Misbehaving connections: each is ended, and none stops the server. */
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Who is let in, who is not, and what a device that comes back is told. */
+/** Joining a room: admission, rejection and reconnecting. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';

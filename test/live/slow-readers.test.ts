@@ -1,4 +1,4 @@
-/** When a reader is too slow, second by second, and what it is told of the changes that it missed meanwhile. */
+/** Slow readers: when they are disconnected, and how they receive the changes that they missed. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';

@@ -1,4 +1,4 @@
-/** Writing over the channel, and what a channel may not do. */
+/** Writing over the channel, and its limits. */
 import assert from 'node:assert/strict';
 import { connect as connectSocket } from 'node:net';
 import { describe, it } from 'node:test';

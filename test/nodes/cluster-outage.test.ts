@@ -1,4 +1,4 @@
-/** A cluster goes away and comes back, whole or in part: what holds for one server holds for it too. */
+/** Outages of a cluster, complete or partial: the rules for one server apply. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Answer } from '../support/api.ts';

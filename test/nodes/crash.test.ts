@@ -1,4 +1,4 @@
-/** A node that is killed: nothing that it answered is lost, and its devices do not linger. */
+/** A killed node: nothing acknowledged is lost, and its devices are removed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertRemembered, type RoomMemory, rememberRoom } from '../support/answered.ts';

@@ -1,4 +1,4 @@
-/** The primary of Redis is lost, and Sentinel puts its replica in its place: the nodes go on with that one. */
+/** Sentinel replaces the lost primary of Redis with its replica, and the nodes continue with it. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Answer } from '../support/api.ts';

@@ -1,4 +1,4 @@
-/** What a client may store, over two nodes. */
+/** Storage quotas across two nodes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';

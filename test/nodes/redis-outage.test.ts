@@ -1,4 +1,4 @@
-/** Redis goes away under load and comes back: answers stay swift and honest, and nothing that was answered is lost. */
+/** Redis outages under load: responses stay fast and correct, and nothing acknowledged is lost. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** The S3 store goes away: what needs no bytes goes on, and what does says so. */
+/** S3 outages: operations that need no bytes work, and the others report the outage. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';

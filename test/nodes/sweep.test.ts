@@ -1,4 +1,4 @@
-/** Rooms past their time, on nodes that all sweep. */
+/** Expired rooms on several nodes that all sweep. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bucketOf } from '../support/bucket.ts';

@@ -1,4 +1,4 @@
-/** Two and three nodes over one Redis and one S3 store are one service: whichever one asks, the answer is the same. */
+/** Two and three nodes with one Redis and one S3 store act as one service. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { hashOf } from '../support/answered.ts';

@@ -1,4 +1,4 @@
-/** What `npm run build:binary` makes: one file that serves and commands, where there is no Node and nothing beside it. */
+/** The executable of `npm run build:binary`: one file that serves and runs all commands, without Node. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';

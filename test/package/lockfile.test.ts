@@ -1,4 +1,4 @@
-/** What is installed is what was looked at: everything is pinned by its content. */
+/** All dependencies are pinned by their content. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** What `npm pack` makes, as those meet it who install it: the command, the page, the SDK and its types. */
+/** The result of `npm pack`, installed: the command, the page, the SDK and its types. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

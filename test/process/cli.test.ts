@@ -1,4 +1,4 @@
-/** The command line: what it says, where it says it, and how it ends. */
+/** The command line: its output and exit codes. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The modes of what is in the data folder. */
+/** File modes in the data folder. */
 import assert from 'node:assert/strict';
 import { chmod, lstat, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A start that fails leaves nothing open behind it. */
+/** A failed start leaves nothing open. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { registerHooks } from 'node:module';

@@ -1,4 +1,4 @@
-/** What is written by `npm run generate` and committed. */
+/** The committed results of `npm run generate`. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { it } from 'node:test';

@@ -1,4 +1,4 @@
-/** What refused clients can write into the log, and how its lines tell them apart. */
+/** The log lines that rejected clients cause, and how they identify clients. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the log holds of requests, and what it must never hold. */
+/** What the log contains about requests, and what it must never contain. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-/** The command line of `poproom migrate`: what it says of itself, and of wrong uses. */
+/** The options of `poproom migrate`, its help and its messages for incorrect usage. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';

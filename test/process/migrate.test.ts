@@ -1,4 +1,4 @@
-/** `poproom migrate`: from one engine to another and back, with interruptions and with things in the way. */
+/** `poproom migrate`: from one engine to another and back, with interruptions and conflicts. */
 import assert from 'node:assert/strict';
 import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

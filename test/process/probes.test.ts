@@ -1,4 +1,4 @@
-/** How supervisors, load balancers and monitors see the server. */
+/** The server from the view of supervisors, load balancers and monitoring. */
 import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Counters over restarts: a client gains nothing by a restart, and next to nothing by a crash. */
+/** Counters across restarts: a client gains nothing from a restart, and little from a crash. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

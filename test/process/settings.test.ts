@@ -1,4 +1,4 @@
-/** What the settings may be, and what is said of those that cannot. */
+/** Valid and invalid settings. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspectConfig } from '../../src/config.ts';

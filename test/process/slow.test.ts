@@ -1,4 +1,4 @@
-/** Clients that take their time, never end or vanish: they cost little, and nobody else waits for them. */
+/** Slow, endless and vanishing clients: they cost little, and delay nobody. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';

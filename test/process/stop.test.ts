@@ -1,4 +1,4 @@
-/** How the server ends when it is told to: nothing that was begun is lost. */
+/** Stopping the server: nothing that was started is lost. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** The memory that uploads take, measured on the built server. */
+/** The memory of uploads, measured on the built server. */
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';

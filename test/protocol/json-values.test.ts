@@ -1,4 +1,4 @@
-/** JSON that is refused before it is parsed. */
+/** JSON that is rejected before it is parsed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

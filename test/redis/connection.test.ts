@@ -1,4 +1,4 @@
-/** The way to Redis: nothing waits for long, and nothing is given up that was answered. */
+/** The connection to Redis: commands never wait long, and no reply is lost. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';

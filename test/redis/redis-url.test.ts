@@ -1,4 +1,4 @@
-/** The addresses that POPROOM_STORE takes for Redis. */
+/** The Redis URLs that POPROOM_STORE accepts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';

@@ -1,4 +1,4 @@
-/** The guards of many rooms: as many as there may be, and none with wrong PINs given up. */
+/** The guards of many rooms: their number is limited, and none with wrong PINs is dropped. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';

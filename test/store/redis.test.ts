@@ -1,4 +1,4 @@
-/** The distributed engine keeps the contract of stores, on one server and on a cluster. */
+/** The distributed engine passes the contract of stores, on one server and on a cluster. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

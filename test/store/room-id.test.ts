@@ -1,4 +1,4 @@
-/** The numbers under which SQLite keeps rooms. */
+/** The numeric ids of rooms in SQLite. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

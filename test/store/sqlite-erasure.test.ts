@@ -1,4 +1,4 @@
-/** What is deleted leaves the files of the database: of this version, of earlier ones, and whatever a page had of it. */
+/** Deleted data is erased from the database files, of this version and of earlier ones. */
 import assert from 'node:assert/strict';
 import { closeSync, copyFileSync, openSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';

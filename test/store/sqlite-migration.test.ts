@@ -1,4 +1,4 @@
-/** Databases of earlier versions are brought up to date when they are opened. */
+/** Databases of earlier versions are updated when they are opened. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomCode } from '../../src/core/room-code.ts';

@@ -1,4 +1,4 @@
-/** Reads of the embedded engine: from memory, and by a look at the database that they share. */
+/** Reads of the embedded engine: from memory, and from a shared snapshot. */
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** How the embedded engine writes: in batches, each on the disk before it is answered, and with bounds on what waits. */
+/** Writes of the embedded engine: in batches, synced before they are acknowledged, with a bounded queue. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

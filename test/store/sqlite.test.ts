@@ -1,4 +1,4 @@
-/** The embedded engine: the contract of stores, and what is particular to SQLite. */
+/** The embedded engine: the contract of stores, and tests that only concern SQLite. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

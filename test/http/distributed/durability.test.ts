@@ -1,4 +1,4 @@
-/** What was answered stays, whichever node is asked, and when Redis is killed. */
+/** Acknowledged data is present on every node, and after Redis is killed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../support/eventually.ts';

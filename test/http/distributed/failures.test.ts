@@ -1,4 +1,4 @@
-/** A server whose Redis or S3 store fails: it says so soon and plainly, lives on, and is well when they are back. */
+/** Failures of Redis and S3: they are reported soon, the server continues, and it recovers with them. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Answer } from '../../support/api.ts';

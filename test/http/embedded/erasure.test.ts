@@ -1,4 +1,4 @@
-/** Deleted text leaves the files of the data folder while the server runs. */
+/** Deleted text is erased from the data folder while the server runs. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
