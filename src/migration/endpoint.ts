@@ -55,13 +55,16 @@ interface OpenedFiles {
 }
 
 async function openFiles(place: FilesPlace, config: Config): Promise<OpenedFiles> {
-  const { s3Endpoint: endpoint, s3PathStyle: pathStyle, minFreeDisk } = config;
+  const { s3Endpoint: endpoint, s3PathStyle: pathStyle, minFreeDisk: minFree } = config;
+  if ('folder' in place) {
+    const blobs = await openBlobs(place, { endpoint, pathStyle, spool: place.folder, minFree });
+    return { blobs, removeSpool: async () => undefined };
+  }
   const spool = mkdtempSync(join(tmpdir(), 'poproom-migrate-'));
   const removeSpool = () => rm(spool, { recursive: true, force: true });
   try {
-    const minFree = 'folder' in place ? minFreeDisk : 0;
-    const blobs = await openBlobs(place, { endpoint, pathStyle, spool, minFree });
-    if ('bucket' in place) await assertResponds(blobs, place.bucket);
+    const blobs = await openBlobs(place, { endpoint, pathStyle, spool, minFree: 0 });
+    await assertResponds(blobs, place.bucket);
     return { blobs, removeSpool };
   } catch (error) {
     await removeSpool();
