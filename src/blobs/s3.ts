@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { singleFlight } from '../core/concurrency.ts';
 import type { BlobStore } from '../core/ports.ts';
 import { checkedName, isBlobName } from './blob-name.ts';
 import { isPassing, isReply, noneIfNoSuchKey, s3Failure } from './s3-failure.ts';
@@ -70,7 +71,7 @@ export async function openS3Blobs(options: S3Options, given: Partial<Timeouts> =
     await removal(() => ask(() => client.send(command, brief).catch(noneIfNoSuchKey)));
   }
 
-  const isAlive = oneAtATime(() =>
+  const isAlive = singleFlight(() =>
     twice(() => client.send(new s3.HeadBucketCommand({ Bucket }), brief)).then(() => true, isReply),
   );
   const watch = { isAlive, quietMs: timeouts.quiet };
@@ -183,17 +184,6 @@ function twice<T>(request: () => Promise<T>): Promise<T> {
     await pause(100 + 200 * Math.random());
     return request();
   });
-}
-
-/** Concurrent callers share one request. */
-function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
-  let pending: Promise<T> | undefined;
-  return () => {
-    pending ??= ask().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  };
 }
 
 /** Reads a file for a request. A failed read aborts the request, and the end of the request stops reading. */

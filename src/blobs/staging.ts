@@ -15,7 +15,7 @@ export interface StagingOptions {
   minFree: number;
 }
 
-export interface BlobUpload {
+interface BlobUpload {
   blob: string;
   bytes: Readable;
   maxBytes: number;

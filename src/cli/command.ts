@@ -53,8 +53,6 @@ export function readInput(command: Command, args: string[]): Input {
 }
 
 function parse({ name, options }: Command, args: string[]): { values: Values; positionals: string[] } {
-  // Skipping the parser makes the server start slightly faster.
-  if (args.length === 0) return { values: {}, positionals: [] };
   const known = Object.entries({ ...options, help }).map(([option, { value, short }]) => {
     return [option, { type: value ? ('string' as const) : ('boolean' as const), ...(short && { short }) }] as const;
   });

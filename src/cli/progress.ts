@@ -1,6 +1,6 @@
 /** The progress bar of a transfer: one line on a terminal, nothing elsewhere. */
 import { stripVTControlCharacters } from 'node:util';
-import { formatBytes } from './byte-count.ts';
+import { formatBytes } from './counts.ts';
 import { readEnvironment } from './environment.ts';
 import { printable } from './printable.ts';
 import { textWidth, truncate } from './text-width.ts';

@@ -12,7 +12,7 @@ export interface ClientLog {
   stop(): void;
 }
 
-export interface LoggedRefusal {
+interface LoggedRefusal {
   client: ClientId;
   /** An error code or another fixed name, never anything that the client sent. */
   code: string;

@@ -1,3 +1,5 @@
+/** Running work concurrently, or only once for several callers. */
+
 /** Processes items, at most `maxConcurrent` at a time. Throws the first error after the running work has ended. */
 export async function forEachConcurrent<T>(
   items: AsyncIterable<T>,
@@ -30,3 +32,26 @@ export async function mapInBatches<T, R>(items: readonly T[], work: (item: T) =>
 }
 
 const batchSize = 200;
+
+/** Concurrent callers share one call. After it has settled, the next caller starts another one. */
+export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/** All callers share one call and its result. After a failure, the next caller starts another one. */
+export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load().catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}

@@ -24,6 +24,10 @@ export class PoproomError extends Error {
   }
 }
 
+export function hasCode(error: unknown, ...codes: ErrorCode[]): error is PoproomError {
+  return error instanceof PoproomError && codes.includes(error.code);
+}
+
 /** Whole seconds until a moment, at least one: a Retry-After of 0 would cause a busy loop. */
 export function secondsUntil(moment: number, now: number): number {
   return Math.max(1, Math.ceil((moment - now) / 1000));

@@ -2,14 +2,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { largestFile } from '../protocol/largest-file.ts';
+import type { FileEntry } from '../protocol/types.ts';
 import { admit, type Caller, roomMissing } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
-import { PoproomError } from './errors.ts';
+import { hasCode, PoproomError } from './errors.ts';
 import { cleanFileName } from './file-name.ts';
 import { filesPerRoom, uploadDeadlineMs } from './limits.ts';
+import type { FileAddresses } from './live-gateway.ts';
 import type { ByteRange, ReachedLimit, Room, StorageRequest, StoredFile } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
 import { overQuota } from './storage-quota.ts';
+import { toTimestamp } from './timestamp.ts';
 import { trashOf } from './trash.ts';
 
 export interface Upload {
@@ -52,7 +55,7 @@ export function createFiles(parts: CoreDeps) {
     try {
       return await blobs.put(request.blob, bytes, maxBytes, signal);
     } catch (error) {
-      throw isTooLarge(error) ? tooLarge(limit) : error;
+      throw hasCode(error, 'FILE_TOO_LARGE') ? tooLarge(limit) : error;
     }
   }
 
@@ -63,7 +66,7 @@ export function createFiles(parts: CoreDeps) {
      */
     async prepareUpload(caller: Caller, size: number | undefined, mostBytes = largestFile): Promise<PreparedUpload> {
       const room = await admit(parts, caller);
-      if (size !== undefined && size > largestFile) throw fileTooLarge();
+      if (isUploadTooLarge(size ?? 0)) throw fileTooLarge();
       const full = room.fileCount >= filesPerRoom.files || room.fileBytes + (size ?? 0) > filesPerRoom.bytes;
       if (full) throw roomFull();
       await blobs.checkSpace(size ?? largestFile);
@@ -95,7 +98,7 @@ export function createFiles(parts: CoreDeps) {
         return file;
       } catch (error) {
         // If the store did not respond, the row may exist. Then the hourly scan decides about the bytes.
-        if (isStored && isUnavailable(error)) throw error;
+        if (isStored && hasCode(error, 'UNAVAILABLE')) throw error;
         if (isStored) await blobs.remove(blob);
         await release(prepared);
         throw error;
@@ -133,10 +136,27 @@ export function createFiles(parts: CoreDeps) {
   };
 }
 
+/** A file as lists and live messages describe it. */
+export function fileEntryOf(file: StoredFile, linkTo: FileAddresses['linkTo']): FileEntry {
+  return {
+    fileId: file.id,
+    fileUrl: linkTo(file),
+    fileName: file.name,
+    fileSize: file.size,
+    contentType: file.type,
+    uploadedAt: toTimestamp(file.uploadedAt),
+  };
+}
+
 /** Drops parameters, because a charset could change how a browser interprets the file. */
 function cleanType(declared: string): string {
   const bare = declared.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/.test(bare) ? bare : 'application/octet-stream';
+}
+
+/** The only limit of a file's own size. A form may be larger than its file by `overhead`. */
+export function isUploadTooLarge(bytes: number, overhead = 0): boolean {
+  return bytes > largestFile + overhead;
 }
 
 export function fileTooLarge(): PoproomError {
@@ -147,9 +167,6 @@ export function fileTooLarge(): PoproomError {
 
 /** A blob store knows the maximum size but not the reason for it. */
 const tooLarge = (limit: ReachedLimit | undefined) => (limit ? overQuota(limit) : fileTooLarge());
-
-const isTooLarge = (error: unknown) => error instanceof PoproomError && error.code === 'FILE_TOO_LARGE';
-const isUnavailable = (error: unknown) => error instanceof PoproomError && error.code === 'UNAVAILABLE';
 
 function fileNotFound(): PoproomError {
   return new PoproomError('FILE_NOT_FOUND', 'This file does not exist, or its room has ended.');

@@ -1,8 +1,9 @@
 /**
  * The interfaces of external systems: stores, files, events, time.
  *
- * Every method is one atomic step of its driver (one SQLite transaction, one Redis script), so core needs no locks
- * and no read-modify-write. Times are milliseconds since the epoch and always come from the caller's clock.
+ * Every method is one atomic step of its driver (one SQLite transaction, one Redis script), so core needs no locks.
+ * Where core reads before it writes, as for text edits, the store rejects the write if the text has changed since.
+ * Times are milliseconds since the epoch and always come from the caller's clock.
  */
 import type { Readable } from 'node:stream';
 import type { RoomCode } from '../protocol/room-code.ts';
@@ -65,7 +66,7 @@ export interface AccessAttempt {
 }
 
 export type Admission = { outcome: 'admitted'; room: Room } | Refusal;
-export type Reading = { outcome: 'admitted'; content: Content } | Refusal;
+type Reading = { outcome: 'admitted'; content: Content } | Refusal;
 
 export type Refusal =
   | { outcome: 'unknown' }
@@ -334,7 +335,7 @@ export interface StorageRequest {
   most: number;
 }
 
-export interface TextCharge {
+interface TextCharge {
   code: RoomCode;
   owner: Owner;
   bytes: number;
@@ -349,7 +350,7 @@ export interface ReachedLimit {
   freesAt: number | undefined;
 }
 
-export type StorageGrant =
+type StorageGrant =
   /** `bytes` is at least `least`; `limit` is set if it is less than `most`. */
   { outcome: 'granted'; bytes: number; limit: ReachedLimit | undefined } | { outcome: 'refused'; limit: ReachedLimit };
 

@@ -1,13 +1,14 @@
 /** Operations on rooms and their texts. */
 import { admit, admitToRead, type Caller, roomMissing } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
-import { PoproomError } from './errors.ts';
+import { hasCode, PoproomError } from './errors.ts';
 import { shortestLifetimeSeconds } from './limits.ts';
 import { macPin, parsePin } from './pin.ts';
 import type { Checkpoint, CheckpointInfo, ClientId, Content, MaybePromise, MissingReason, Room } from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
+import type { EditRequest, WrittenText } from './text/edit-decision.ts';
 import { checkContent } from './text/edit-rules.ts';
-import { createTexts, type EditRequest, type WrittenText } from './text/texts.ts';
+import { createTexts } from './text/texts.ts';
 import { endRoom } from './trash.ts';
 
 export interface RoomRules {
@@ -85,7 +86,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
       try {
         await admit(parts, caller);
       } catch (error) {
-        if (!(error instanceof PoproomError && error.code === 'PIN_REQUIRED')) throw error;
+        if (!hasCode(error, 'PIN_REQUIRED')) throw error;
       }
     },
 

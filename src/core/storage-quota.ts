@@ -2,6 +2,7 @@
 import type { ClientHash } from './client-hash.ts';
 import { PoproomError } from './errors.ts';
 import type { ClientId, Owner, ReachedLimit, StorageLimits } from './ports.ts';
+import { toTimestamp } from './timestamp.ts';
 
 /** In bytes; 0 means no limit. */
 export interface QuotaRules {
@@ -61,7 +62,7 @@ export function overQuota(limit: ReachedLimit): PoproomError {
 }
 
 export function quotaDetails({ scope, used, maximum, freesAt }: ReachedLimit): Record<string, unknown> {
-  return { scope, used, maximum, ...(freesAt !== undefined && { freesAt: new Date(freesAt).toISOString() }) };
+  return { scope, used, maximum, ...(freesAt !== undefined && { freesAt: toTimestamp(freesAt) }) };
 }
 
 const inMiB = (bytes: number) => `${Number((bytes / 1024 ** 2).toFixed(1))} MiB`;

@@ -64,7 +64,7 @@ export interface SweepWatch {
   doubted: (why: ClockDoubt) => void;
 }
 
-export type ClockDoubt = { leaptSeconds: number } | { overdue: true };
+type ClockDoubt = { leaptSeconds: number } | { overdue: true };
 
 /** Sweeps at the start and at intervals, one at a time. Orphaned bytes need a scan of all files, so once an hour. */
 export function createSweeper(parts: CoreDeps, { everyMs, monotonic, done, failed, doubted }: SweepWatch): Sweeper {

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Bucket, readBucket } from '../config.ts';
-import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
+import { addressOf, parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
 
 export type StorePlace = { folder: string } | { redis: RedisTarget };
 export type FilesPlace = { folder: string } | { bucket: Bucket };
@@ -43,5 +43,5 @@ export function isSameStore(one: StorePlace, other: StorePlace): boolean {
 function nameOf(store: StorePlace): string {
   if ('folder' in store) return existsSync(store.folder) ? realpathSync(store.folder) : store.folder;
   const { nodes, database = 0, prefix } = store.redis;
-  return JSON.stringify([nodes.map(({ host, port }) => `${host}:${port}`).sort(), database, prefix]);
+  return JSON.stringify([nodes.map(addressOf).sort(), database, prefix]);
 }

@@ -1,15 +1,16 @@
-/** Opens the configured drivers. Only this module and server.ts know which ones exist. */
+/** Opens what the settings name: the whole engine, only its keys, or only its rooms. */
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDiskBlobs } from '../blobs/disk.ts';
-import { createLocalBus } from '../bus/local.ts';
 import type { Config } from '../config.ts';
 import { mapInBatches } from '../core/concurrency.ts';
 import { guardRules } from '../core/limits.ts';
 import type { BlobStore, Clock, EventBus, KeyStore, RoomDirectory, Store } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/trash.ts';
-import { openSqliteKeys, openSqliteStore } from '../store/sqlite/index.ts';
+import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
+import { openSqliteKeys } from '../store/sqlite/index.ts';
+import { connect, openBlobs, openDistributed, openStore } from './drivers.ts';
+import type { StorePlace } from './location.ts';
 import { keepSecret } from './secret.ts';
 
 export interface Engine {
@@ -23,72 +24,55 @@ export interface Engine {
 }
 
 export async function openEngine(config: Config, clock: Clock, eraseEveryMs?: number): Promise<Engine> {
-  const rooms = config.store === 'sqlite:' ? openEmbedded(config, clock, eraseEveryMs) : await openDistributed(config);
+  const { store, openBus } = await openStore(storePlaceOf(config), {
+    rules: rulesOf(config),
+    now: clock(),
+    eraseEveryMs,
+  });
   try {
-    return { ...rooms, blobs: await openBlobs(config), secret: config.secret ?? keepSecret(config.dataDir) };
+    const blobs = await openConfiguredBlobs(config);
+    const secret = config.secret ?? keepSecret(config.dataDir);
+    const bus = await openBus();
+    const close = async () => {
+      bus.close();
+      await store.close();
+    };
+    return { store, bus, blobs, secret, close };
   } catch (error) {
-    await rooms.close();
+    await store.close();
     throw error;
   }
 }
 
-type Rooms = Pick<Engine, 'store' | 'bus' | 'close'>;
-
-function openEmbedded(config: Config, clock: Clock, eraseEveryMs: number | undefined): Rooms {
-  const store = openSqliteStore({ folder: config.dataDir, rules: rulesOf(config), now: clock(), eraseEveryMs });
-  return { store, bus: createLocalBus(), close: store.close };
-}
-
-async function openDistributed(config: Config): Promise<Rooms> {
-  const { redis, target } = await connect(config);
-  const [{ createRedisStore }, { openRedisBus }] = await Promise.all([
-    import('../store/redis/index.ts'),
-    import('../bus/redis.ts'),
-  ]);
-  const store = createRedisStore(redis, target.prefix, rulesOf(config));
-  const bus = await openRedisBus(redis, target.prefix).catch(async (error) => {
-    await store.close();
-    throw error;
-  });
-  const close = async () => {
-    bus.close();
-    await store.close();
-  };
-  return { store, bus, close };
-}
-
-async function openBlobs({
-  files,
-  dataDir,
-  minFreeDisk: minFree,
-  s3Endpoint,
-  s3PathStyle,
-}: Config): Promise<BlobStore> {
-  if (files === 'disk:') return openDiskBlobs({ folder: join(dataDir, 'files'), minFree });
-  const { openS3Blobs } = await import('../blobs/s3.ts');
-  return openS3Blobs({
-    ...files,
+function openConfiguredBlobs({ files, dataDir, minFreeDisk, s3Endpoint, s3PathStyle }: Config): Promise<BlobStore> {
+  return openBlobs(files === 'disk:' ? { folder: join(dataDir, 'files') } : { bucket: files }, {
     endpoint: s3Endpoint,
     pathStyle: s3PathStyle,
     spool: join(dataDir, 'spool'),
-    minFree,
+    minFree: minFreeDisk,
   });
+}
+
+function storePlaceOf({ store, dataDir }: Config): StorePlace {
+  return store === 'sqlite:' ? { folder: dataDir } : { redis: parseRedisUrl(store) };
 }
 
 /** Only the keys. Servers may be running. */
 export async function openKeys(config: Config): Promise<KeyStore & { close(): Promise<void> }> {
-  if (config.store === 'sqlite:') return openSqliteKeys(config.dataDir);
-  const { redis, target } = await connect(config);
+  const place = storePlaceOf(config);
+  if ('folder' in place) return openSqliteKeys(place.folder);
+  const redis = await connect(place.redis);
   const { createRedisKeys } = await import('../store/redis/index.ts');
-  return { ...createRedisKeys(redis, target.prefix), close: redis.close };
+  return { ...createRedisKeys(redis, place.redis.prefix), close: redis.close };
 }
 
 /** The rooms, for operators. Servers may be running. */
 export async function openRoomDirectory(config: Config): Promise<RoomDirectory> {
-  if (config.store !== 'sqlite:') return openRedisDirectory(config);
+  const place = storePlaceOf(config);
+  if ('redis' in place) return openRedisDirectory(config, place.redis);
   const { openSqliteDirectory } = await import('../store/sqlite/room-directory.ts');
   return openSqliteDirectory({
-    folder: config.dataDir,
+    folder: place.folder,
     async removeAlone(codes) {
       const engine = await openEngine(config, Date.now);
       return endRooms(engine, codes).finally(engine.close);
@@ -96,20 +80,15 @@ export async function openRoomDirectory(config: Config): Promise<RoomDirectory> 
   });
 }
 
-async function openRedisDirectory(config: Config): Promise<RoomDirectory> {
-  const { redis, target } = await connect(config);
-  const [{ createRedisDirectory }, { createRedisStore }, { openRedisBus }] = await Promise.all([
-    import('../store/redis/room-directory.ts'),
-    import('../store/redis/index.ts'),
-    import('../bus/redis.ts'),
-  ]);
-  const store = createRedisStore(redis, target.prefix, rulesOf(config));
+async function openRedisDirectory(config: Config, target: RedisTarget): Promise<RoomDirectory> {
+  const { redis, store, openBus } = await openDistributed(target, rulesOf(config));
+  const { createRedisDirectory } = await import('../store/redis/room-directory.ts');
   return createRedisDirectory({
     redis,
     prefix: target.prefix,
     store,
     async remove(codes) {
-      const [blobs, bus] = [await openBlobs(config), await openRedisBus(redis, target.prefix)];
+      const [blobs, bus] = [await openConfiguredBlobs(config), await openBus()];
       return endRooms({ store, blobs, bus }, codes).finally(bus.close);
     },
     // Waits for running commands, such as the last message to the servers.
@@ -120,15 +99,6 @@ async function openRedisDirectory(config: Config): Promise<RoomDirectory> {
 function endRooms({ store, blobs, bus }: Pick<Engine, 'store' | 'blobs' | 'bus'>, codes: readonly RoomCode[]) {
   const parts = { rooms: store.rooms, blobs, bus, clock: Date.now };
   return mapInBatches(codes, (code) => endRoom(parts, code));
-}
-
-async function connect(config: Config) {
-  const [{ connectRedis }, { parseRedisUrl }] = await Promise.all([
-    import('../redis/connection.ts'),
-    import('../redis/redis-url.ts'),
-  ]);
-  const target = parseRedisUrl(config.store);
-  return { redis: await connectRedis(target), target };
 }
 
 /** By default uploads leave a fifth of the disk to everything else. */

@@ -55,6 +55,12 @@ export function createApp(parts: AppParts): App {
     })),
   );
 
+  function commonHeaders(found: Found, id: string): Record<string, string> {
+    const headers: Record<string, string> = { ...headersOf(found), 'X-Request-Id': id };
+    if (isStopping()) headers.Connection = 'close';
+    return headers;
+  }
+
   async function serve(
     id: string,
     raw: IncomingMessage,
@@ -62,38 +68,32 @@ export function createApp(parts: AppParts): App {
     awaitsContinue: boolean,
   ): Promise<void> {
     const startedAt = performance.now();
-    const { url = '' } = raw;
+    const { url = '', method = '' } = raw;
     const path = pathOf(url);
-    const method = raw.method ?? '';
     const found = match(method, path);
-    const common: Record<string, string> = { ...headersOf(found), 'X-Request-Id': id };
+    const common = commonHeaders(found, id);
     const invalidFraming = framingError(raw);
     // Node drops the bytes that follow an ignored Upgrade, so the next ones may start in the middle of a request.
     if (invalidFraming || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    if (isStopping()) common.Connection = 'close';
-
     const resumeToken = isResumable(found, method) ? resumption.tokenIn(raw, found.params.roomId ?? '') : undefined;
-
     let isBodyWithheld = awaitsContinue;
     const sendContinue = () => {
       if (isBodyWithheld) response.writeContinue();
       isBodyWithheld = false;
     };
 
-    const route = found.kind === 'nothing' ? 'none' : found.path;
     let client: ClientId | undefined;
     let reply: Reply;
     let error: unknown;
     try {
       const source = sourceOf(raw, origins);
-      const isFree = resumeToken === undefined ? undefined : resumption.take;
       const isCounted = isCountedPath(found, path);
       const isRefused = isCounted && source === 'cross-site-no-cors';
       const authorizing = authorizer.authorize(raw, {
         counted: isCounted && !isRefused,
         alwaysOpen: isAlwaysOpen(found, method),
         isCrossSite: source !== 'own',
-        isFree,
+        isFree: resumeToken === undefined ? undefined : resumption.take,
       });
       const auth = authorizing instanceof Promise ? await authorizing : authorizing;
       client = auth.client;
@@ -112,6 +112,7 @@ export function createApp(parts: AppParts): App {
       reply = errorReply(error, id);
     }
     client ??= authorizer.addressOf(raw);
+    const route = routeOf(found);
     const answered = { requestId: id, client, method, route, status: reply.status, error, startedAt };
     if (isFailure(answered)) requestLog.failed(answered);
 
@@ -154,6 +155,9 @@ function headersWhileOpen(idleTimeoutMs: number): (found: Found) => Record<strin
   const readable = { ...corsHeaders, ...own };
   return (found) => (isSameOriginOnly(found) ? own : readable);
 }
+
+/** For the log, without the values of parameters. */
+const routeOf = (found: Found): string => (found.kind === 'nothing' ? 'none' : found.path);
 
 /** Every path under /api counts, including unknown ones: otherwise they could be probed without a limit. */
 function isCountedPath(found: Found, path: string): boolean {

@@ -9,8 +9,6 @@ import type { Outgoing, Wire } from './wire.ts';
 const lingerMs = 2000;
 const transport = 'events';
 
-export type EventStreams = ReturnType<typeof createEventStreams>;
-
 export function createEventStreams(hub: Hub, clientLog: ClientLog) {
   return {
     /** The event stream of a room. Destroying it leaves the room. */

@@ -11,8 +11,9 @@ import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
 import { ChannelCount } from './channel-count.ts';
+import { startHeartbeats } from './heartbeats.ts';
+import { missedEdits, upTo } from './missed-edits.ts';
 import { RoomFeed } from './room-feed.ts';
-import { iso } from './room-view.ts';
 import { Session, type SessionDeps } from './session.ts';
 import { UnreadBytes } from './unread-bytes.ts';
 import type { Wire } from './wire.ts';
@@ -31,8 +32,6 @@ const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
 
 export type Hub = ReturnType<typeof createHub>;
 
-const ticksPerHeartbeat = 25;
-
 /** Clients reconnect at random times within this period, not all together. */
 const reconnectWithinMs = 3000;
 
@@ -41,20 +40,10 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   const channels = new ChannelCount(channelsPerClient);
   const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
   const tokens = createResumeTokens(parts.secret, parts.clock);
-  const renewMs = heartbeatMs / 2;
+  const heartbeats = startHeartbeats({ parts, feeds, heartbeatMs, log });
   /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
-  /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
-  const heartbeatSlots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
-  const slowSessions = new Set<Session>();
-  const sessionDeps: SessionDeps = {
-    rooms,
-    slowForMs,
-    unread,
-    onLeave,
-    onFallBehind: (session) => void slowSessions.add(session),
-  };
-  let ticks = 0;
+  const sessionDeps: SessionDeps = { rooms, slowForMs, unread, onLeave, onFallBehind: heartbeats.addSlow };
   let stopped = false;
 
   function rejectIfStopped(): void {
@@ -64,7 +53,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
 
   /** Calls `work` with the feed of a room, which is read after it has subscribed, so that no change is missed. */
   async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => Promise<T>): Promise<T> {
-    const feed = feeds.get(code) ?? new RoomFeed(code, parts, performance.now() + renewMs, tokens);
+    const feed = feeds.get(code) ?? new RoomFeed(code, parts, heartbeats.firstRenewal(), tokens);
     feeds.set(code, feed);
     feed.entering += 1;
     try {
@@ -93,100 +82,21 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     }
   }
 
-  /** The edits since the client's version; undefined if the log does not lead from there to the view. */
-  async function missedEdits(
-    feed: RoomFeed,
-    { version, timestamp }: JoinRequest,
-  ): Promise<readonly TextEntry[] | undefined> {
-    if (version === undefined) return undefined;
-    const { text } = feed.view;
-    const isCurrent = version === text.version && (timestamp === undefined || timestamp === iso(text.writtenAt));
-    if (isCurrent) return [];
-    if (version === 0) return rooms.texts.since(feed.code, 0);
-    // Starts one version earlier, whose entry shows whether the client has the same text: a server that lost its newest
-    // changes assigns their versions again.
-    const [own, ...missed] = (await rooms.texts.since(feed.code, version - 1)) ?? [];
-    return own && (timestamp === undefined || timestamp === iso(own.writtenAt)) ? missed : undefined;
-  }
-
-  /** Extends or cuts the missed entries to the current view, which may have changed while the log was read. */
-  function upTo({ text }: RoomFeed['view'], version: number, missed: readonly TextEntry[] | undefined) {
-    const reached = version + (missed?.length ?? 0);
-    if (reached >= text.version) return missed?.slice(0, Math.max(0, text.version - version));
-    const rest = missed && text.since(reached);
-    return rest && [...missed, ...rest];
-  }
-
-  // The channel attaches the device. If the request attached it too, it would stay for a minute after leaving.
-  const admitToJoin = ({ caller }: JoinRequest) => admit(parts, { ...caller, deviceId: undefined });
-
-  /** A resume token admits its client without the guards: others at its address may have used up the limits. */
-  async function findRoom(request: JoinRequest): Promise<RoomCode> {
-    const resumed = request.resumeToken === undefined ? undefined : parseRoomCode(request.caller.roomId);
-    return resumed ?? (await admitToJoin(request)).code;
-  }
-
-  /** A token of an earlier room with this code, or of an earlier PIN, is not sufficient. */
-  async function checkResumed(feed: RoomFeed, request: JoinRequest): Promise<void> {
-    const { resumeToken } = request;
-    if (resumeToken === undefined || areOfSameRoom(resumeToken, feed.view.resumeToken)) return;
-    await admitToJoin(request);
-  }
-
   function dropIfEmpty(feed: RoomFeed): void {
     if (feed.sessions.size + feed.entering > 0) return;
     feed.close();
     if (feeds.get(feed.code) === feed) feeds.delete(feed.code);
   }
 
-  async function attach(code: RoomCode, channel: Channel): Promise<void> {
-    const attached = await parts.rooms.attachDevice(code, channel, parts.clock());
-    if (attached === 'full') {
-      throw new PoproomError('RATE_LIMITED', 'This room has reached its device limit.', {
-        retryAfter: 60,
-        details: { reason: 'devices', retryAfter: 60 },
-      });
-    }
-  }
-
   function onLeave(session: Session): void {
     const { feed } = session;
-    for (const those of [feed.sessions, slowSessions, ...heartbeatSlots]) those.delete(session);
+    feed.sessions.delete(session);
+    heartbeats.remove(session);
     dropIfEmpty(feed);
     parts.rooms
       .detachDevice(feed.code, session.channel.id)
       .then(() => parts.bus.publish(feed.code, devicesChanged))
       .catch((err) => log.warn({ err }, 'could not detach a device'));
-  }
-
-  function tick(): void {
-    const now = performance.now();
-    ticks += 1;
-    for (const session of heartbeatSlots[ticks % ticksPerHeartbeat] ?? []) session.sendHeartbeat();
-    for (const session of slowSessions) if (session.catchUp(now)) slowSessions.delete(session);
-    for (const feed of feeds.values()) {
-      if (feed.sessions.size === 0) continue;
-      if (feed.view.room.expiresAt <= parts.clock()) expire(feed);
-      if (now >= feed.renewAt) {
-        feed.renewAt = now + renewMs;
-        renew(feed).catch((err) => log.warn({ err }, 'could not read a room again'));
-      }
-    }
-  }
-
-  /** Reading an expired room ends it for good, so that it stays ended if the clock is set back. */
-  function expire(feed: RoomFeed): void {
-    feed.end({ type: 'closed', reason: 'expired' });
-    parts.rooms
-      .readState(feed.code, parts.clock())
-      .catch((err) => log.warn({ err }, 'could not end an expired room yet'));
-  }
-
-  /** Renews the devices of this node for other nodes, and reads what the bus may have lost. */
-  async function renew(feed: RoomFeed): Promise<void> {
-    const held = [...feed.sessions].map(({ channel }) => channel);
-    await parts.rooms.renewDevices(feed.code, held, parts.clock());
-    await feed.refresh();
   }
 
   function open(
@@ -202,14 +112,11 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
       sessionDeps,
     );
     feed.sessions.add(session);
-    heartbeatSlots[ticks % ticksPerHeartbeat]?.add(session);
+    heartbeats.add(session);
     session.begin({ seq, missed: upTo(feed.view, version, missed) });
     parts.bus.publish(feed.code, devicesChanged);
     return session;
   }
-
-  const ticking = setInterval(tick, heartbeatMs / ticksPerHeartbeat);
-  ticking.unref();
 
   return {
     /** Reserves one channel of this client until it is released. Throws if the limit is reached. */
@@ -225,13 +132,13 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
       const channel = { id, device: { id: deviceId, name: deviceName } };
-      const code = await findRoom(request);
-      await attach(code, channel);
+      const code = await findRoom(parts, request);
+      await attach(parts, code, channel);
       try {
         return await withFeed(code, async (feed) => {
           rejectIfEnded(feed);
-          await checkResumed(feed, request);
-          const missed = request.edits ? await missedEdits(feed, request) : undefined;
+          await checkResumed(parts, feed, request);
+          const missed = request.edits ? await missedEdits(rooms.texts, feed, request) : undefined;
           rejectIfEnded(feed);
           rejectIfFull(feed, caller.client);
           return open(feed, wire, channel, request, missed);
@@ -248,7 +155,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     /** Asks all clients to reconnect after a moment. */
     stop(): void {
       stopped = true;
-      clearInterval(ticking);
+      heartbeats.stop();
       for (const feed of [...feeds.values()]) {
         for (const session of [...feed.sessions]) {
           const reconnectAfter = Math.round(Math.random() * reconnectWithinMs);
@@ -257,4 +164,30 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
       }
     },
   };
+}
+
+// The channel attaches the device. If the request attached it too, it would stay for a minute after leaving.
+const admitToJoin = (parts: CoreDeps, { caller }: JoinRequest) => admit(parts, { ...caller, deviceId: undefined });
+
+/** A resume token admits its client without the guards: others at its address may have used up the limits. */
+async function findRoom(parts: CoreDeps, request: JoinRequest): Promise<RoomCode> {
+  const resumed = request.resumeToken === undefined ? undefined : parseRoomCode(request.caller.roomId);
+  return resumed ?? (await admitToJoin(parts, request)).code;
+}
+
+/** A token of an earlier room with this code, or of an earlier PIN, is not sufficient. */
+async function checkResumed(parts: CoreDeps, feed: RoomFeed, request: JoinRequest): Promise<void> {
+  const { resumeToken } = request;
+  if (resumeToken === undefined || areOfSameRoom(resumeToken, feed.view.resumeToken)) return;
+  await admitToJoin(parts, request);
+}
+
+async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Channel): Promise<void> {
+  const attached = await rooms.attachDevice(code, channel, clock());
+  if (attached === 'full') {
+    throw new PoproomError('RATE_LIMITED', 'This room has reached its device limit.', {
+      retryAfter: 60,
+      details: { reason: 'devices', retryAfter: 60 },
+    });
+  }
 }

@@ -6,7 +6,7 @@ import type { ClientMessage } from '../protocol/types.ts';
 
 export type ParseMessage = (data: Buffer, isBinary: boolean) => Promise<Parsed>;
 
-export type Parsed =
+type Parsed =
   | { message: ClientMessage; problem?: undefined }
   /** With the `ref` for the response, if the message has one. */
   | { problem: PoproomError; ref: string | undefined };

@@ -1,6 +1,8 @@
 /** The view that a member has of a room, and the messages from one view to the next. */
+import { fileEntryOf } from '../core/files.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
+import { toTimestamp } from '../core/timestamp.ts';
 import type { ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';
 import { type Outgoing, outgoing, outgoingWith } from './wire.ts';
@@ -28,9 +30,9 @@ export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
   return {
     type: 'snapshot',
     seq,
-    room: { roomId: room.code, expiresAt: iso(room.expiresAt), hasPin: room.hasPin },
+    room: { roomId: room.code, expiresAt: toTimestamp(room.expiresAt), hasPin: room.hasPin },
     content: textOf(text),
-    files: files.map((file) => fileOf(file, linkTo)),
+    files: files.map((file) => fileEntryOf(file, linkTo)),
     devices: devices.map(deviceOf),
     pinAttempts,
     resumeToken,
@@ -71,7 +73,7 @@ export function editOf({ version, edits, writtenAt, deviceId, ref }: TextEntry, 
     seq,
     version,
     edits: edits as TextEdited['edits'],
-    timestamp: iso(writtenAt),
+    timestamp: toTimestamp(writtenAt),
     ...(deviceId !== undefined && { deviceId }),
     ...(ref !== undefined && { ref }),
   };
@@ -82,7 +84,7 @@ function fileChanges(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
   const removed = missing(from.files, to.files).map((fileId) => ({ type: 'file-removed', seq, fileId }) as const);
   const added = new Set(missing(to.files, from.files));
   const files = to.files.filter(({ id }) => added.has(id));
-  return [...removed, ...files.map((file) => ({ type: 'file-added', seq, file: fileOf(file, linkTo) }) as const)];
+  return [...removed, ...files.map((file) => ({ type: 'file-added', seq, file: fileEntryOf(file, linkTo) }) as const)];
 }
 
 function otherChanges(from: RoomView, to: RoomView): Change[] {
@@ -99,7 +101,7 @@ export function devicesOf({ seq, devices }: RoomView): Change {
 
 /** `prepare` inserts a long text later. */
 function textOf(text: FeedText) {
-  return { content: text.isLong ? '' : text.content(), version: text.version, timestamp: iso(text.writtenAt) };
+  return { content: text.isLong ? '' : text.content(), version: text.version, timestamp: toTimestamp(text.writtenAt) };
 }
 
 function missing(from: readonly StoredFile[], to: readonly StoredFile[]): string[] {
@@ -113,17 +115,4 @@ function sameDevices(a: readonly Device[], b: readonly Device[]): boolean {
   return a.length === b.length && a.every((device, i) => device.id === b[i]?.id && device.name === b[i]?.name);
 }
 
-function fileOf(file: StoredFile, linkTo: LinkTo) {
-  return {
-    fileId: file.id,
-    fileUrl: linkTo(file),
-    fileName: file.name,
-    fileSize: file.size,
-    contentType: file.type,
-    uploadedAt: iso(file.uploadedAt),
-  };
-}
-
 const deviceOf = ({ id, name }: Device) => ({ deviceId: id, ...(name !== undefined && { deviceName: name }) });
-
-export const iso = (moment: number): string => new Date(moment).toISOString();

@@ -1,9 +1,10 @@
 /** The session of a device in a room, independent of the transport. */
-import { PoproomError } from '../core/errors.ts';
+import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Channel, ClientId, TextEntry } from '../core/ports.ts';
 import type { Rooms } from '../core/rooms.ts';
-import type { WrittenText } from '../core/text/texts.ts';
+import type { WrittenText } from '../core/text/edit-decision.ts';
+import { toTimestamp } from '../core/timestamp.ts';
 import type { ClientMessage, Closed, EditText, ServerMessage, WriteText } from '../protocol/types.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
@@ -13,7 +14,6 @@ import {
   changes,
   devicesOf,
   editOf,
-  iso,
   nothingPrepared,
   type Prepared,
   prepare,
@@ -23,7 +23,7 @@ import {
   withOneSeq,
 } from './room-view.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
-import { type Outgoing, outgoing, type Wire } from './wire.ts';
+import { errorMessageOf, type Outgoing, outgoing, type Wire } from './wire.ts';
 
 /** A client with more unread data receives nothing until it has read it, and then the latest state, not a queue. */
 const busyAbove = 64 * 1024;
@@ -179,11 +179,10 @@ export class Session implements FeedSession {
   /** Sends an error. The session ends only if the room is not accessible. */
   refuse(error: unknown, echo: Echo = {}): void {
     if (!this.#isOpen) return;
-    const known =
-      error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong on the server.');
-    const { code, message, details } = known;
-    this.#send({ type: 'error', error: { code, message, ...(details && { details }) }, ...echo });
-    if (isEnd(known) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail(closeCodeOf(code), message);
+    const refusal = errorMessageOf(error);
+    const { code, message } = refusal.error;
+    this.#send({ ...refusal, ...echo });
+    if (isEnd(error) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail(closeCodeOf(code), message);
   }
 
   #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
@@ -212,7 +211,7 @@ export class Session implements FeedSession {
       this.#writes = this.#writes.filter((other) => other !== write);
       // If the room has ended, the feed finds the reason and notifies all sessions.
       if (isEnd(error)) await feed.refresh().catch(() => undefined);
-      if (type === 'content' && isConflict(error)) this.#sendConflict(error, write.echo);
+      if (type === 'content' && hasCode(error, 'VERSION_CONFLICT')) this.#sendConflict(error, write.echo);
       else this.refuse(error, write.echo);
     }
   }
@@ -231,7 +230,7 @@ export class Session implements FeedSession {
     this.#writes = this.#writes.filter((write) => !isIncluded(write));
     return included.map(({ echo, written }) => {
       const { version, writtenAt } = written as WrittenText;
-      return { type: 'written', seq, version, timestamp: iso(writtenAt), ...echo };
+      return { type: 'written', seq, version, timestamp: toTimestamp(writtenAt), ...echo };
     });
   }
 
@@ -327,9 +326,4 @@ export class Session implements FeedSession {
 
 const versionOf = (message: Change) => ('version' in message ? message.version : undefined);
 
-function isEnd(error: unknown): boolean {
-  return error instanceof PoproomError && (error.code === 'ROOM_NOT_FOUND' || error.code === 'ROOM_EXPIRED');
-}
-
-const isConflict = (error: unknown): error is PoproomError =>
-  error instanceof PoproomError && error.code === 'VERSION_CONFLICT';
+const isEnd = (error: unknown): boolean => hasCode(error, 'ROOM_NOT_FOUND', 'ROOM_EXPIRED');

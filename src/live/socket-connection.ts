@@ -14,7 +14,7 @@ import { MessageBudget } from './message-budget.ts';
 import type { ParseMessage } from './parse-message.ts';
 import type { Receiver, ReceiveSlots } from './receive-slots.ts';
 import type { Session } from './session.ts';
-import { type Outgoing, outgoing, type Wire } from './wire.ts';
+import { errorMessageOf, type Outgoing, outgoing, type Wire } from './wire.ts';
 
 const joinWithinMs = 5_000;
 const transport = 'websocket';
@@ -296,10 +296,9 @@ export class SocketConnection implements Wire, Receiver {
 
   /** Sends the reason and closes with the matching code. */
   #reject(error: unknown): void {
-    const known =
-      error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong on the server.');
-    const { code, message, details } = known;
-    this.send(outgoing({ type: 'error', error: { code, message, ...(details && { details }) } }));
+    const refusal = errorMessageOf(error);
+    const { code, message } = refusal.error;
+    this.send(outgoing(refusal));
     this.#logRefusal(code);
     this.#socket.close(closeCodeOf(code), cut(message));
   }

@@ -1,4 +1,6 @@
 /** The connection of a session, independent of the transport. */
+import { PoproomError } from '../core/errors.ts';
+import type { ErrorCode } from '../protocol/error-codes.ts';
 import type { ServerMessage } from '../protocol/types.ts';
 
 /** A message that is encoded once and sent to many sessions. */
@@ -13,10 +15,15 @@ export interface Outgoing {
 }
 
 /** The text of a room as JSON. Messages share these bytes to save memory. */
-export interface LongText {
+interface LongText {
   json: Uint8Array;
   /** Its position in the message, as an index of `text`. */
   at: number;
+}
+
+interface ErrorMessage {
+  type: 'error';
+  error: { code: ErrorCode; message: string; details?: Record<string, unknown> };
 }
 
 export interface Wire {
@@ -34,6 +41,14 @@ export function outgoing(message: ServerMessage): Outgoing {
   const text = JSON.stringify(message);
   const seq = 'seq' in message ? message.seq : undefined;
   return { type: message.type, seq, text, bytes: Buffer.byteLength(text), longText: undefined };
+}
+
+/** The message for an error. Clients do not receive details of unexpected ones. */
+export function errorMessageOf(error: unknown): ErrorMessage {
+  const known =
+    error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong on the server.');
+  const { code, message, details } = known;
+  return { type: 'error', error: { code, message, ...(details && { details }) } };
 }
 
 /** Strings escape quotation marks, so this can only be the field. */

@@ -3,15 +3,14 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDiskBlobs } from '../blobs/disk.ts';
 import type { Bucket, Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
-import type { BlobStore, GuardRules, Store } from '../core/ports.ts';
+import type { BlobStore, Store } from '../core/ports.ts';
+import { openBlobs, openStore } from '../engine/drivers.ts';
 import type { EnginePlace, FilesPlace, StorePlace } from '../engine/location.ts';
 import { rulesOf } from '../engine/open.ts';
-import type { RedisTarget } from '../redis/redis-url.ts';
+import { hostsOf } from '../redis/redis-url.ts';
 import { FolderInUse } from '../store/sqlite/folder-lock.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
 import type { MigrationEnd } from './types.ts';
 
 export interface OpenedEnd extends MigrationEnd {
@@ -19,7 +18,7 @@ export interface OpenedEnd extends MigrationEnd {
 }
 
 export async function openEnd({ store: place, files }: EnginePlace, config: Config): Promise<OpenedEnd> {
-  const store = await openStore(place, config);
+  const store = await openRooms(place, config);
   try {
     const { blobs, removeSpool } = await openFiles(files, config);
     const close = async () => {
@@ -33,31 +32,19 @@ export async function openEnd({ store: place, files }: EnginePlace, config: Conf
   }
 }
 
-async function openStore(place: StorePlace, config: Config): Promise<Store> {
-  const rules = rulesOf(config);
-  return 'folder' in place ? openEmbedded(place.folder, rules) : openDistributed(place.redis, rules);
-}
-
-function openEmbedded(folder: string, rules: GuardRules): Store {
+async function openRooms(place: StorePlace, config: Config): Promise<Store> {
   try {
-    return openSqliteStore({ folder, rules, now: Date.now() });
+    return (await openStore(place, { rules: rulesOf(config), now: Date.now() })).store;
   } catch (error) {
-    if (error instanceof FolderInUse) throw unavailable(`${error.message} Stop it first.`, error);
-    if ((error as Error).message !== 'file is not a database') throw error;
-    throw unavailable(`${join(folder, 'poproom.db')} is not a database.`, error);
+    throw unavailable(problemOf(place, error), error);
   }
 }
 
-async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<Store> {
-  const [{ connectRedis }, { createRedisStore }] = await Promise.all([
-    import('../redis/connection.ts'),
-    import('../store/redis/index.ts'),
-  ]);
-  const redis = await connectRedis(target).catch((error) => {
-    const hosts = target.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
-    throw unavailable(`Redis at ${hosts} does not respond or rejects the credentials.`, error);
-  });
-  return createRedisStore(redis, target.prefix, rules);
+function problemOf(place: StorePlace, error: unknown): string {
+  if ('redis' in place) return `Redis at ${hostsOf(place.redis)} does not respond or rejects the credentials.`;
+  if (error instanceof FolderInUse) return `${error.message} Stop it first.`;
+  if ((error as Error).message !== 'file is not a database') throw error;
+  return `${join(place.folder, 'poproom.db')} is not a database.`;
 }
 
 const unavailable = (sentence: string, cause: unknown) => new PoproomError('UNAVAILABLE', sentence, { cause });
@@ -68,25 +55,26 @@ interface OpenedFiles {
 }
 
 async function openFiles(place: FilesPlace, config: Config): Promise<OpenedFiles> {
-  if ('bucket' in place) return openBucket(place.bucket, config);
-  const blobs = openDiskBlobs({ folder: place.folder, minFree: config.minFreeDisk });
-  return { blobs, removeSpool: async () => undefined };
-}
-
-async function openBucket(
-  bucket: Bucket,
-  { s3Endpoint: endpoint, s3PathStyle: pathStyle }: Config,
-): Promise<OpenedFiles> {
-  const { openS3Blobs } = await import('../blobs/s3.ts');
+  const { s3Endpoint: endpoint, s3PathStyle: pathStyle, minFreeDisk: minFree } = config;
+  if ('folder' in place) {
+    const blobs = await openBlobs(place, { endpoint, pathStyle, spool: place.folder, minFree });
+    return { blobs, removeSpool: async () => undefined };
+  }
   const spool = mkdtempSync(join(tmpdir(), 'poproom-migrate-'));
   const removeSpool = () => rm(spool, { recursive: true, force: true });
-  const blobs = await openS3Blobs({ ...bucket, endpoint, pathStyle, spool, minFree: 0 });
   try {
-    await blobs.ping();
+    const blobs = await openBlobs(place, { endpoint, pathStyle, spool, minFree: 0 });
+    await assertResponds(blobs, place.bucket);
+    return { blobs, removeSpool };
   } catch (error) {
     await removeSpool();
-    const problem = `The bucket ${bucket.bucket} does not respond.`;
-    throw unavailable(`${problem} Check POPROOM_S3_ENDPOINT and the AWS credentials.`, error);
+    throw error;
   }
-  return { blobs, removeSpool };
+}
+
+async function assertResponds(blobs: BlobStore, { bucket }: Bucket): Promise<void> {
+  await blobs.ping().catch((error) => {
+    const problem = `The bucket ${bucket} does not respond.`;
+    throw unavailable(`${problem} Check POPROOM_S3_ENDPOINT and the AWS credentials.`, error);
+  });
 }

@@ -3,7 +3,7 @@ import type { RedisClientOptions } from '@redis/client';
 import type { Address, Login, RedisTarget } from './redis-url.ts';
 
 /** The common part of the library's three kinds of client. */
-export interface Client {
+interface Client {
   connect(): Promise<unknown>;
   evalSha(digest: string, options: Call): Promise<unknown>;
   eval(text: string, options: Call): Promise<unknown>;

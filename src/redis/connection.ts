@@ -6,7 +6,7 @@ import { ErrorReply } from '@redis/client';
 import { PoproomError } from '../core/errors.ts';
 import { type Call, openClient } from './client.ts';
 import { connectWithin } from './connect-within.ts';
-import { createDeadlines } from './deadlines.ts';
+import { createDeadlines, noResponse } from './deadlines.ts';
 import type { RedisTarget } from './redis-url.ts';
 import type { Script } from './script.ts';
 import { openSubscriber, type Subscriber, type SubscriptionHandlers } from './subscriber.ts';
@@ -87,8 +87,5 @@ export function unavailable(cause: unknown): PoproomError {
   if (/^(ERR (?!.*(?:loading|cluster))|WRONGTYPE |NOPERM |CROSSSLOT )/i.test(message)) {
     return new PoproomError('INTERNAL', 'The store rejected a command.', { cause });
   }
-  return new PoproomError('UNAVAILABLE', 'The store does not respond. Try again in 2 seconds.', {
-    retryAfter: 2,
-    cause,
-  });
+  return noResponse(cause);
 }

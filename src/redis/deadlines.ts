@@ -50,7 +50,7 @@ export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): De
       isHanging = true;
       isUnresponsive = true;
       waiting.delete(one);
-      one.giveUp(hanging());
+      one.giveUp(noResponse());
     }
     if (isUnresponsive && !probing) void ask();
   }
@@ -71,7 +71,7 @@ export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): De
 
   return {
     within<T>(work: () => Promise<T>): Promise<T> {
-      if (isHanging || waiting.size >= maxWaiting) return Promise.reject(hanging());
+      if (isHanging || waiting.size >= maxWaiting) return Promise.reject(noResponse());
       return new Promise((resolve, reject) => {
         const one = { since: polls, giveUp: reject };
         waiting.add(one);
@@ -100,6 +100,9 @@ export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): De
   };
 }
 
-function hanging(): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'The store does not respond. Try again in 2 seconds.', { retryAfter: 2 });
+export function noResponse(cause?: unknown): PoproomError {
+  return new PoproomError('UNAVAILABLE', 'The store does not respond. Try again in 2 seconds.', {
+    retryAfter: 2,
+    cause,
+  });
 }

@@ -50,6 +50,11 @@ export function parseRedisUrl(text: string): RedisTarget {
   };
 }
 
+/** The servers as `host:port`, without the password. */
+export const hostsOf = ({ nodes }: RedisTarget): string => nodes.map(addressOf).join(', ');
+
+export const addressOf = ({ host, port }: Address): string => `${host}:${port}`;
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** Files in a folder: the contract of blob stores, and what is particular to a disk. */
+/** Files in a folder: the contract of blob stores, and tests that only concern a disk. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,18 +19,18 @@ blobsContract('disk', async () => {
 });
 
 describe('disk: space', () => {
-  it('[UP-4] has none for a file that would leave less free than it must', async (t) => {
+  it('[UP-4] rejects a file that would leave less than the minimum free', async (t) => {
     const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: Number.MAX_SAFE_INTEGER });
     await assert.rejects(blobs.checkSpace(0), { code: 'STORAGE_FULL' });
   });
 
-  it('[UP-4] has none for a file that is larger than what is free', async (t) => {
+  it('[UP-4] rejects a file that is larger than the free space', async (t) => {
     const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
     await blobs.checkSpace(0);
     await assert.rejects(blobs.checkSpace(Number.MAX_SAFE_INTEGER), { code: 'STORAGE_FULL' });
   });
 
-  it('[UP-4] counts what uploads on their way may still write', async (t) => {
+  it('[UP-4] counts the bytes that running uploads may still write', async (t) => {
     const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
     const [source, most] = [new PassThrough(), await mostOfDisk()];
     const upload = blobs.put(newName(), source, most, new AbortController().signal);
@@ -40,7 +40,7 @@ describe('disk: space', () => {
     await blobs.checkSpace(most);
   });
 
-  it('[UP-4] has some for one of many uploads that begin at once, where there is room for one', async (t) => {
+  it('[UP-4] admits one of many concurrent uploads when there is space for one', async (t) => {
     const folder = await temporaryFolder(t);
     const blobs = openDiskBlobs({ folder, minFree: 0 });
     const most = await mostOfDisk();
@@ -55,7 +55,7 @@ describe('disk: space', () => {
     await blobs.checkSpace(most);
   });
 
-  it('[UP-4] counts an upload no more when it has failed', async (t) => {
+  it('[UP-4] no longer counts an upload that has failed', async (t) => {
     const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
     const [source, most] = [new PassThrough(), await mostOfDisk()];
     const refused = blobs.put(newName(), source, most, AbortSignal.abort());
@@ -65,8 +65,8 @@ describe('disk: space', () => {
   });
 });
 
-describe('disk: a file in tiny pieces', () => {
-  it('[RUN-7] is taken a few hundred of them at a time, however fast they come, and is whole', async (t) => {
+describe('disk: a file in tiny chunks', () => {
+  it('[RUN-7] buffers a few hundred chunks at a time, however fast they arrive, and stores the file completely', async (t) => {
     const blobs = openDiskBlobs({ folder: await temporaryFolder(t), minFree: 0 });
     const [name, source] = [newName(), new PassThrough()];
     const upload = blobs.put(name, source, 10_000, new AbortController().signal);
@@ -87,7 +87,7 @@ describe('disk: a file in tiny pieces', () => {
 });
 
 describe('disk: the folder', () => {
-  it('is for its owner alone, and so is every file in it', async (t) => {
+  it('is accessible only to its owner, and so is every file in it', async (t) => {
     const folder = join(await temporaryFolder(t), 'files');
     await put(openDiskBlobs({ folder, minFree: 0 }), newName(), Buffer.from('private'));
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -106,7 +106,7 @@ describe('disk: the folder', () => {
     assert.equal(String((await again?.toArray())?.join('')), 'kept');
   });
 
-  it('[UP-6] [LIFE-5] is rid of what a crash left of uploads when that is old enough', async (t) => {
+  it('[UP-6] [LIFE-5] removes old remains of uploads that a crash left', async (t) => {
     const folder = await temporaryFolder(t);
     const blobs = openDiskBlobs({ folder, minFree: 0 });
     const [old, young] = [await leaveBehind(folder, 2 * hour), await leaveBehind(folder, 0)];
@@ -116,7 +116,7 @@ describe('disk: the folder', () => {
     assert.deepEqual(await filesIn(folder), [], `neither ${old} nor ${young} should be there`);
   });
 
-  it('[LIFE-5] does not take an upload under way for what a crash left, whatever the clock says', async (t) => {
+  it('[LIFE-5] does not remove an upload in progress, whatever the clock says', async (t) => {
     const folder = await temporaryFolder(t);
     const blobs = openDiskBlobs({ folder, minFree: 0 });
     const bytes = new PassThrough();
@@ -131,7 +131,7 @@ describe('disk: the folder', () => {
     assert.equal(Buffer.concat((await read?.toArray()) ?? []).toString(), 'first half, second half');
   });
 
-  it('[LIFE-5] names only old files as strays', async (t) => {
+  it('[LIFE-5] lists only old files as orphans', async (t) => {
     const folder = await temporaryFolder(t);
     const blobs = openDiskBlobs({ folder, minFree: 0 });
     const [old, young] = [newName(), newName()];
@@ -143,7 +143,7 @@ describe('disk: the folder', () => {
 
   const notNames = ['', '../outside', '/etc/passwd', 'A'.repeat(64), `${'a'.repeat(63)}/`, `${'a'.repeat(64)}\n`];
   for (const name of notNames) {
-    it(`[UP-5] is not left by way of the name ${JSON.stringify(name)}`, async (t) => {
+    it(`[UP-5] cannot be escaped with the name ${JSON.stringify(name)}`, async (t) => {
       const folder = await temporaryFolder(t);
       const blobs = openDiskBlobs({ folder, minFree: 0 });
       await assert.rejects(put(blobs, name, Buffer.from('x')), { code: 'INTERNAL' });
@@ -153,7 +153,7 @@ describe('disk: the folder', () => {
     });
   }
 
-  it('[RUN-2] does not answer when it is gone', async (t) => {
+  it('[RUN-2] does not respond when it is missing', async (t) => {
     const folder = await temporaryFolder(t);
     const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
     await blobs.ping();

@@ -1,4 +1,4 @@
-/** What files in a bucket cost: no memory for their size, and nothing at all where they are kept on the disk. */
+/** The cost of files in a bucket: constant memory, and nothing at all if files are stored on disk. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const MiB = 1024 * 1024;
 const atOnce = 32;
 
 describe('s3: memory', () => {
-  it('[UP-7] stays flat while many of the largest files are sent at once', { timeout: 60_000 }, async (t) => {
+  it('[UP-7] stays flat while many files of the maximum size are sent concurrently', { timeout: 60_000 }, async (t) => {
     const s3 = await startS3();
     t.after(() => s3.stop());
     const spool = await temporaryFolder(t);
@@ -39,7 +39,7 @@ describe('s3: memory', () => {
 });
 
 describe('s3: its library', () => {
-  it('is loaded when a bucket is opened, and not by the server that could open one', { timeout: 60_000 }, async (t) => {
+  it('is loaded when a bucket is opened, not when the server module is loaded', { timeout: 60_000 }, async (t) => {
     const options = { bucket: 'b', prefix: '', pathStyle: true, spool: await temporaryFolder(t), minFree: 0 };
     const output = await run(['--input-type=module', '--eval', countLoads(options)]);
     const { server, opened } = JSON.parse(output);

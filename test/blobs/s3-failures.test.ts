@@ -1,4 +1,4 @@
-/** Files in a bucket whose store fails: said soon and plainly, and nothing is left of it. */
+/** Failures of an S3 store: they are reported soon, and nothing remains of the upload. */
 import assert from 'node:assert/strict';
 import dns from 'node:dns';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -29,8 +29,8 @@ before(async () => {
 });
 after(() => s3.stop());
 
-describe('s3: a store that is away', { timeout: 60_000 }, () => {
-  it('[RUN-2] is said to be at once where nothing listens, whatever it is asked', async (t) => {
+describe('s3: an unavailable store', { timeout: 60_000 }, () => {
+  it('[RUN-2] is reported immediately when nothing listens, for every operation', async (t) => {
     const { blobs, assertNothingLeft } = await open(t, await abandonedEndpoint());
     for (const [what, question] of questions(blobs)) {
       assert.ok((await refusalMs(question)) < soonMs, what);
@@ -38,7 +38,7 @@ describe('s3: a store that is away', { timeout: 60_000 }, () => {
     await assertNothingLeft();
   });
 
-  it('[RUN-2] is said to be within 2 s where it does not let us connect', async (t) => {
+  it('[RUN-2] is reported within 2 s when it does not accept the connection', async (t) => {
     t.mock.method(dns, 'lookup', (() => undefined) as unknown as typeof dns.lookup);
     assert.ok(defaultTimeouts.connect < 2000);
     const { blobs, assertNothingLeft } = await open(t, 'http://silent.invalid', { connect: 200 });
@@ -48,7 +48,7 @@ describe('s3: a store that is away', { timeout: 60_000 }, () => {
     await assertNothingLeft();
   });
 
-  it('[RUN-2] is said to be where it lets us connect and then is silent', async (t) => {
+  it('[RUN-2] is reported when it accepts the connection and then stays silent', async (t) => {
     const endpoint = await startFaulty(t, (request) => request.resume());
     const { blobs, assertNothingLeft } = await open(t, endpoint, { answer: 200, quiet: 200 });
     for (const [what, question] of questions(blobs)) {
@@ -57,14 +57,14 @@ describe('s3: a store that is away', { timeout: 60_000 }, () => {
     await assertNothingLeft();
   });
 
-  it('[UP-6] is said to be where it takes no more of a file', async (t) => {
+  it('[UP-6] is reported when it stops reading a file', async (t) => {
     const endpoint = await startFaulty(t, (request) => request.pause());
     const { blobs, assertNothingLeft } = await open(t, endpoint, { quiet: 200 });
     await assert.rejects(put(blobs, newName(), Buffer.alloc(10 * MiB)), unavailable);
     await assertNothingLeft();
   });
 
-  it('[UP-6] is said to be where it answers all but the file', async (t) => {
+  it('[UP-6] is reported when it answers everything except the upload', async (t) => {
     const endpoint = await startFaulty(t, answerHead);
     const { blobs, assertNothingLeft } = await open(t, endpoint, { quiet: 100, upload: 1000 });
     await assert.rejects(put(blobs, newName(), Buffer.alloc(MiB)), unavailable);
@@ -72,8 +72,8 @@ describe('s3: a store that is away', { timeout: 60_000 }, () => {
   });
 });
 
-describe('s3: a store that is slow', { timeout: 30_000 }, () => {
-  it('[NODE-13] gets a file of 10 MiB in its own time', async (t) => {
+describe('s3: a slow store', { timeout: 30_000 }, () => {
+  it('[NODE-13] receives a file of 10 MiB however long it takes', async (t) => {
     const { promise: received, resolve } = Promise.withResolvers<number>();
     const endpoint = await startFaulty(t, async (request, response) => {
       if (request.method === 'HEAD') return answerHead(request, response);
@@ -92,7 +92,7 @@ describe('s3: a store that is slow', { timeout: 30_000 }, () => {
     await assertNothingLeft();
   });
 
-  it('[NODE-13] may take its time to answer, also when it does not say whether it has the bucket', async (t) => {
+  it('[NODE-13] may take long to respond, even if it does not say whether the bucket exists', async (t) => {
     let [asked, answered] = [0, false];
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const endpoint = await startFaulty(t, async (request, response) => {
@@ -117,7 +117,7 @@ describe('s3: a store that is slow', { timeout: 30_000 }, () => {
 });
 
 describe('s3: a connection that breaks', { timeout: 30_000 }, () => {
-  it('[UP-6] fails the upload in whose midst it does so twice, and nothing is left', async (t) => {
+  it('[UP-6] fails the upload if it breaks twice, and leaves nothing behind', async (t) => {
     const warn = t.mock.method(console, 'warn', () => undefined);
     const { endpoint, connections } = await startCutting(t, s3.port, Number.POSITIVE_INFINITY, MiB);
     const { blobs, prefix, assertNothingLeft } = await open(t, endpoint);
@@ -128,7 +128,7 @@ describe('s3: a connection that breaks', { timeout: 30_000 }, () => {
     assert.equal(warn.mock.callCount(), 0, 'something was written past the log');
   });
 
-  it('[UP-6] does no harm to the upload in whose midst it does so once', async (t) => {
+  it('[UP-6] does not affect an upload if it breaks once', async (t) => {
     const { endpoint, connections } = await startCutting(t, s3.port, 1, MiB);
     const { blobs, assertNothingLeft } = await open(t, endpoint);
     const name = newName();
@@ -140,13 +140,13 @@ describe('s3: a connection that breaks', { timeout: 30_000 }, () => {
     await assertNothingLeft();
   });
 
-  it('breaks the download in whose midst the store falls silent', async (t) => {
+  it('ends a download when the store stops responding in the middle', async (t) => {
     const { blobs } = await open(t, await startFaulty(t, beginOnly), { idle: 2000 });
     const bytes = await blobs.open(newName(), undefined);
     await assert.rejects(async () => bytes?.toArray());
   });
 
-  it('[RUN-7] outlives a download that breaks before anyone reads it', async (t) => {
+  it('[RUN-7] does not end the process when a download breaks before anyone reads it', async (t) => {
     const { blobs } = await open(t, await startFaulty(t, beginOnly), { idle: 2000 });
     const bytes = await blobs.open(newName(), undefined);
     assert.ok(bytes);
@@ -154,10 +154,10 @@ describe('s3: a connection that breaks', { timeout: 30_000 }, () => {
   });
 });
 
-describe('s3: an upload that is given up while it is sent', { timeout: 30_000 }, () => {
+describe('s3: an upload that is aborted while it is sent', { timeout: 30_000 }, () => {
   const senderLeft = new Error('the sender left');
 
-  it('[UP-6] ends at once, and so does its request', async (t) => {
+  it('[UP-6] ends immediately, and so does its request', async (t) => {
     const giveUp = new AbortController();
     const { promise: cut, resolve } = Promise.withResolvers<void>();
     const endpoint = await startFaulty(t, (request) => {
@@ -172,7 +172,7 @@ describe('s3: an upload that is given up while it is sent', { timeout: 30_000 },
     await assertNothingLeft();
   });
 
-  it('[UP-6] is removed again where the store had all of it', async (t) => {
+  it('[UP-6] is removed again if the store had received all of it', async (t) => {
     const giveUp = new AbortController();
     const removed: string[] = [];
     const endpoint = await startFaulty(t, async (request, response) => {
@@ -192,14 +192,14 @@ describe('s3: an upload that is given up while it is sent', { timeout: 30_000 },
   });
 });
 
-describe('s3: a store that refuses', { timeout: 30_000 }, () => {
+describe('s3: a store that rejects requests', { timeout: 30_000 }, () => {
   const busy: [status: number, code: string][] = [
     [500, 'InternalError'],
     [503, 'SlowDown'],
     [429, 'TooManyRequests'],
   ];
   for (const [status, code] of busy) {
-    it(`[UP-6] is asked again after ${status} ${code}, once`, async (t) => {
+    it(`[UP-6] is asked again once after ${status} ${code}`, async (t) => {
       let asked = 0;
       const endpoint = await startFaulty(t, async (request, response) => {
         asked += 1;
@@ -213,7 +213,7 @@ describe('s3: a store that refuses', { timeout: 30_000 }, () => {
     });
   }
 
-  it('[UP-6] may do so before it has read the file, and no connection is left', async (t) => {
+  it('[UP-6] may do so before it has read the file, and no connection remains open', async (t) => {
     const body = s3Error('AccessDenied', 'Access Denied');
     const refused: IncomingMessage[] = [];
     // Node's own answer would go on to read the file.
@@ -237,7 +237,7 @@ describe('s3: a store that refuses', { timeout: 30_000 }, () => {
     [403, 'AccessDenied', 'Bucket size quota is reached, maximum size for this bucket: 5'],
   ];
   for (const [status, code, message] of full) {
-    it(`[UP-6] is full where it says ${status} ${code}: ${message}`, async (t) => {
+    it(`[UP-6] is reported as full for ${status} ${code}: ${message}`, async (t) => {
       let asked = 0;
       const endpoint = await startFaulty(t, async (request, response) => {
         asked += 1;
@@ -251,12 +251,12 @@ describe('s3: a store that refuses', { timeout: 30_000 }, () => {
     });
   }
 
-  it('[RUN-2] is unavailable where it has no such bucket, which is not the same as no such file', async (t) => {
+  it('[RUN-2] is reported as unavailable if the bucket does not exist, unlike a missing file', async (t) => {
     const { blobs } = await open(t, s3.endpoint, {}, 'another-bucket');
     for (const [what, question] of questions(blobs)) await assert.rejects(question, unavailable, what);
   });
 
-  it('[RUN-2] is unavailable to an unknown access key', async (t) => {
+  it('[RUN-2] is reported as unavailable for an unknown access key', async (t) => {
     process.env.AWS_ACCESS_KEY_ID = 'UNKNOWN';
     t.after(() => Object.assign(process.env, s3.env));
     const { blobs, assertNothingLeft } = await open(t, s3.endpoint);
@@ -264,7 +264,7 @@ describe('s3: a store that refuses', { timeout: 30_000 }, () => {
     await assertNothingLeft();
   });
 
-  it('[RUN-5] is unavailable to a wrong signature, and the error tells nobody what was signed', async (t) => {
+  it('[RUN-5] is reported as unavailable for a wrong signature, and the error does not contain what was signed', async (t) => {
     const echo = '<AWSAccessKeyId>S3RVER</AWSAccessKeyId><StringToSign>AWS4 all of it</StringToSign>';
     const endpoint = await startFaulty(t, async (request, response) => {
       await request.toArray();
@@ -281,7 +281,7 @@ describe('s3: a store that refuses', { timeout: 30_000 }, () => {
     }
   });
 
-  it('is asked in the region us-east-1 where none is configured', async (t) => {
+  it('is asked in the region us-east-1 if none is configured', async (t) => {
     const { promise: signed, resolve } = Promise.withResolvers<string>();
     const endpoint = await startFaulty(t, ({ headers }, response) => {
       resolve(headers.authorization ?? '');

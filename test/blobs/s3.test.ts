@@ -1,4 +1,4 @@
-/** Files in a bucket: the contract of blob stores by both kinds of address, and what is particular to S3. */
+/** Files in a bucket: the contract of blob stores with both URL styles, and tests that only concern S3. */
 import assert from 'node:assert/strict';
 import dns from 'node:dns';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ describe('s3, virtual hosts', () => {
 });
 
 describe('s3: the bucket', () => {
-  it('has each file under the prefix and its name, as bytes of no known kind', async (t) => {
+  it('has each file under the prefix and its name, as application/octet-stream', async (t) => {
     const { blobs, prefix } = await open(t);
     const name = newName();
     await put(blobs, name, Buffer.from('bytes'));
@@ -56,7 +56,7 @@ describe('s3: the bucket', () => {
     assert.equal(await text(again.blobs, name), 'kept');
   });
 
-  it('[LIFE-5] names only old files as strays', async (t) => {
+  it('[LIFE-5] lists only old files as orphans', async (t) => {
     const { blobs, prefix } = await open(t);
     const [old, young] = [newName(), newName()];
     await put(blobs, old, Buffer.from('old'));
@@ -65,7 +65,7 @@ describe('s3: the bucket', () => {
     assert.deepEqual(await strays(blobs, Date.now() - hour), [old]);
   });
 
-  it('[LIFE-5] names strays in portions, however many they are', async (t) => {
+  it('[LIFE-5] lists orphans in batches, however many there are', async (t) => {
     const { blobs, prefix } = await open(t);
     await put(blobs, newName(), Buffer.from('the first makes the folder'));
     const names = Array.from({ length: 1100 }, newName);
@@ -85,7 +85,7 @@ describe('s3: the bucket', () => {
     ['mine', 'mine-too'],
     ['a', 'ab'],
   ] as const) {
-    it(`[LIFE-5] is shared by the prefixes "${mine}" and "${other}" without harm`, async (t) => {
+    it(`[LIFE-5] can be shared by the prefixes "${mine}" and "${other}"`, async (t) => {
       const [ours, theirs] = [await open(t, { prefix: mine }), await open(t, { prefix: other })];
       const [name, same] = [newName(), newName()];
       for (const { blobs } of [ours, theirs]) await put(blobs, same, Buffer.from('same'));
@@ -99,7 +99,7 @@ describe('s3: the bucket', () => {
     });
   }
 
-  it('[LIFE-5] names nothing that others keep beside its files', async (t) => {
+  it('[LIFE-5] lists nothing that others store beside its files', async (t) => {
     const { blobs, prefix } = await open(t);
     await put(blobs, newName(), Buffer.from('ours'));
     await writeFile(s3.pathOf(`${prefix}readme.txt`), 'not ours');
@@ -119,7 +119,7 @@ describe('s3: the bucket', () => {
 });
 
 describe('s3: connections', () => {
-  it('uses one again for the next file', async (t) => {
+  it('are reused for the next file', async (t) => {
     const { blobs } = await open(t);
     await put(blobs, newName(), Buffer.from('first'));
     const sockets = await openSockets(process.pid);
@@ -127,7 +127,7 @@ describe('s3: connections', () => {
     assert.ok((await openSockets(process.pid)) <= sockets, 'more sockets are open than after the first');
   });
 
-  it('leaves none behind when readers leave in the middle', async (t) => {
+  it('are closed when readers disconnect in the middle', async (t) => {
     const { blobs } = await open(t);
     const name = newName();
     await put(blobs, name, Buffer.alloc(10 * 1024 * 1024));
@@ -140,8 +140,8 @@ describe('s3: connections', () => {
   });
 });
 
-describe('s3: many at once', { timeout: 30_000 }, () => {
-  it('answers while more readers pause in the middle than the library allows connections of its own accord', async (t) => {
+describe('s3: concurrent requests', { timeout: 30_000 }, () => {
+  it('are answered while more readers pause than the default connection limit of the library', async (t) => {
     const { blobs } = await open(t);
     const name = newName();
     await put(blobs, name, Buffer.alloc(10 * 1024 * 1024));
@@ -152,7 +152,7 @@ describe('s3: many at once', { timeout: 30_000 }, () => {
     await blobs.ping();
   });
 
-  it('removes hundreds of files by a few connections', async (t) => {
+  it('to remove hundreds of files use few connections', async (t) => {
     let [now, most] = [0, 0];
     const endpoint = await startFaulty(t, (_, response) => {
       most = Math.max(most, ++now);
@@ -166,7 +166,7 @@ describe('s3: many at once', { timeout: 30_000 }, () => {
 });
 
 describe('s3: the spool', () => {
-  it('is for its owner alone, and empty when an upload is done', async (t) => {
+  it('is accessible only to its owner, and empty after an upload', async (t) => {
     const { blobs, spool } = await open(t);
     const bytes = new PassThrough();
     const name = newName();
@@ -180,7 +180,7 @@ describe('s3: the spool', () => {
     assert.deepEqual(await readdir(spool), []);
   });
 
-  it('[UP-6] [LIFE-5] is rid of what a crash left when that is old enough', async (t) => {
+  it('[UP-6] [LIFE-5] removes old remains that a crash left', async (t) => {
     const { blobs, spool } = await open(t);
     const [old, young] = [newName(), newName()];
     for (const name of [old, young]) await writeFile(join(spool, name), 'half of it');
@@ -189,12 +189,12 @@ describe('s3: the spool', () => {
     assert.deepEqual(await readdir(spool), [young]);
   });
 
-  it('[UP-4] has no space for a file that would leave less free than it must', async (t) => {
+  it('[UP-4] rejects a file that would leave less than the minimum free', async (t) => {
     const { blobs } = await open(t, { minFree: Number.MAX_SAFE_INTEGER });
     await assert.rejects(blobs.checkSpace(0), { code: 'STORAGE_FULL' });
   });
 
-  it('[RUN-2] does not answer when it is gone', async (t) => {
+  it('[RUN-2] does not respond when it is missing', async (t) => {
     const { blobs, spool } = await open(t);
     await blobs.ping();
     await rm(spool, { recursive: true });

@@ -1,4 +1,4 @@
-/** A page of another site in a real browser: what it can do to those who visit it, with a control. */
+/** What a page of another site can do to its visitors, in a real browser, with a control. */
 import assert from 'node:assert/strict';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ before(async () => {
 after(() => browser.close());
 
 describe('a page of another site', () => {
-  it('[LINK-4] cannot lock its visitor out by images, which it could if they were taken', async (t) => {
+  it('[LINK-4] cannot lock out its visitor with image requests, which would work if they counted', async (t) => {
     const { page, server, marked, unmarked } = await setUp(t);
     const room = await server.api.room();
     await showImages(page, marked, 25);
@@ -24,7 +24,7 @@ describe('a page of another site', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}`)).json.error.details.reason, 'misses');
   });
 
-  it('[LINK-4] cannot upload by a form, which it could if that were taken', async (t) => {
+  it('[LINK-4] cannot upload with a form, which would work if it were accepted', async (t) => {
     const { page, server, marked, unmarked } = await setUp(t);
     const room = await server.api.room();
     const files = async () => (await server.api.get(`/api/rooms/${room}/files`)).json.files.length;
@@ -34,7 +34,7 @@ describe('a page of another site', () => {
     assert.equal(await files(), 1);
   });
 
-  it('[LINK-4] [LINK-6] shows a picture of a room, leads to it, and reads it by CORS', async (t) => {
+  it('[LINK-4] [LINK-6] can embed a picture of a room, link to it, and read it with CORS', async (t) => {
     const { page, server, marked } = await setUp(t);
     const room = await server.api.room();
     const sending = { headers: { 'content-type': 'image/png' } };
@@ -49,7 +49,7 @@ describe('a page of another site', () => {
     await page.getByRole('textbox', { name: 'Text' }).waitFor();
   });
 
-  it('[LINK-5] can read no page of the server', async (t) => {
+  it('[LINK-5] cannot read any page of the server', async (t) => {
     const { page, marked } = await setUp(t);
     for (const path of ['/', '/docs', '/metrics', '/assets/icon.svg']) {
       const read = `fetch('${marked}${path}').then(() => 'read', () => 'refused')`;

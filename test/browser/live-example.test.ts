@@ -1,4 +1,4 @@
-/** The examples of docs/live.md do what they say. */
+/** The examples in docs/live.md work as described. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,7 +44,7 @@ describe('the examples of the live guide', () => {
     for (const page of [one, other]) await shows(page, 'with\n\u{1F9C3}\u{1F9C3}');
   });
 
-  it('[LIVE-16] [LIVE-17] [TEXT-10] the conversation about edits goes as it is written', async (t) => {
+  it('[LIVE-16] [LIVE-17] [TEXT-10] the conversation about edits works as written', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await api.room();
     const content = `/api/rooms/${room}/content`;

@@ -1,4 +1,4 @@
-/** Uploaded files in a real browser: whatever they hold and whatever they are called, none acts on the origin. */
+/** Uploaded files in a real browser: none of them can act on the origin, whatever its content and name. */
 import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +34,7 @@ before(async () => {
 after(() => browser.close());
 
 describe('an uploaded document with a script', () => {
-  it('[FILE-3] [FILE-4] runs nothing when it is opened, whereas the same served plainly runs', async (t) => {
+  it('[FILE-3] [FILE-4] runs nothing when it is opened; the same document served plainly does', async (t) => {
     const { pageAt, uploadAll, serveAll, ran } = await setUp(t);
     const page = await pageAt('/stage');
     for (const url of await uploadAll()) await open(page, url);
@@ -43,7 +43,7 @@ describe('an uploaded document with a script', () => {
   });
 
   for (const [way, element] of Object.entries(embeddings)) {
-    it(`[FILE-3] runs nothing in an ${way} of its own origin, whereas the same served plainly runs`, async (t) => {
+    it(`[FILE-3] runs nothing in an ${way} of its own origin; the same document served plainly does`, async (t) => {
       const { pageAt, uploadAll, serveAll, ran } = await setUp(t);
       const page = await pageAt('/stage');
       const uploaded = await uploadAll();
@@ -70,7 +70,7 @@ describe('an uploaded document with a script', () => {
     ran.assertNone();
   });
 
-  it('[FILE-3] is no script of a page of its own origin, whereas the same served plainly is', async (t) => {
+  it('[FILE-3] does not run as a script of a page of its own origin; the same file served plainly does', async (t) => {
     const { pageAt, upload, serve, ran } = await setUp(t);
     const [stage, docs] = [await pageAt('/stage'), await pageAt('/docs')];
     const load = (page: Page, url: string) =>
@@ -90,7 +90,7 @@ describe('an uploaded document with a script', () => {
     await ran.assertOnlyControls(stage, 1);
   });
 
-  it('[FILE-3] is no service worker of its origin, whereas the same served plainly is', async (t) => {
+  it('[FILE-3] cannot be a service worker of its origin; the same file served plainly can', async (t) => {
     const { pageAt, upload, serve } = await setUp(t);
     const [stage, docs] = [await pageAt('/stage'), await pageAt('/docs')];
     const register = (page: Page, url: string) =>
@@ -104,7 +104,7 @@ describe('an uploaded document with a script', () => {
 });
 
 describe('an uploaded file', () => {
-  it('[FILE-4] opens in the browser where it is an image or a plain text', async (t) => {
+  it('[FILE-4] opens in the browser if it is an image or plain text', async (t) => {
     const { pageAt, upload } = await setUp(t);
     const page = await pageAt('/stage');
     await page.goto(await upload(onePixel, 'image/png'));
@@ -113,7 +113,7 @@ describe('an uploaded file', () => {
     assert.equal(await page.evaluate('document.body.innerText'), 'naïve <b>text</b>');
   });
 
-  it('[FILE-4] is saved under its name where it is anything else', async (t) => {
+  it('[FILE-4] is saved under its name if it is anything else', async (t) => {
     const { pageAt, upload } = await setUp(t);
     const page = await pageAt('/stage');
     const url = await upload('PK', 'application/zip');

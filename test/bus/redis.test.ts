@@ -1,4 +1,4 @@
-/** Events between nodes: the contract of event buses, and what several nodes add to it. */
+/** Events between nodes: the contract of event buses, and tests with several nodes. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -32,7 +32,7 @@ describe('on one server', () => {
   after(() => redis.stop());
   busContract('redis', () => openBus(redis.url));
 
-  it('[LIVE-3] tells the listeners of another node, once', async (t) => {
+  it('[LIVE-3] notifies the listeners of another node, once', async (t) => {
     const [one, other] = [await node(t, redis), await node(t, redis)];
     const code = drawSymbols() as RoomCode;
     const heard = { here: [] as number[], there: [] as number[] };
@@ -76,7 +76,7 @@ describe('on one server', () => {
     assert.deepEqual(received, [{ seq: 1, entry: fits }, { seq: 2 }]);
   });
 
-  it('takes messages of nodes from before the log, and ignores payloads that it does not understand', async (t) => {
+  it('accepts messages of nodes from before the log, and ignores payloads that it does not understand', async (t) => {
     const bus = await node(t, redis);
     const code = drawSymbols() as RoomCode;
     const received = await receivedBy(bus, code);
@@ -111,7 +111,7 @@ describe('on one server', () => {
     assert.deepEqual(received, [...payloads.map(() => ({ seq: 7 })), { seq: 0 }, { seq: 0 }]);
   });
 
-  it('[LIVE-8] makes everyone look anew after an interruption, and goes on hearing', async (t) => {
+  it('[LIVE-8] makes every listener read again after an interruption, and continues to receive', async (t) => {
     const own = await startRedis();
     t.after(() => own.stop());
     const [one, other] = [await node(t, own), await node(t, own)];
@@ -135,7 +135,7 @@ describe('on a cluster', () => {
   after(() => cluster.stop());
   busContract('redis cluster', () => openBus(cluster.url));
 
-  it('[LIVE-8] makes everyone look anew when it had lost its ear, though all else went on', async (t) => {
+  it('[LIVE-8] makes every listener read again when only the subscription was lost', async (t) => {
     const [one, other] = [await node(t, cluster), await node(t, cluster)];
     const code = drawSymbols() as RoomCode;
     const heard: number[] = [];

@@ -1,4 +1,4 @@
-/** `poproom clip`: the clipboard and the room have the same text. The clipboard is a file, behind a program like xclip. */
+/** `poproom clip` keeps the clipboard and the room in sync. The clipboard is a file, behind a program like xclip. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ const holds = (cli: Cli, text: string) =>
   eventually(`the clipboard holds ${text}`, async () => (await pasted(cli)) === text);
 
 describe('poproom clip', () => {
-  it('[CLI-17] begins with the text of the room, and then hands on each change, both ways', async (t) => {
+  it('[CLI-17] starts with the text of the room, and then passes on each change in both directions', async (t) => {
     const { cli, code, write, text } = await setUp(t);
     await copy(cli, 'from before');
     await write('from the room');
@@ -82,7 +82,7 @@ describe('poproom clip', () => {
     );
   });
 
-  it('[CLI-17] begins with the clipboard where the room has no text', async (t) => {
+  it('[CLI-17] starts with the clipboard if the room has no text', async (t) => {
     const { cli, code, text } = await setUp(t);
     await copy(cli, 'mine');
     const clipping = cli.terminal(`poproom clip ${code}`);
@@ -93,7 +93,7 @@ describe('poproom clip', () => {
     assert.equal(await pasted(cli), 'mine');
   });
 
-  it('[CLI-17] lets the newer text of the room win over what was copied meanwhile, and says so', async (t) => {
+  it('[CLI-17] prefers the newer text of the room to text that was copied at the same time, and reports it', async (t) => {
     const { line, cli, code, write, text } = await setUp(t);
     await write('both');
     const clipping = cli.start(['clip', code]);
@@ -106,7 +106,7 @@ describe('poproom clip', () => {
     assert.deepEqual([await text(), await pasted(cli)], ['theirs', 'theirs']);
   });
 
-  it('[CLI-17] takes a copied text out of the room again if the room changed before it arrived', async (t) => {
+  it('[CLI-17] removes a copied text from the room again if the room changed before it arrived', async (t) => {
     const { line, cli, code, server, write, text } = await setUp(t);
     await write('the text of both');
     const clipping = cli.start(['clip', code]);
@@ -123,7 +123,7 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'copied again');
   });
 
-  it('[CLI-17] hands on what was copied while the connection was lost', async (t) => {
+  it('[CLI-17] passes on text that was copied while the connection was lost', async (t) => {
     const { line, cli, code, write, text } = await setUp(t);
     await write('both');
     const clipping = cli.terminal(`poproom clip ${code}`);
@@ -136,7 +136,7 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'while away');
   });
 
-  it('[CLI-17] leaves the room alone where the clipboard has another form of its text', async (t) => {
+  it('[CLI-17] does not change the room if the clipboard has another form of its text', async (t) => {
     const { cli, code, write, text } = await setUp(t);
     // With ends of lines of its own, and up to a NUL.
     await program(cli, 'xclip', xclip.replace('cat >', String.raw`tr '\000' '\001' | sed 's/\x01.*//; $!s/$/\r/' >`));
@@ -150,7 +150,7 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'mine\r\n');
   });
 
-  it('[CLI-17] goes on with the text that stands when the server has lost the newest one', async (t) => {
+  it('[CLI-17] continues with the current text when the server has lost the newest one', async (t) => {
     const { server, cli, code, write, text } = await setUp(t);
     await write('kept');
     const goBack = await keepState(server);
@@ -175,7 +175,7 @@ describe('poproom clip', () => {
     assert.deepEqual(await clipping.ended, { code: 0, stdout: '', stderr: '' });
   });
 
-  it('[CLI-18] leaves the room alone when a picture is copied, or more than 1 MiB', async (t) => {
+  it('[CLI-18] does not change the room when a picture or more than 1 MiB is copied', async (t) => {
     const { cli, code, write, text } = await setUp(t);
     await write('stays');
     const clipping = cli.start(['clip', code]);
@@ -192,7 +192,7 @@ describe('poproom clip', () => {
     assert.equal(clipping.stderr().split('\n').length, 2, 'it is told once');
   });
 
-  it('[CLI-18] says why the server refused a text, and goes on', async (t) => {
+  it('[CLI-18] reports why the server rejected a text, and continues', async (t) => {
     const { server, cli, code, write, text } = await setUp(t);
     await server.restart({ POPROOM_CONTENT_MAX: '100', PORT: String(server.port) });
     await write('stays');
@@ -210,7 +210,7 @@ describe('poproom clip', () => {
     assert.equal(clipping.stderr().split('\n').length, 2, 'it is reported once');
   });
 
-  it('[CLI-18] says what to install where there is no program for the clipboard', async (t) => {
+  it('[CLI-18] says what to install if there is no clipboard program', async (t) => {
     const { cli, code } = await setUp(t, {});
     // With nothing but Node on the path, so that no program of this machine is found.
     const told = async (env: Record<string, string>) => cli.run(['clip', code], { env: { PATH: cli.home, ...env } });
@@ -226,7 +226,7 @@ describe('poproom clip', () => {
     }
   });
 
-  it('[CLI-18] uses the program of the system that runs', async (t) => {
+  it('[CLI-18] uses the clipboard program of the operating system', async (t) => {
     const { cli, code, write } = await setUp(t, { WAYLAND_DISPLAY: 'wayland-0', DISPLAY: ':0' });
     await program(cli, 'wl-copy', '#!/bin/sh\ncat > "$HOME/wayland"\n');
     await program(cli, 'wl-paste', '#!/bin/sh\nexit 1\n');
@@ -239,7 +239,7 @@ describe('poproom clip', () => {
     assert.equal(await pasted(cli), undefined);
   });
 
-  it('[CLI-18] ends on Ctrl-C though the program for the clipboard hangs', async (t) => {
+  it('[CLI-18] ends on Ctrl-C while the clipboard program hangs', async (t) => {
     const { cli, code, write } = await setUp(t);
     await write('x');
     for (const way of ['-out', '-in']) {
@@ -252,14 +252,14 @@ describe('poproom clip', () => {
     }
   });
 
-  it('[CLI-18] does not wait for ever for a program that hangs', async () => {
+  it('[CLI-18] does not wait forever for a program that hangs', async () => {
     const hanging = ['sh', '-c', 'exec sleep 60'] as const;
     const within = () => ({ signal: new AbortController().signal, withinMs: 100 });
     await assert.rejects(readWith(hanging, within()), /^Error: Cannot access the clipboard: sh does not respond\.$/);
     await assert.rejects(writeWith(hanging, 'x', within()), /sh does not respond/);
   });
 
-  it('[CLI-18] ends with a sentence when the clipboard does not work', async (t) => {
+  it('[CLI-18] ends with one sentence when the clipboard does not work', async (t) => {
     const { cli, code, write } = await setUp(t);
     await write('x');
     await program(cli, 'xclip', '#!/bin/sh\necho "Error: Can\'t open display: :0" >&2\nexit 1\n');

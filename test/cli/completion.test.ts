@@ -1,4 +1,4 @@
-/** `poproom completion`: what a shell offers. Bash is asked; for the others, the script says all that the table does. */
+/** `poproom completion`: runs the script in bash, and compares the others with the table of commands. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ describe('completion in bash', () => {
     assert.deepEqual(offers('poproom', 'fetch', '7KQ2MX', '-o', 'pl'), ['plan.pdf']);
   });
 
-  it('[CLI-9] offers nothing where nobody can know', async (t) => {
+  it('[CLI-9] offers nothing where there is nothing to complete', async (t) => {
     const cli = await createCli(t);
     await writeFile(join(cli.home, 'file'), '');
     const offers = await offersOf(cli.home, (await cli.run(['completion', 'bash'])).stdout);
@@ -42,7 +42,7 @@ describe('completion in bash', () => {
 });
 
 describe('completion in zsh and fish', () => {
-  it('[CLI-9] knows every command and every option of the table, with what it does', async (t) => {
+  it('[CLI-9] know every command and every option of the table, with its description', async (t) => {
     const { run } = await createCli(t);
     const [zsh, fish] = await Promise.all([run(['completion', 'zsh']), run(['completion', 'fish'])]);
     assert.deepEqual([zsh?.code, fish?.code], [0, 0]);

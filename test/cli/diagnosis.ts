@@ -1,4 +1,4 @@
-/** What `poproom doctor` finds, with these settings. */
+/** Runs `poproom doctor` with the given settings and returns its findings. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';

@@ -1,4 +1,4 @@
-/** `poproom doctor` on a server that runs, reached directly or through proxies that are set up badly. */
+/** `poproom doctor` on a running server, directly or through misconfigured proxies. */
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { diagnose } from './diagnosis.ts';
 const inForm = { POPROOM_METRICS: 'true' };
 
 describe('poproom doctor on a server', () => {
-  it('[CLI-8] finds all well where it is, and leaves no room behind', async (t) => {
+  it('[CLI-8] finds no problems on a healthy server, and leaves no room behind', async (t) => {
     const server = await startTestServer(t, { ...inForm, POPROOM_TRUSTED_PROXIES: '' });
     const found = await diagnose(t, { PORT: String(server.port), POPROOM_HOST: '127.0.0.1' });
     found.says('server', 'ok', /is ready/);
@@ -27,14 +27,14 @@ describe('poproom doctor on a server', () => {
     assert.match((await server.api.get('/metrics')).text, /^poproom_rooms 0$/m);
   });
 
-  it('[CLI-8] tells which check of it fails', async (t) => {
+  it('[CLI-8] names the readiness check that fails', async (t) => {
     const server = await startTestServer(t, embedded);
     await rm(join(server.folder, 'files'), { recursive: true });
     const found = await diagnose(t, {}, ['--url', `${server.url}/`]);
     found.says('server', 'bad', /is not ready: .*files failing/);
   });
 
-  it('[CLI-8] tells where nothing answers, or something else does', async (t) => {
+  it('[CLI-8] reports when nothing responds, or something that is not Poproom', async (t) => {
     const port = await startPortal(t, 200);
     const [nobody, own, other] = await Promise.all([
       diagnose(t, {}, ['--url', 'http://127.0.0.1:1']),
@@ -46,7 +46,7 @@ describe('poproom doctor on a server', () => {
     other?.says('server', 'bad', /is not a Poproom server/);
   });
 
-  it('[CLI-8] goes as far as it may: it takes a key where one is needed, and says so where it has none', async (t) => {
+  it('[CLI-8] uses an API key where one is required, and says so if it has none', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const key = await keysOf(t, server).make('doctor', 'pro');
     const [without, withKey] = await Promise.all([
@@ -60,7 +60,7 @@ describe('poproom doctor on a server', () => {
 });
 
 describe('poproom doctor on a proxy', { concurrency: true }, () => {
-  it('[CLI-8] finds what it gets in the way of: links, live channels, files, fresh answers, the clock', async (t) => {
+  it('[CLI-8] finds what the proxy breaks: links, live channels, files, caching, the clock', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const faults = { ownHost: true, noUpgrade: true, caches: true, mostBytes: 1_000_000, aheadMs: 60_000 };
     const url = await startBadProxy(t, server.port, faults);
@@ -74,13 +74,13 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
     assert.match(fix ?? '', new RegExp(`Set POPROOM_PUBLIC_URL=${limited}`));
   });
 
-  it('[CLI-8] tells events that are held back', async (t) => {
+  it('[CLI-8] reports events that are buffered', async (t) => {
     const server = await startTestServer(t);
     const url = await startBadProxy(t, server.port, { buffers: true });
     (await diagnose(t, {}, ['--url', url])).says('events', 'warning', /do not arrive, or are buffered/);
   });
 
-  it('[CLI-8] tells one that is not trusted, one whose clients are believed, and figures that all can read', async (t) => {
+  it('[CLI-8] reports an untrusted proxy, one that trusts every client, and public metrics', async (t) => {
     const server = await startTestServer(t, inForm);
     const url = await startBadProxy(t, server.port, { via: true });
     const args = ['--url', url];

@@ -1,4 +1,4 @@
-/** `poproom doctor` on Redis and S3: whether they answer, and as what Poproom needs. */
+/** `poproom doctor` on Redis and S3: whether they respond, and meet the requirements. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { diagnose } from './diagnosis.ts';
 const POPROOM_SECRET = 'a secret that is long enough for all';
 
 describe('poproom doctor on Redis', { concurrency: true }, () => {
-  it('[CLI-8] tells its version, what it forgets, what it writes down, and whether its clock is right', async (t) => {
+  it('[CLI-8] reports its version, eviction, persistence and clock', async (t) => {
     const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
     t.after(redis.stop);
     const found = await diagnose(t, { POPROOM_SECRET, POPROOM_STORE: `${redis.url}?prefix=doctor` });
@@ -23,7 +23,7 @@ describe('poproom doctor on Redis', { concurrency: true }, () => {
     assert.equal(found.troubles, 1);
   });
 
-  it('[CLI-8] warns of one that forgets rooms, keeps no log, or has no key where all need one', async (t) => {
+  it('[CLI-8] warns about eviction, a missing log, and a missing key where one is required', async (t) => {
     const redis = await startRedis(['--maxmemory-policy', 'allkeys-lru']);
     t.after(redis.stop);
     const env = { POPROOM_SECRET, POPROOM_STORE: redis.url, POPROOM_REQUIRE_API_KEY: 'true' };
@@ -33,7 +33,7 @@ describe('poproom doctor on Redis', { concurrency: true }, () => {
     found.says('rooms', 'warning', /there is no key/);
   });
 
-  it('[CLI-8] tells one that is not there or does not let us in, and no password', async (t) => {
+  it('[CLI-8] reports when it is unreachable or rejects the credentials, without the password', async (t) => {
     const redis = await startRedis();
     t.after(redis.stop);
     execFileSync('redis-cli', ['-p', String(redis.port), 'config', 'set', 'requirepass', 'right-word']);
@@ -59,7 +59,7 @@ describe('poproom doctor on S3', () => {
   });
   after(() => s3.stop());
 
-  it('[CLI-8] puts, reads and removes an object, and leaves nothing', async (t) => {
+  it('[CLI-8] stores, reads and removes an object, and leaves nothing behind', async (t) => {
     const TMPDIR = await dataFolder(t);
     const env = { ...s3.env, POPROOM_S3_ENDPOINT: s3.endpoint, TMPDIR };
     const found = await diagnose(t, { ...env, POPROOM_FILES: `s3://${s3.bucket}/doctor` });
@@ -67,7 +67,7 @@ describe('poproom doctor on S3', () => {
     assert.deepEqual([found.troubles, await s3.keys(), await readdir(TMPDIR)], [0, [], []]);
   });
 
-  it('[CLI-8] tells a bucket that is missing, a store that is silent, and credentials that are', async (t) => {
+  it('[CLI-8] reports a missing bucket, a silent store, and missing credentials', async (t) => {
     const at = (env: Record<string, string>) => diagnose(t, { POPROOM_S3_ENDPOINT: s3.endpoint, ...env });
     const [missing, denied, silent, anonymous] = await Promise.all([
       at({ ...s3.env, POPROOM_FILES: 's3://no-such-bucket' }),

@@ -1,4 +1,4 @@
-/** `poproom doctor`: settings, the data folder and its database, and how it tells them. */
+/** `poproom doctor`: settings, the data folder and its database, and the output. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { dataFolder, run, startProcess } from '../support/process.ts';
 import { diagnose } from './diagnosis.ts';
 
 describe('poproom doctor on settings', () => {
-  it('[CLI-8] finds all well before the first start, and makes nothing by looking', async (t) => {
+  it('[CLI-8] finds no problems before the first start, and creates nothing', async (t) => {
     const folder = await dataFolder(t);
     const found = await diagnose(t, { POPROOM_DATA_DIR: join(folder, 'not/yet') });
     assert.deepEqual([found.code, found.troubles], [0, 0]);
@@ -19,7 +19,7 @@ describe('poproom doctor on settings', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  it('[CLI-8] names every setting that cannot be, and looks at the rest all the same', async (t) => {
+  it('[CLI-8] names every invalid setting, and checks the rest', async (t) => {
     const bad = { PORT: 'x', POPROOM_ROOM_TTL: 'soon', POPROOM_SECRET: 'short-secret', POPROOM_STORE: 'paper:' };
     const found = await diagnose(t, { ...bad, POPROOM_MIN_FREE_DISK: '900000GiB' });
     assert.equal(found.code, 1);
@@ -28,14 +28,14 @@ describe('poproom doctor on settings', () => {
     assert.ok(!found.text.includes('short-secret'));
   });
 
-  it('[CLI-8] tells variables that nothing reads, with the name that was meant', async (t) => {
+  it('[CLI-8] reports unknown variables, with the most similar known name', async (t) => {
     const found = await diagnose(t, { POPROOM_TRUSTED_PROXY: '10.0.0.1', POPROOM_UNICORN: '1', POPROOM_PIN: '1234' });
     assert.match(found.says('settings', 'warning', /POPROOM_TRUSTED_PROXY\b/), /mean POPROOM_TRUSTED_PROXIES\?/);
     assert.match(found.says('settings', 'warning', /POPROOM_UNICORN/), /^Remove it/);
     assert.deepEqual([found.code, found.troubles], [0, 2]);
   });
 
-  it('[CLI-8] warns of risks: everyone trusted, no public address, plain HTTP, no limit, a short secret, no key', async (t) => {
+  it('[CLI-8] warns about risks: all proxies trusted, no public URL, plain HTTP, no limit, a short secret, no key', async (t) => {
     const [one, other] = await Promise.all([
       diagnose(t, {
         POPROOM_TRUSTED_PROXIES: '0.0.0.0/0',
@@ -55,7 +55,7 @@ describe('poproom doctor on settings', () => {
 });
 
 describe('poproom doctor on the data folder', () => {
-  it('[CLI-8] looks into the database of a server that runs, and of one that ended, and leaves nothing there', async (t) => {
+  it('[CLI-8] reads the database of a running and of a stopped server, and leaves nothing behind', async (t) => {
     const folder = await dataFolder(t);
     const env = { POPROOM_DATA_DIR: folder, POPROOM_REQUIRE_API_KEY: 'true' };
     const server = await startProcess(t, folder);
@@ -72,7 +72,7 @@ describe('poproom doctor on the data folder', () => {
     assert.deepEqual(await readdir(folder), before);
   });
 
-  it('[CLI-28] tells how much of their maximum files take, and when uploads are or will be refused', async (t) => {
+  it('[CLI-28] reports how much of their maximum the files use, and when uploads are or will be rejected', async (t) => {
     const folder = await dataFolder(t);
     const env = { POPROOM_DATA_DIR: folder };
     const server = await startProcess(t, folder);
@@ -93,7 +93,7 @@ describe('poproom doctor on the data folder', () => {
     beyond.says('storage', 'warning', /^POPROOM_TOTAL_MAX_BYTES is .* but the disk has only/);
   });
 
-  it('[CLI-8] tells a database that is damaged, is none, or is a copy without all of it', async (t) => {
+  it('[CLI-8] reports a database that is damaged, is not one, or is an incomplete copy', async (t) => {
     const folder = await dataFolder(t);
     await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: folder });
     const [torn, none, part] = ['torn', 'none', 'part'].map((name) => join(folder, name));
@@ -110,7 +110,7 @@ describe('poproom doctor on the data folder', () => {
     assert.deepEqual(await readdir(part), ['poproom.db', 'poproom.db-wal']);
   });
 
-  it('[CLI-8] tells a folder that is none, or that others can read the secret of', async (t) => {
+  it('[CLI-8] reports a path that is not a folder, and a secret that others can read', async (t) => {
     const folder = await dataFolder(t);
     await writeFile(join(folder, 'file'), '');
     await writeFile(join(folder, 'secret'), 'x'.repeat(64));
@@ -129,7 +129,7 @@ describe('poproom doctor on the data folder', () => {
 });
 
 describe('poproom doctor on modes', () => {
-  it('[CLI-25] finds all well in a folder that a server has made, and names each file or folder that others can open', async (t) => {
+  it('[CLI-25] finds no problems in a folder that a server created, and names each file or folder that others can open', async (t) => {
     const folder = join(await dataFolder(t), 'data');
     const env = { POPROOM_DATA_DIR: folder };
     const server = await startProcess(t, folder);
@@ -150,7 +150,7 @@ describe('poproom doctor on modes', () => {
     assert.match(found.says('modes', 'warning', /files \(mode 750\)/), /^Run: chmod 700/);
   });
 
-  it('[CLI-25] says where a folder is shared with other things', async (t) => {
+  it('[CLI-25] reports a folder that contains other things', async (t) => {
     const folder = join(await dataFolder(t), 'shared');
     await mkdir(join(folder, 'something else'), { recursive: true });
     await chmod(folder, 0o755);
@@ -158,7 +158,7 @@ describe('poproom doctor on modes', () => {
     assert.match(found.says('modes', 'warning', /have access to .*shared/), /a separate folder/);
   });
 
-  it('[CLI-25] warns of a database of an earlier version, whose deleted texts are erased at the next start', async (t) => {
+  it('[CLI-25] warns about a database of an earlier version, whose deleted texts are erased at the next start', async (t) => {
     const folder = await dataFolder(t);
     await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: folder });
     const db = new DatabaseSync(join(folder, 'poproom.db'));
@@ -169,8 +169,8 @@ describe('poproom doctor on modes', () => {
   });
 });
 
-describe('what poproom doctor prints', () => {
-  it('[CLI-8] [CLI-7] is a mark and a sentence each, in colour only on a terminal that wants it', async (t) => {
+describe('the output of poproom doctor', () => {
+  it('[CLI-8] [CLI-7] is a symbol and a sentence for each finding, in colour only on a terminal that supports it', async (t) => {
     const cli = await createCli(t, { PORT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '900000GiB' });
     const [pipe, screen, plain, dumb] = await Promise.all([
       cli.run(['doctor']),

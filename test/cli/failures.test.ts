@@ -1,4 +1,4 @@
-/** How the command ends when something goes wrong: an exit code of its kind, one sentence, and nothing else. */
+/** Failures of commands: an exit code for each kind, one sentence, and nothing else. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { startHalfAnswer } from '../support/half-answer.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('a failure', () => {
-  it('[CLI-6] has an exit code of its kind and one sentence on standard error', async (t) => {
+  it('[CLI-6] has an exit code for its kind and one sentence on standard error', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const [expired, room, guarded] = await Promise.all([
@@ -42,7 +42,7 @@ describe('a failure', () => {
     );
   });
 
-  it('[CLI-6] is told at once where waiting would take long', async (t) => {
+  it('[CLI-6] is reported immediately if waiting would take long', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room({ pin: '4821' });
@@ -51,7 +51,7 @@ describe('a failure', () => {
     assert.match(stderr, /^poproom: [^\n]+ Try again in \d+ \w+\.\n$/);
   });
 
-  it('[CLI-6] of what comes on standard input is told before anything is sent', async (t) => {
+  it('[CLI-6] of standard input is reported before anything is sent', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
@@ -72,7 +72,7 @@ describe('a failure', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
   });
 
-  it('[CLI-6] is not that the reader of the output stops reading', async (t) => {
+  it('[CLI-6] does not include a reader that stops reading the output', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
@@ -83,7 +83,7 @@ describe('a failure', () => {
     assert.equal(help?.stderr, '0\n');
   });
 
-  it('[CLI-6] of a line that breaks within an answer has the exit code of a server that is not reached', async (t) => {
+  it('[CLI-6] of a connection in the middle of a response has the exit code of an unreachable server', async (t) => {
     const server = await startHalfAnswer(t);
     const { start } = await createCli(t, { POPROOM_URL: server.url });
     const getting = start(['get', '7KQ2MX']);
@@ -94,7 +94,7 @@ describe('a failure', () => {
     assert.match(stderr, /^poproom: [^\n]+\n$/);
   });
 
-  it('[CLI-6] of a server that answers in some other way is told as well', async (t) => {
+  it('[CLI-6] of a server with an unexpected response is reported too', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const { run } = await createCli(t);
     const { code, stdout, stderr } = await run(['get', 'ZZZZZZ', '--url', `${server.url}/elsewhere`]);

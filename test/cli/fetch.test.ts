@@ -1,4 +1,4 @@
-/** `poproom fetch`: where files land, what it spares, and that nothing half-written stays. */
+/** `poproom fetch`: where files are written, what is not overwritten, and that no partial file remains. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ const contentOf = (cli: Cli, path: string) => readFile(join(cli.home, path));
 const folderOf = (cli: Cli) => ({ cwd: join(cli.home, 'folder') });
 
 describe('poproom fetch', () => {
-  it('[CLI-13] writes all files into this folder, two of the same name side by side, and prints their paths', async (t) => {
+  it('[CLI-13] writes all files into the current folder, numbers files of the same name, and prints their paths', async (t) => {
     const large = randomBytes(10 * MiB);
     const names = ['a.txt', 'empty', 'A.txt', 'größe.tar.gz', 'größe.tar.gz', 'a.txt'];
     const { cli, code } = await setUp(
@@ -42,7 +42,7 @@ describe('poproom fetch', () => {
     assert.equal(String(await contentOf(cli, 'folder/a (3).txt')), '5');
   });
 
-  it('[CLI-13] writes the newest of the files of one name, to a folder, a path or standard output', async (t) => {
+  it('[CLI-13] writes the newest file of a name to a folder, a path or standard output', async (t) => {
     const { cli, code } = await setUp(t, [
       ['n.txt', 'old'],
       ['n.txt', 'new'],
@@ -76,14 +76,14 @@ describe('poproom fetch', () => {
     assert.deepEqual(await fetched(cli), []);
   });
 
-  it('[CLI-13] has nothing to do in a room without files', async (t) => {
+  it('[CLI-13] does nothing in a room without files', async (t) => {
     const { cli, code } = await setUp(t);
     assert.deepEqual(await cli.run(['fetch', code]), { code: 0, stdout: '', stderr: '' });
     assert.equal((await cli.run(['fetch', code, '--json'])).stdout, '[]\n');
     assert.equal((await cli.run(['fetch', code, '-o', '-'])).code, 3);
   });
 
-  it('[CLI-13] does not overwrite what is there, unless it is told to', async (t) => {
+  it('[CLI-13] does not overwrite existing files, unless --force is given', async (t) => {
     const { cli, code } = await setUp(t, [
       ['first', 'theirs'],
       ['second', 'theirs'],
@@ -102,7 +102,7 @@ describe('poproom fetch', () => {
     assert.equal(String(await contentOf(cli, 'folder/second')), 'theirs');
   });
 
-  it('[CLI-13] does not overwrite a file that comes while it fetches', async (t) => {
+  it('[CLI-13] does not overwrite a file that appears during the download', async (t) => {
     const { server, cli, code } = await setUp(t, [['raced', randomBytes(4 * MiB)]]);
     const line = await openNarrowLine(t, server.port, { down: MiB });
     const fetching = cli.start(['fetch', code, '--url', line.url], folderOf(cli));
@@ -115,7 +115,7 @@ describe('poproom fetch', () => {
     assert.equal(String(await contentOf(cli, 'folder/raced')), 'mine');
   });
 
-  it('[CLI-13] stays in its folder, whatever a server calls its files', async (t) => {
+  it('[CLI-13] stays in its folder, whatever names the server sends', async (t) => {
     const cli = await createCli(t);
     const odd: [name: string, becomes: string][] = [
       ['../../escaped', 'escaped'],
@@ -143,7 +143,7 @@ describe('poproom fetch', () => {
     );
   });
 
-  it('[CLI-13] refuses wrong uses, each with a sentence', async (t) => {
+  it('[CLI-13] rejects incorrect usage with one sentence each', async (t) => {
     const { cli, code } = await setUp(t, [
       ['a', '1'],
       ['b', '2'],
@@ -168,8 +168,8 @@ describe('poproom fetch', () => {
   });
 });
 
-describe('poproom fetch, on its way', () => {
-  it('[CLI-11] shows a bar on a terminal, also when the file goes elsewhere, and nothing in a pipe', async (t) => {
+describe('poproom fetch, during the download', () => {
+  it('[CLI-11] shows a progress bar on a terminal, even if the output is redirected, and none in a pipe', async (t) => {
     const { cli, code } = await setUp(t, [['a.bin', randomBytes(MiB)]]);
     const { stdout } = await cli.terminal(`poproom fetch ${code} a.bin -o - > copy`).ended;
     const [bar = '', ...rest] = stdout.split('\r\n');
@@ -193,7 +193,7 @@ describe('poproom fetch, on its way', () => {
     assert.deepEqual(await fetched(cli), []);
   });
 
-  it('[CLI-14] leaves nothing when the line breaks, and keeps what was fetched before', async (t) => {
+  it('[CLI-14] leaves nothing when the connection breaks, and keeps files that were complete', async (t) => {
     const { server, cli, code } = await setUp(t, [
       ['small', 'x'],
       ['large', randomBytes(8 * MiB)],
@@ -208,7 +208,7 @@ describe('poproom fetch, on its way', () => {
     assert.deepEqual(await fetched(cli), ['small']);
   });
 
-  it('[CLI-14] takes no file that has fewer or more bytes than the room says', async (t) => {
+  it('[CLI-14] rejects a file with fewer or more bytes than the room lists', async (t) => {
     const cli = await createCli(t);
     for (const fileSize of [4, 6]) {
       const url = await startLiar(t, { names: ['a'], bytes: '12345', fileSize });
@@ -222,7 +222,7 @@ describe('poproom fetch, on its way', () => {
     }
   });
 
-  it('[CLI-14] says so where it may not write', async (t) => {
+  it('[CLI-14] reports a folder that is not writable', async (t) => {
     const { cli, code } = await setUp(t, [['a', 'x']]);
     await chmod(join(cli.home, 'folder'), 0o555);
     // To root every folder is open, except those that the system makes up.
@@ -231,7 +231,7 @@ describe('poproom fetch, on its way', () => {
     assert.deepEqual([exit, stdout, stderr], [9, '', `poproom: Permission denied: ${closed}\n`]);
   });
 
-  it('[CLI-6] [CLI-14] fetches all files though nobody reads what it prints', async (t) => {
+  it('[CLI-6] [CLI-14] fetches all files even if nobody reads its output', async (t) => {
     const { cli, code } = await setUp(t, [
       ['a', '1'],
       ['b', '2'],
@@ -244,7 +244,7 @@ describe('poproom fetch, on its way', () => {
     assert.match(refused.stderr, /already exists.*\n9\n$/);
   });
 
-  it('[CLI-14] leaves nothing when it is hung up, or its terminal closed', async (t) => {
+  it('[CLI-14] leaves nothing after a hangup, or when its terminal is closed', async (t) => {
     const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
     const fetching = async (start: (line: string) => Running) => {
       const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
@@ -264,7 +264,7 @@ describe('poproom fetch, on its way', () => {
     await eventually('nothing is left', async () => (await fetched(cli)).length === 0);
   });
 
-  it('[CLI-14] ends quietly when nobody reads on', async (t) => {
+  it('[CLI-14] ends quietly when its reader stops reading', async (t) => {
     const { cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
     const { stdout, stderr } = await cli.shell(`(poproom fetch ${code} large -o -; echo $? >&2) | head -c 3 | wc -c`)
       .ended;

@@ -1,4 +1,4 @@
-/** What the command says of itself, and of wrong use. */
+/** The help of the command, and its messages for incorrect usage. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Command, readInput } from '../../src/cli/command.ts';
@@ -21,7 +21,7 @@ describe('the help', () => {
     );
   });
 
-  it('[CLI-1] has examples that can be typed as they stand', () => {
+  it('[CLI-1] has examples that can be run as they are', () => {
     for (const command of commands) {
       for (const [line] of command.examples) {
         const typed = wordsAfter(command, line);
@@ -42,7 +42,7 @@ describe('the help', () => {
     for (const one of said) assert.deepEqual(one, said[0]);
   });
 
-  it('[CLI-1] shows all commands and exit codes where no command is said', async (t) => {
+  it('[CLI-1] lists all commands and exit codes if no command is given', async (t) => {
     const { run } = await createCli(t);
     const said = await Promise.all([[], ['--help'], ['-h'], ['help']].map((args) => run(args)));
     for (const one of said) assert.deepEqual(one, said[0]);
@@ -54,8 +54,8 @@ describe('the help', () => {
   });
 });
 
-describe('wrong use', () => {
-  it('[CLI-1] is told in one sentence, with exit code 2, and nothing is asked of a server', async (t) => {
+describe('incorrect usage', () => {
+  it('[CLI-1] is reported in one sentence, with exit code 2, and sends no request', async (t) => {
     const { run } = await createCli(t, { POPROOM_URL: 'http://127.0.0.1:1' });
     const wrong: [args: string[], says: RegExp][] = [
       [['nwe'], /Unknown command "nwe"/],
@@ -98,7 +98,7 @@ describe('wrong use', () => {
     );
   });
 
-  it('[CLI-1] does not repeat a password in an address', async (t) => {
+  it('[CLI-1] does not repeat a password in a URL', async (t) => {
     const { run } = await createCli(t);
     const { code, stderr } = await run(['get', '7KQ2MX', '--url', 'https://me:pass-word@pop.example.org']);
     assert.deepEqual([code, stderr.includes('pass-word')], [2, false]);

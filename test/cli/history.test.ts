@@ -39,7 +39,7 @@ describe('poproom history', () => {
     ]);
   });
 
-  it('[CLI-20] lists them as JSON, also where there are none', async (t) => {
+  it('[CLI-20] lists them as JSON, including an empty list', async (t) => {
     const { cli, server, room } = await setUp(t);
     const [listed, none] = await Promise.all([
       cli.run(['history', room, '--json']),
@@ -60,7 +60,7 @@ describe('poproom history', () => {
     assert.deepEqual([shown.code, shown.stdout], [0, 'This room has no earlier texts.\r\n']);
   });
 
-  it('[CLI-20] prints one text: byte for byte in a pipe, harmless on a terminal, or as JSON', async (t) => {
+  it('[CLI-20] prints one text: byte for byte in a pipe, escaped on a terminal, or as JSON', async (t) => {
     const { cli, room } = await setUp(t);
     assert.deepEqual(await cli.run(['history', room, '2']), { code: 0, stdout: second, stderr: '' });
     const shown = await cli.terminal(`poproom history ${room} 2`).ended;
@@ -70,7 +70,7 @@ describe('poproom history', () => {
     assert.deepEqual([content, version, size, deviceId], [first, 1, 49, 'my-phone']);
   });
 
-  it('[CLI-20] deletes them all, after a question on a terminal, and keeps the current text', async (t) => {
+  it('[CLI-20] deletes all of them after a confirmation on a terminal, and keeps the current text', async (t) => {
     const { cli, room, text, versions } = await setUp(t);
     const asking = cli.terminal(`poproom history ${room} --delete`);
     await asking.shows(`Delete the history of room ${room} for everyone? [y/N] `);
@@ -83,14 +83,14 @@ describe('poproom history', () => {
     assert.deepEqual([await versions(), await text()], [[], third]);
   });
 
-  it('[CLI-20] deletes them without a question where there is no terminal', async (t) => {
+  it('[CLI-20] deletes them without a confirmation if there is no terminal', async (t) => {
     const { cli, room, versions } = await setUp(t);
     const { code, stdout } = await cli.run(['history', room, '--delete', '--json']);
     assert.deepEqual([code, JSON.parse(stdout)], [0, { success: true, message: 'The history was deleted.' }]);
     assert.deepEqual(await versions(), []);
   });
 
-  it('[CLI-20] does not ask about a room that does not exist', async (t) => {
+  it('[CLI-20] does not ask for a confirmation for a room that does not exist', async (t) => {
     const { cli } = await setUp(t);
     const { code, stdout } = await cli.terminal('poproom history ZZZZZZ --delete').ended;
     assert.deepEqual([code, stdout.includes('Delete')], [3, false]);
@@ -103,7 +103,7 @@ describe('poproom history', () => {
     assert.equal(stdout, first);
   });
 
-  it('[CLI-20] is empty in a room that was made with --no-history', async (t) => {
+  it('[CLI-20] is empty in a room that was created with --no-history', async (t) => {
     const { cli, server } = await setUp(t);
     const made = await cli.run(['new', '--no-history'], { stdin: first });
     const room = made.stdout.trim();
@@ -125,7 +125,7 @@ describe('poproom restore', () => {
     assert.equal(await text(), second);
   });
 
-  it('[CLI-20] ends with 3 where there is no such version, and changes nothing', async (t) => {
+  it('[CLI-20] ends with 3 if the version does not exist, and changes nothing', async (t) => {
     const { cli, room, text } = await setUp(t);
     for (const args of [
       ['restore', room, '7'],
@@ -156,7 +156,7 @@ describe('poproom put --append', () => {
     assert.deepEqual(appended.sort(), lines);
   });
 
-  it('[CLI-20] ends with 6 where the text would become too long, and adds nothing', async (t) => {
+  it('[CLI-20] ends with 6 if the text would become too long, and adds nothing', async (t) => {
     const { cli, room, text } = await setUp(t);
     const { code, stdout, stderr } = await cli.run(['put', room, '--append'], { stdin: 'x'.repeat(1024 ** 2) });
     assert.deepEqual([code, stdout], [6, '']);

@@ -1,4 +1,4 @@
-/** The command, and a server that is not to be trusted. */
+/** The command with an untrusted server. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -21,8 +21,8 @@ const snapshot = {
   pinAttempts: 0,
 };
 
-describe('a file of a server that is not to be trusted', () => {
-  it('[CLI-21] is not written under a hidden name, or one that a system takes for something else', async (t) => {
+describe('a file from an untrusted server', () => {
+  it('[CLI-21] is not written under a hidden name, or one with a special meaning for the system', async (t) => {
     const names = ['.bash_profile', '.git', '..', 'CON', 'nul.txt', 'dot.', 'dot', '~', '-rf', '_.git', '\u200b.ssh'];
     const cli = await createCli(t);
     const url = await startLiar(t, { names, bytes: 'x' });
@@ -47,7 +47,7 @@ describe('a file of a server that is not to be trusted', () => {
     assert.deepEqual((await readdir(join(cli.home, 'folder'))).sort(), expected.sort());
   });
 
-  it('[CLI-24] is not fetched where it is larger than a file can be', async (t) => {
+  it('[CLI-24] is not downloaded if it is larger than a file can be', async (t) => {
     const cli = await createCli(t);
     const url = await startLiar(t, { names: ['a'], bytes: 'x', fileSize: 10_485_761 });
     assertFailed(
@@ -56,7 +56,7 @@ describe('a file of a server that is not to be trusted', () => {
     );
   });
 
-  it('[CLI-24] is fetched from that server alone, not from the network of who fetches it', async (t) => {
+  it('[CLI-24] is downloaded only from that server, not from the local network', async (t) => {
     const inside = await startServer(t, () => ({ body: 'secret' }));
     const files = [
       {
@@ -75,7 +75,7 @@ describe('a file of a server that is not to be trusted', () => {
   });
 });
 
-describe('an answer that is not one of a server of ours', () => {
+describe('a response that does not come from a Poproom server', () => {
   const commands = [
     'new',
     'put 7KQ2MX x',
@@ -87,7 +87,7 @@ describe('an answer that is not one of a server of ours', () => {
     'watch 7KQ2MX',
   ];
   for (const body of ['null', '<h1>Sign in</h1>', '{"success":true,"files":[null],"history":[{}],"content":7}']) {
-    it(`[CLI-23] is told in one sentence: ${body.slice(0, 20)}`, async (t) => {
+    it(`[CLI-23] is reported in one sentence: ${body.slice(0, 20)}`, async (t) => {
       const { url } = await startServer(t, () => ({ body }));
       const cli = await createCli(t, { POPROOM_URL: url });
       for (const line of commands)
@@ -95,7 +95,7 @@ describe('an answer that is not one of a server of ours', () => {
     });
   }
 
-  it('[CLI-23] does not decide how the command ends', async (t) => {
+  it('[CLI-23] does not determine the exit code', async (t) => {
     const error = { code: 'constructor', message: 'x' };
     const { url } = await startServer(t, () => ({ status: 400, body: JSON.stringify({ error }) }));
     const cli = await createCli(t, { POPROOM_URL: url });
@@ -113,7 +113,7 @@ describe('an answer that is not one of a server of ours', () => {
 describe('a malformed message', () => {
   const malformed = ['null', '{', '7', '{"type":"edit","seq":2}', '{"type":"content","seq":2,"content":null}'];
 
-  it('[CLI-23] ends "poproom watch" and "poproom clip" with one sentence, as the first one', async (t) => {
+  it('[CLI-23] ends "poproom watch" and "poproom clip" with one sentence if it is the first one', async (t) => {
     for (const message of malformed) {
       const cli = await createCliWith(t, await startLive(t, [message]));
       for (const command of ['watch', 'clip'])
@@ -121,7 +121,7 @@ describe('a malformed message', () => {
     }
   });
 
-  it('[CLI-23] ends them after a few of them, too, and what came before is printed once', async (t) => {
+  it('[CLI-23] ends them after a few, too, and earlier texts are printed once', async (t) => {
     const cli = await createCliWith(t, await startLive(t, [JSON.stringify(snapshot), 'null']));
     const [watched, clipped] = await Promise.all([cli.run(['watch', '7KQ2MX']), cli.run(['clip', '7KQ2MX'])]);
     assert.equal(watched.stdout, 'Hello\n');
@@ -129,7 +129,7 @@ describe('a malformed message', () => {
   });
 });
 
-describe('a server that does not let go', () => {
+describe('a server that keeps connections open', () => {
   it('[CLI-23] does not keep a command from ending', async (t) => {
     const server = createServer((_, response) => response.end('{}'));
     // It neither answers the end of a channel nor closes the connection.
@@ -146,7 +146,7 @@ describe('a server that does not let go', () => {
 });
 
 describe('a server that redirects', () => {
-  it('[CLI-24] gets neither the PIN nor the key taken to another one', async (t) => {
+  it('[CLI-24] does not receive the PIN or the key of another server', async (t) => {
     const elsewhere = await startServer(t, () => ({ body: '{}' }));
     const server = await startServer(t, () => ({ status: 307, location: `${elsewhere.url}/x` }));
     const secrets = { POPROOM_URL: server.url, POPROOM_API_KEY: 'pop_secret', POPROOM_PIN: '0427' };

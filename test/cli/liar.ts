@@ -1,4 +1,4 @@
-/** A server that is not to be trusted: its files have any names, and not the size that it says. */
+/** An untrusted server: it announces files with any names and wrong sizes. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** What a file is called on the disk of who fetches it. */
+/** The name under which a downloaded file is stored. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -60,11 +60,11 @@ describe('the name of a fetched file', () => {
     ['trailing ', 'trailing'],
     ['a\u3164b\u2028c.txt', 'abc.txt'],
   ];
-  it('[CLI-21] has a "_" in front where it is hidden or means something to a system', () => {
+  it('[CLI-21] starts with "_" if it would be hidden or has a special meaning for a system', () => {
     for (const [name, becomes] of renamed) assert.equal(localName(name), becomes, JSON.stringify(name));
   });
 
-  it('[CLI-21] stays as it is where nothing is wrong with it', () => {
+  it('[CLI-21] is unchanged if it is safe', () => {
     const names = [
       'photo.jpg',
       'console.log',
@@ -78,13 +78,13 @@ describe('the name of a fetched file', () => {
     for (const name of names) assert.equal(localName(name), name);
   });
 
-  it('[CLI-21] has no characters that Windows does not allow, there', () => {
+  it('[CLI-21] has no characters that Windows does not allow, on Windows', () => {
     assert.equal(localName('12:30 <what?>.txt', 'win32'), '12_30 _what__.txt');
     assert.equal(localName('a.txt:hidden', 'win32'), 'a.txt_hidden');
     assert.equal(localName('12:30?', 'linux'), '12:30?');
   });
 
-  it('[CLI-21] is safe whatever a server says', () => {
+  it('[CLI-21] is safe, whatever the server sends', () => {
     const isSafe = (name: string) => {
       assert.match(name, /^[^./\\\s~-]/u);
       assert.doesNotMatch(name, /[.\s]$/);
@@ -98,7 +98,7 @@ describe('the name of a fetched file', () => {
     );
   });
 
-  it('[CLI-21] is never that of another file of the room, also on a disk that does not tell capitals apart', () => {
+  it('[CLI-21] is unique within the room, even on a case-insensitive disk', () => {
     const onDisk = (name: string) =>
       name
         .replaceAll(/\u200c|\u200d|\ufe0f/g, '')
@@ -114,7 +114,7 @@ describe('the name of a fetched file', () => {
     assert.deepEqual(localNames(alike), expected);
   });
 
-  it('[CLI-21] is found quickly, however long and however many the names are', () => {
+  it('[CLI-21] is computed quickly, however long and however many the names are', () => {
     const startedAt = performance.now();
     assert.equal(Buffer.byteLength(localName(`${'ü'.repeat(10_000_000)}.txt`)), 254);
     assert.equal(localNames(Array.from({ length: 5_000 }, () => 'a.txt')).at(-1), 'a (5000).txt');

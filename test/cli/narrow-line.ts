@@ -1,4 +1,4 @@
-/** A line to the server that lets so many bytes pass in one direction, and then none until it is told to. */
+/** A connection to the server that passes a number of bytes in one direction, and then none until it is resumed. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** `poproom rooms`: what an operator sees of rooms, and removes, beside a running server and without one. */
+/** `poproom rooms`: what an operator sees and removes, with and without a running server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
@@ -40,7 +40,7 @@ describe('poproom rooms', { concurrency: true }, () => {
   };
 
   for (const [engine, settings] of Object.entries(engines)) {
-    it(`[CLI-26] lists and shows rooms beside a server on ${engine}, with masked codes and nothing people wrote`, async (t) => {
+    it(`[CLI-26] lists and shows rooms while a server runs on ${engine}, with masked codes and no user content`, async (t) => {
       const { cli, server } = await startBoth(t, settings());
       const large = await server.api.room({ pin: '0427', expiresIn: 7200 }, { from: here });
       const small = await server.api.room({}, { from: elsewhere });
@@ -86,7 +86,7 @@ describe('poproom rooms', { concurrency: true }, () => {
       }
     });
 
-    it(`[CLI-27] removes rooms beside a server on ${engine}, which notices it within seconds`, async (t) => {
+    it(`[CLI-27] removes rooms while a server runs on ${engine}, which notices within seconds`, async (t) => {
       const { cli, server, folder } = await startBoth(t, settings());
       const [room, other, kept] = [await server.api.room(), await server.api.room(), await server.api.room()];
       await server.api.upload(room, 'a.txt', 'abc');
@@ -132,7 +132,7 @@ describe('poproom rooms', { concurrency: true }, () => {
     });
   }
 
-  it('[CLI-27] asks on a terminal, and keeps the room when the answer is not yes', async (t) => {
+  it('[CLI-27] asks for a confirmation on a terminal, and keeps the room unless the answer is yes', async (t) => {
     const { cli, server } = await startBoth(t, {});
     const room = await server.api.room();
     const asked = cli.terminal(`poproom rooms rm ${room}`);
@@ -145,7 +145,7 @@ describe('poproom rooms', { concurrency: true }, () => {
     assert.equal((await server.api.get(`/api/rooms/${room}`)).status, 404);
   });
 
-  it('[CLI-26] tells wrong use in one sentence, and makes no data folder', async (t) => {
+  it('[CLI-26] reports incorrect usage in one sentence, and creates no data folder', async (t) => {
     const cli = await createCli(t, { POPROOM_DATA_DIR: 'missing' });
     for (const [args, said] of [
       [[], /^poproom: Usage: poproom rooms list/],

@@ -1,11 +1,11 @@
-/** PINs on the command line: asked for without being shown, or from the environment, never as an argument. */
+/** PINs on the command line: entered without echo or read from the environment, never an argument. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('the PIN of a room', () => {
-  it('[CLI-5] is asked for on a terminal and not shown, again after a wrong one, with the tries that are left', async (t) => {
+  it('[CLI-5] is requested on a terminal without echo, and again after a wrong one, with the number of tries left', async (t) => {
     const { cli, room } = await protectedRoom(t);
     const asking = cli.terminal(`sh -c 'stty echo; poproom get ${room}'`);
     const prompts = (n: number) => asking.shows(new RegExp(`(PIN of room ${room}: [^]*){${n}}`));
@@ -30,7 +30,7 @@ describe('the PIN of a room', () => {
     ]);
   });
 
-  it('[CLI-5] is asked for also where standard input and output are pipes', async (t) => {
+  it('[CLI-5] is requested even if standard input and output are pipes', async (t) => {
     const { cli, server, room } = await protectedRoom(t);
     const asking = cli.terminal(`sh -c 'echo piped | poproom put ${room} | cat'`);
     await asking.shows(`PIN of room ${room}: `);
@@ -39,7 +39,7 @@ describe('the PIN of a room', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}/content`, { pin: '4821' })).json.content, 'piped\n');
   });
 
-  it('[CLI-5] is asked for first with --pin, and by Ctrl-C or Ctrl-D nothing happens', async (t) => {
+  it('[CLI-5] is requested first with --pin, and Ctrl-C or Ctrl-D cancels', async (t) => {
     const { cli, server, room } = await protectedRoom(t);
     const ended = ['\x03', '12\x04'].map(async (keys) => {
       const asking = cli.terminal(`poproom rm ${room} --pin --yes`);
@@ -54,7 +54,7 @@ describe('the PIN of a room', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}`, { pin: '4821' })).status, 200);
   });
 
-  it('[CLI-5] is that of POPROOM_PIN; a wrong one there is not asked for again', async (t) => {
+  it('[CLI-5] is read from POPROOM_PIN; a wrong one there is not requested again', async (t) => {
     const { cli, room } = await protectedRoom(t);
     const get = (pin: string) => cli.run(['get', room], { env: { POPROOM_PIN: pin } });
     assert.equal((await get('4821')).stdout, 'guarded');
@@ -67,7 +67,7 @@ describe('the PIN of a room', () => {
     assert.deepEqual([onTerminal.code, onTerminal.stdout.includes('PIN of room')], [4, false]);
   });
 
-  it('[CLI-5] is not taken from the command line, and becomes no text', async (t) => {
+  it('[CLI-5] is not accepted as an argument, and is not sent as text', async (t) => {
     const { cli, server, room } = await protectedRoom(t);
     const wrong = [
       ['new', '--pin=4821'],
@@ -89,7 +89,7 @@ describe('the PIN of a room', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}/content`, { pin: '4821' })).json.content, 'guarded');
   });
 
-  it('[CLI-5] locks after five wrong ones, and then is not asked for again', async (t) => {
+  it('[CLI-5] is locked after five wrong ones, and is then not requested again', async (t) => {
     const { cli, room } = await protectedRoom(t);
     const asking = cli.terminal(`poproom get ${room}`);
     await asking.shows('PIN of room');
@@ -108,7 +108,7 @@ describe('the PIN of a room', () => {
 });
 
 describe('the PIN of a new room', () => {
-  it('[CLI-5] is chosen by typing it twice', async (t) => {
+  it('[CLI-5] is entered twice', async (t) => {
     const { cli, server } = await protectedRoom(t);
     const choose = async (first: string, second: string) => {
       const asking = cli.terminal('poproom new --pin --json');
@@ -124,7 +124,7 @@ describe('the PIN of a new room', () => {
     assert.deepEqual([different.code, /The two PINs differ; no room was created/.test(different.stdout)], [2, true]);
   });
 
-  it('[CLI-5] cannot be chosen where nobody can be asked', async (t) => {
+  it('[CLI-5] cannot be chosen without a terminal', async (t) => {
     const { cli } = await protectedRoom(t);
     const { code, stdout, stderr } = await cli.run(['new', '--pin']);
     assert.deepEqual([code, stdout], [2, '']);

@@ -1,4 +1,4 @@
-/** What the commands that stay in a room or carry files do where they are not let in: one sentence, one exit code. */
+/** Rejections of commands that stay in a room or transfer files: one sentence, one exit code. */
 import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ async function mustFail(cli: Cli, code: string, exit: number, says: RegExp, env:
 }
 
 describe('send, fetch, watch and clip', () => {
-  it('[CLI-19] end with 3 where there is no such room, or none any more', async (t) => {
+  it('[CLI-19] end with 3 if the room does not exist or has ended', async (t) => {
     const { server, cli } = await setUp(t);
     await mustFail(cli, '7KQ2MX', 3, /no room/);
     const code = await server.api.room();
@@ -48,7 +48,7 @@ describe('send, fetch, watch and clip', () => {
     await mustFail(cli, code, 3, /expired/);
   });
 
-  it('[CLI-19] end with 4 without the PIN, with a wrong one, and while it is locked', async (t) => {
+  it('[CLI-19] end with 4 without the PIN, with a wrong one, and during a lock', async (t) => {
     const { server, cli } = await setUp(t);
     const code = await server.api.room({ pin: '0427' });
     await mustFail(cli, code, 4, /PIN/);
@@ -58,7 +58,7 @@ describe('send, fetch, watch and clip', () => {
     await mustFail(cli, code, 4, /Too many|locked|seconds/i, { POPROOM_PIN: '1111' });
   });
 
-  it('[CLI-19] end with 8 where there is no server, and with 2 where there can be none', async (t) => {
+  it('[CLI-19] end with 8 if the server is unreachable, and with 2 if its URL is invalid', async (t) => {
     const { cli } = await setUp(t);
     await mustFail(cli, '7KQ2MX', 8, /Cannot connect to http/, { POPROOM_URL: 'http://127.0.0.1:1' });
     await mustFail(cli, '7KQ2MX', 2, /is not a valid server URL/, { POPROOM_URL: 'ftp://localhost' });

@@ -1,4 +1,4 @@
-/** `poproom new`, `put`, `get`, `info` and `rm`, at a real server. */
+/** `poproom new`, `put`, `get`, `info` and `rm`, with a real server. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Cli, createCli } from '../support/cli.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 describe('poproom new', () => {
-  it('[CLI-2] prints the code alone in a pipe', async (t) => {
+  it('[CLI-2] prints only the code in a pipe', async (t) => {
     const { cli, server } = await atServer(t);
     const { code, stdout, stderr } = await cli.run(['new']);
     assert.deepEqual([code, stderr], [0, '']);
@@ -24,7 +24,7 @@ describe('poproom new', () => {
     assert.match(stdout, /[▀▄█]{10}/u);
   });
 
-  it('[CLI-2] takes what comes on standard input as the text, from a file, a pipe or nothing', async (t) => {
+  it('[CLI-2] uses standard input as the text, from a file, a pipe or an empty input', async (t) => {
     const { cli, server } = await atServer(t);
     const text = 'caf\u00e9 \u{1F9C3}\n\u0000 no newline at its end';
     await writeFile(join(cli.home, 'notes.txt'), text);
@@ -42,7 +42,7 @@ describe('poproom new', () => {
     assert.deepEqual(texts, [text, text, '', '']);
   });
 
-  it('[CLI-2] protects it by POPROOM_PIN with --pin, for as long as --expires says, and tells it as JSON', async (t) => {
+  it('[CLI-2] sets POPROOM_PIN with --pin and the lifetime with --expires, and prints JSON', async (t) => {
     const { cli, server } = await atServer(t);
     const { stdout } = await cli.run(['new', '--pin', '--expires', '90m', '--json'], { env: { POPROOM_PIN: '4821' } });
     const { roomId, link, expiresAt, hasPin, ...rest } = JSON.parse(stdout);
@@ -52,7 +52,7 @@ describe('poproom new', () => {
     assert.equal((await server.api.get(`/api/rooms/${roomId}`, { pin: '4821' })).status, 200);
   });
 
-  it('[CLI-2] leaves no room behind whose text did not get in', async (t) => {
+  it('[CLI-2] deletes the room if its text could not be stored', async (t) => {
     const { cli, server } = await atServer(t, { POPROOM_METRICS: 'true' });
     const { code, stdout } = await cli.run(['new'], { stdin: 'x'.repeat(1024 ** 2 + 1) });
     assert.deepEqual([code, stdout], [6, '']);
@@ -61,7 +61,7 @@ describe('poproom new', () => {
 });
 
 describe('poproom put and get', () => {
-  it('[CLI-3] carry a text exactly, from an argument or a pipe', async (t) => {
+  it('[CLI-3] transfer a text exactly, from an argument or a pipe', async (t) => {
     const { cli, server } = await atServer(t);
     const odd = `\uFEFF -\n\r\n\t\u0000\u001b[31m\u{1F9C3}${'x\n'.repeat(40_000)}`;
     const ways: [text: string, args: string[], stdin?: string][] = [
@@ -80,7 +80,7 @@ describe('poproom put and get', () => {
     );
   });
 
-  it('[CLI-3] know a room by its code, however it is written, and by its link', async (t) => {
+  it('[CLI-3] accept a room code in any spelling, and a link', async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'found' } });
@@ -90,7 +90,7 @@ describe('poproom put and get', () => {
     for (const { stdout } of found) assert.equal(stdout, 'found');
   });
 
-  it('[CLI-3] tell the version, and write only on the one that is named', async (t) => {
+  it('[CLI-3] print the version, and write only if it is the given one', async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room();
     const first = JSON.parse((await cli.run(['put', room, 'one', '--json'])).stdout);
@@ -102,7 +102,7 @@ describe('poproom put and get', () => {
     assert.deepEqual([content, version], ['two', 2]);
   });
 
-  it('[CLI-3] end the line on a terminal, and nowhere else', async (t) => {
+  it('[CLI-3] add a line break on a terminal, and nowhere else', async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'no end' } });
@@ -111,7 +111,7 @@ describe('poproom put and get', () => {
 });
 
 describe('poproom info', () => {
-  it('[CLI-3] tells what is in a room, for people and for programs', async (t) => {
+  it('[CLI-3] shows what is in a room, for people and for programs', async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room({ expiresIn: 7200 });
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'caf\u00e9' } });
@@ -133,7 +133,7 @@ describe('poproom info', () => {
 });
 
 describe('poproom rm', () => {
-  it('[CLI-3] deletes a room, after a question on a terminal', async (t) => {
+  it('[CLI-3] deletes a room, after a confirmation on a terminal', async (t) => {
     const { cli, server } = await atServer(t);
     const rooms = await Promise.all([1, 2, 3, 4].map(() => server.api.room()));
     const [no = '', yes = '', unasked = '', piped = ''] = rooms;
@@ -154,13 +154,13 @@ describe('poproom rm', () => {
     assert.deepEqual([await statusOf(unasked), await statusOf(piped)], [404, 404]);
   });
 
-  it('[CLI-3] asks nothing about a room that is not there', async (t) => {
+  it('[CLI-3] does not ask for a confirmation for a room that does not exist', async (t) => {
     const { cli } = await atServer(t);
     const { code, stdout } = await cli.terminal('poproom rm ZZZZZZ').ended;
     assert.deepEqual([code, stdout.includes('Delete')], [3, false]);
   });
 
-  it('[CLI-3] removes the files that are named, the newest of a name first, or none when one is missing', async (t) => {
+  it('[CLI-3] removes the named files, the newest of a name first, or none if one is missing', async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room();
     for (const content of ['old', 'newest', 'other']) {

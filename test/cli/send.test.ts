@@ -1,4 +1,4 @@
-/** `poproom send`: what it sends, what it says, and what stays when it does not come to its end. */
+/** `poproom send`: what it sends, its output, and what remains after an interruption. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arra
 const put = (cli: Cli, name: string, bytes: string | Buffer) => writeFile(join(cli.home, name), bytes);
 
 describe('poproom send', () => {
-  it('[CLI-10] sends files of all sizes, one after the other, and prints the address of each', async (t) => {
+  it('[CLI-10] sends files of all sizes, one after the other, and prints the URL of each', async (t) => {
     const { server, cli, code } = await setUp(t);
     const large = randomBytes(10 * MiB);
     await put(cli, 'größe 1.csv', 'a,b\n');
@@ -49,7 +49,7 @@ describe('poproom send', () => {
     assert.deepEqual(await bytesAt(files[2]?.fileUrl ?? ''), large);
   });
 
-  it('[CLI-6] [CLI-10] sends all files though nobody reads what it prints', async (t) => {
+  it('[CLI-6] [CLI-10] sends all files even if nobody reads its output', async (t) => {
     const { server, cli, code } = await setUp(t);
     for (const name of ['a', 'b', 'c']) await put(cli, name, name);
     const { stderr } = await cli.shell(`(poproom send ${code} a b c; echo $? >&2) | true`).ended;
@@ -57,7 +57,7 @@ describe('poproom send', () => {
     assert.equal((await filesOf(server, code)).length, 3);
   });
 
-  it('[CLI-10] takes another name and another type, and tells with --json what the server says', async (t) => {
+  it('[CLI-10] accepts another name and another type, and prints the response with --json', async (t) => {
     const { server, cli, code } = await setUp(t);
     await put(cli, 'notes', 'x');
     const { stdout } = await cli.run(['send', code, 'notes', '--name', 'n.md', '--type', 'text/x-own', '--json']);
@@ -66,7 +66,7 @@ describe('poproom send', () => {
     assert.equal(file?.contentType, 'text/x-own');
   });
 
-  it('[CLI-10] sends what another program writes', async (t) => {
+  it('[CLI-10] sends the output of another program', async (t) => {
     const { server, cli, code } = await setUp(t);
     await mkdir(join(cli.home, 'dir'));
     await put(cli, 'dir/file.txt', 'inside');
@@ -77,7 +77,7 @@ describe('poproom send', () => {
     assert.ok((await bytesAt(file?.fileUrl ?? '')).includes('inside'));
   });
 
-  it('[CLI-10] looks at everything first, and sends nothing where one of it cannot be sent', async (t) => {
+  it('[CLI-10] checks all inputs first, and sends nothing if one of them cannot be sent', async (t) => {
     const { server, cli, code } = await setUp(t);
     await mkdir(join(cli.home, 'folder'));
     await put(cli, 'good', 'x');
@@ -110,7 +110,7 @@ describe('poproom send', () => {
     assert.deepEqual(await filesOf(server, code), []);
   });
 
-  it('[CLI-10] asks for the PIN of the room until it is right, and sends what it has read once', async (t) => {
+  it('[CLI-10] asks for the PIN of the room until it is correct, and reads its input once', async (t) => {
     const { server, cli, code } = await setUp(t, { pin: '0427' });
     const sending = cli.terminal(`sh -c 'printf hello | poproom send ${code} - --name hello.txt'`);
     await sending.shows(`PIN of room ${code}: `);
@@ -124,8 +124,8 @@ describe('poproom send', () => {
   });
 });
 
-describe('poproom send, on its way', () => {
-  it('[CLI-11] shows a bar on a terminal, in one line that fits', async (t) => {
+describe('poproom send, during the upload', () => {
+  it('[CLI-11] shows a progress bar on a terminal, in one line that fits', async (t) => {
     const { cli, code } = await setUp(t);
     const name = `${'long '.repeat(30)}名前.bin`;
     await put(cli, name, randomBytes(4 * MiB));
@@ -140,7 +140,7 @@ describe('poproom send, on its way', () => {
     }
   });
 
-  it('[CLI-11] has colours, but none where NO_COLOR is set', async (t) => {
+  it('[CLI-11] uses colours, unless NO_COLOR is set', async (t) => {
     const { cli, code } = await setUp(t);
     await put(cli, 'a', 'x');
     const colourful = await cli.terminal(`poproom send ${code} a`).ended;
@@ -150,7 +150,7 @@ describe('poproom send, on its way', () => {
     assert.ok(!plain.stdout.includes('\x1b'));
   });
 
-  it('[CLI-12] ends on Ctrl-C with 130, and nothing of the upload stays on the server', async (t) => {
+  it('[CLI-12] ends on Ctrl-C with 130, and nothing of the upload remains on the server', async (t) => {
     const { server, cli, code } = await setUp(t);
     const line = await openNarrowLine(t, server.port, { up: 2 * MiB });
     await put(cli, 'large', randomBytes(10 * MiB));
@@ -167,7 +167,7 @@ describe('poproom send, on its way', () => {
     assert.deepEqual(await filesOf(server, code), []);
   });
 
-  it('[CLI-12] tells which files were sent when the line breaks, and nothing stays of the others', async (t) => {
+  it('[CLI-12] names the files that were sent when the connection breaks, and nothing of the others remains', async (t) => {
     const { server, cli, code } = await setUp(t);
     const line = await openNarrowLine(t, server.port, { up: 2 * MiB });
     await put(cli, 'small', 'x');
@@ -186,7 +186,7 @@ describe('poproom send, on its way', () => {
     assert.equal((await filesOf(server, code)).length, 1);
   });
 
-  it('[CLI-12] tells what the server refuses in the middle', async (t) => {
+  it('[CLI-12] reports a rejection in the middle of an upload', async (t) => {
     const { server, cli, code } = await setUp(t);
     await put(cli, 'ten', Buffer.alloc(10 * MiB));
     const eleven = Array.from({ length: 11 }, () => 'ten');

@@ -1,4 +1,4 @@
-/** Which server a command goes to, and with which key. */
+/** Which server a command uses, and with which key. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { listening } from '../support/listening.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('the server of a command', () => {
-  it('[CLI-4] is that of --url, the link, POPROOM_URL, the config file, or the last one used, in this order', async (t) => {
+  it('[CLI-4] comes from --url, the link, POPROOM_URL, the config file, or the last use, in this order', async (t) => {
     const cli = await createCli(t);
     const [said, linked, inEnvironment, inFile, last] = await Promise.all(
       ['said', 'linked', 'in the environment', 'in the file', 'last'].map((name) => listener(t, name)),
@@ -36,14 +36,14 @@ describe('the server of a command', () => {
     );
   });
 
-  it('[CLI-4] is the one on this machine where nothing was said', async (t) => {
+  it('[CLI-4] is the one on this machine by default', async (t) => {
     const { run } = await createCli(t);
     const { code, stderr } = await run(['get', 'ZZZZZZ']);
     // Whoever runs the tests may have a server of their own there.
     assert.ok(code === 3 || stderr.startsWith('poproom: Cannot connect to http://localhost:8080; use --url'), stderr);
   });
 
-  it('[CLI-4] is remembered only when it did what was asked', async (t) => {
+  it('[CLI-4] is remembered only after a successful command', async (t) => {
     const cli = await createCli(t);
     const { url } = await listener(t, 'text');
     const memory = join(cli.home, '.local/state/poproom/last-server');
@@ -55,7 +55,7 @@ describe('the server of a command', () => {
     assert.match((await cli.run(['get', '7KQ2MX'])).stderr, /^(poproom: (Cannot connect to|There is no room)|$)/);
   });
 
-  it('[CLI-4] may stand in a config file, which is told when it is no JSON', async (t) => {
+  it('[CLI-4] can be in a config file, and invalid JSON there is reported', async (t) => {
     const cli = await createCli(t);
     for (const text of ['{', 'null', '{"url": 7}']) {
       const file = await writeConfig(cli.home, text);
@@ -66,7 +66,7 @@ describe('the server of a command', () => {
 });
 
 describe('the API key', () => {
-  it('[CLI-4] is that of POPROOM_API_KEY or of the config file', async (t) => {
+  it('[CLI-4] comes from POPROOM_API_KEY or the config file', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const key = await keysOf(t, server).make('laptop', 'pro');
     const cli = await createCli(t, { POPROOM_URL: server.url });
@@ -79,7 +79,7 @@ describe('the API key', () => {
     assert.deepEqual([wrong.code, wrong.stdout], [4, '']);
   });
 
-  it('[CLI-4] goes to no other server than the one that it was given with', async (t) => {
+  it('[CLI-4] is sent only to the server that it was given for', async (t) => {
     const cli = await createCli(t);
     const [own, other] = [await listener(t, 'own'), await listener(t, 'other')];
     await writeConfig(cli.home, { url: own.url, apiKey: 'pop_of_the_file' });
@@ -93,8 +93,8 @@ describe('the API key', () => {
   });
 });
 
-describe('an API key that was given with no server', () => {
-  it('[CLI-4] goes to one that the person says, and to none that only a link has named', async (t) => {
+describe('an API key without a server', () => {
+  it('[CLI-4] is sent to a server that the user names, but not to one that only a link names', async (t) => {
     const cli = await createCli(t);
     const [own, linked] = [await listener(t, 'own'), await listener(t, 'linked')];
     const env = { POPROOM_API_KEY: 'pop_key' };

@@ -1,4 +1,4 @@
-/** What others wrote must not move the cursor, colour the screen or write into the clipboard of who looks at it. */
+/** Text from others must not move the cursor, change colours or write to the clipboard of the terminal. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -18,7 +18,7 @@ const kept = '👨‍👩‍👧 ❤️ 🏴󠁧󠁢󠁷󠁬󠁳󠁿 می‌خو
 const orders = '\x1b]0;owned\x07\x1b[31mred\u009b2J\u202E';
 
 describe('a terminal', () => {
-  it('[CLI-7] does not obey the text of a room, which a pipe carries as it is', async (t) => {
+  it('[CLI-7] does not interpret the text of a room, which a pipe receives unchanged', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
@@ -36,7 +36,7 @@ describe('a terminal', () => {
     assert.equal(hasControls(screen.stdout), false, JSON.stringify(screen.stdout));
   });
 
-  it('[CLI-22] shows where a text has characters that cannot be seen, which a pipe carries as they are', async (t) => {
+  it('[CLI-22] shows invisible characters of a text, which a pipe receives unchanged', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
@@ -66,7 +66,7 @@ describe('a terminal', () => {
     );
   });
 
-  it('[CLI-7] does not obey names of files, nor what a server says', async (t) => {
+  it('[CLI-7] does not interpret file names or messages of a server', async (t) => {
     const cli = await createCli(t, { POPROOM_URL: await hostileServer(t) });
     const lines = [
       'info 7KQ2MX',
@@ -81,7 +81,7 @@ describe('a terminal', () => {
     for (const { stdout, stderr } of await Promise.all(said)) mustBeHarmless(stdout + stderr);
   });
 
-  it('[CLI-7] does not obey why a server refuses what was copied', async (t) => {
+  it('[CLI-7] does not interpret the reason why a server rejects copied text', async (t) => {
     const cli = await createCli(t, { POPROOM_URL: await hostileServer(t), DISPLAY: ':0' });
     await writeFile(join(cli.bin, 'xclip'), '#!/bin/sh\n[ "$3" = -in ] || echo copied\n', { mode: 0o755 });
     const clipping = cli.start(['clip', '7KQ2MX']);

@@ -1,4 +1,4 @@
-/** `poproom watch`: prints each text, or runs a command on it, for as long as the room lives. */
+/** `poproom watch` prints each text, or runs a command for it, until the room ends. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ const isWatched = (server: TestServer, code: string) =>
   eventually('someone watches', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 1);
 
 describe('poproom watch', () => {
-  it('[CLI-15] prints the text that stands and each one after it, on lines of their own', async (t) => {
+  it('[CLI-15] prints the current text and each later one, on lines of their own', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'first');
     const watching = cli.start(['watch', code]);
@@ -43,7 +43,7 @@ describe('poproom watch', () => {
     assert.deepEqual(await watching.ended, { code: 130, stdout: 'first\nsecond\n\nü\u0007\n', stderr: '' });
   });
 
-  it('[CLI-15] waits for the first text of an empty room, and prints a line of JSON for each', async (t) => {
+  it('[CLI-15] waits for the first text of an empty room, and prints each as one line of JSON', async (t) => {
     const { server, cli, code } = await setUp(t);
     const watching = cli.start(['watch', code, '--json']);
     await isWatched(server, code);
@@ -54,7 +54,7 @@ describe('poproom watch', () => {
     assert.equal(new Date(timestamp).toISOString(), timestamp);
   });
 
-  it('[CLI-15] prints the whole text after an edit of a part, and nothing for a write that changes nothing', async (t) => {
+  it('[CLI-15] prints the whole text after a partial edit, and nothing for a write that changes nothing', async (t) => {
     const { server, cli, code } = await setUp(t);
     const path = `/api/rooms/${code}/content`;
     await write(server, code, 'one\ntwo\n');
@@ -68,7 +68,7 @@ describe('poproom watch', () => {
     assert.equal(watching.stdout(), 'one\ntwo\none\n2\none\n2\nend\n');
   });
 
-  it('[CLI-15] shows nothing on a terminal that the terminal would obey', async (t) => {
+  it('[CLI-15] prints no control sequences on a terminal', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'a\x1b[2Jb\r\nc\td\re 👨‍👩‍👧');
     const watching = cli.terminal(`poproom watch ${code}`);
@@ -80,7 +80,7 @@ describe('poproom watch', () => {
     assert.ok(!stdout.includes('\x1b'));
   });
 
-  it('[CLI-15] runs a command on each text, which may fail or leave the text unread', async (t) => {
+  it('[CLI-15] runs a command for each text, which may fail or leave the text unread', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'one');
     const command = 'echo "$POPROOM_CODE $POPROOM_VERSION $(cat)"; [ $POPROOM_VERSION -ne 2 ] || exit 3';
@@ -99,7 +99,7 @@ describe('poproom watch', () => {
     assert.equal(unread.stderr(), '');
   });
 
-  it('[CLI-15] runs one command at a time, and then only on the newest text', async (t) => {
+  it('[CLI-15] runs one command at a time, and then only for the newest text', async (t) => {
     const { server, cli, code } = await setUp(t);
     const gate = join(cli.home, 'gate');
     execFileSync('mkfifo', [gate]);
@@ -119,7 +119,7 @@ describe('poproom watch', () => {
     assert.ok(!runs.includes('twice'));
   });
 
-  it('[CLI-15] keeps no more than the newest text for one who reads too slowly', async (t) => {
+  it('[CLI-15] keeps only the newest text for a slow reader', async (t) => {
     const { server, cli, code } = await setUp(t);
     const gate = join(cli.home, 'gate');
     execFileSync('mkfifo', [gate]);
@@ -142,7 +142,7 @@ describe('poproom watch', () => {
     assert.deepEqual(shown, shown.toSorted(), 'in order');
   });
 
-  it('[CLI-15] waits with --once for the next text, and ends as the command does', async (t) => {
+  it('[CLI-15] waits for the next text with --once, and ends with the exit code of the command', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'old');
     const printing = cli.start(['watch', code, '--once']);
@@ -169,8 +169,8 @@ describe('poproom watch', () => {
   });
 });
 
-describe('poproom watch, when things go wrong', () => {
-  it('[CLI-16] comes back after an interruption, with what was written meanwhile', async (t) => {
+describe('poproom watch, after failures', () => {
+  it('[CLI-16] reconnects after an interruption, and prints what was written during it', async (t) => {
     const { server, line, cli, code } = await setUp(t);
     await write(server, code, 'before');
     const watching = cli.terminal(`poproom watch ${code}`);
@@ -188,7 +188,7 @@ describe('poproom watch, when things go wrong', () => {
     await watching.shows('after\r\n');
   });
 
-  it('[CLI-16] goes on with the text that stands when the server has lost the newest one', async (t) => {
+  it('[CLI-16] continues with the current text when the server has lost the newest one', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'kept');
     const goBack = await keepState(server);
@@ -202,7 +202,7 @@ describe('poproom watch, when things go wrong', () => {
     await watching.shows('kept\nlost\nkept\nother\n');
   });
 
-  it('[CLI-16] ends with 0 when the room is deleted, also when it was away', async (t) => {
+  it('[CLI-16] ends with 0 when the room is deleted, even during an interruption', async (t) => {
     const { server, line, cli, code } = await setUp(t);
     await write(server, code, 'x');
     const [near, away] = [cli.terminal(`poproom watch ${code}`), cli.terminal(`poproom watch ${code}`)];
@@ -221,7 +221,7 @@ describe('poproom watch, when things go wrong', () => {
     }
   });
 
-  it('[CLI-16] finishes the command on the last text before it ends', async (t) => {
+  it('[CLI-16] finishes the command for the last text before it ends', async (t) => {
     const { server, cli, code } = await setUp(t);
     const gate = join(cli.home, 'gate');
     execFileSync('mkfifo', [gate]);
@@ -243,7 +243,7 @@ describe('poproom watch, when things go wrong', () => {
     assert.equal(stderr, 'poproom: The room was deleted before its text changed.\n');
   });
 
-  it('[CLI-16] ends quietly when nobody reads on', async (t) => {
+  it('[CLI-16] ends quietly when its reader stops reading', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'one');
     const watching = cli.shell(`(poproom watch ${code}; echo $? >&2) | head -n 1`);
@@ -255,7 +255,7 @@ describe('poproom watch, when things go wrong', () => {
     assert.deepEqual(await watching.ended, { code: 0, stdout: 'one\n', stderr: '0\n' });
   });
 
-  it('[CLI-16] refuses wrong uses, each with a sentence', async (t) => {
+  it('[CLI-16] rejects incorrect usage with one sentence each', async (t) => {
     const { cli, code } = await setUp(t);
     const wrong: [args: string[], exit: number, says: RegExp][] = [
       [[code, 'more'], 2, /takes only a room code/],

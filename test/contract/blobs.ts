@@ -1,4 +1,4 @@
-/** The contract of blob stores: wherever the bytes of files are kept, it passes all of this. */
+/** The contract of blob stores, which every driver must pass. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { PassThrough, Readable } from 'node:stream';
@@ -28,9 +28,9 @@ export function blobsContract(name: string, open: OpenBlobs): void {
     return under;
   };
   describe(`${name}: the contract of blob stores`, { timeout: 60_000 }, () => {
-    describe('keeping bytes', () => keepingTests(fresh));
-    describe('refusing bytes', () => refusalTests(fresh));
-    describe('uploads that break off', () => brokenTests(fresh));
+    describe('storing bytes', () => keepingTests(fresh));
+    describe('rejecting bytes', () => refusalTests(fresh));
+    describe('uploads that fail', () => brokenTests(fresh));
     describe('removing bytes', () => removalTests(fresh));
   });
 }
@@ -38,7 +38,7 @@ export function blobsContract(name: string, open: OpenBlobs): void {
 type Fresh = (t: TestContext) => Promise<BlobsUnderTest>;
 
 function keepingTests(fresh: Fresh): void {
-  it('[UP-2] gives the largest file back byte for byte, and says how long it is', async (t) => {
+  it('[UP-2] returns a file of the maximum size byte for byte, and reports its size', async (t) => {
     const { blobs, countStored } = await fresh(t);
     const name = newName();
     const bytes = randomBytes(largest);
@@ -47,7 +47,7 @@ function keepingTests(fresh: Fresh): void {
     assert.equal(await countStored(), 1);
   });
 
-  it('gives bytes back that came in chunks of any size', async (t) => {
+  it('returns bytes that arrived in chunks of any size', async (t) => {
     const { blobs } = await fresh(t);
     const name = newName();
     const bytes = randomBytes(5000);
@@ -55,7 +55,7 @@ function keepingTests(fresh: Fresh): void {
     assert.deepEqual(await read(blobs, name), bytes);
   });
 
-  it('[UP-2] keeps an empty file', async (t) => {
+  it('[UP-2] stores an empty file', async (t) => {
     const { blobs, countStored } = await fresh(t);
     const name = newName();
     assert.equal(await blobs.put(name, Readable.from([]), largest, unhurried), 0);
@@ -63,7 +63,7 @@ function keepingTests(fresh: Fresh): void {
     assert.equal(await countStored(), 1);
   });
 
-  it('keeps 20 files apart that come at once', async (t) => {
+  it('stores 20 concurrent files separately', async (t) => {
     const { blobs, countStored } = await fresh(t);
     const files = Array.from({ length: 20 }, () => ({ name: newName(), bytes: randomBytes(100 * KiB) }));
     await Promise.all(files.map(({ name, bytes }) => blobs.put(name, inChunks(bytes, 10 * KiB), largest, unhurried)));
@@ -78,7 +78,7 @@ function keepingTests(fresh: Fresh): void {
     ['everything', { start: 0, end: 99_999 }],
   ];
   for (const [what, range] of ranges) {
-    it(`[FILE-2] gives ${what} when asked for a range`, async (t) => {
+    it(`[FILE-2] returns ${what} for a range`, async (t) => {
       const { blobs } = await fresh(t);
       const name = newName();
       const bytes = randomBytes(100_000);
@@ -87,13 +87,13 @@ function keepingTests(fresh: Fresh): void {
     });
   }
 
-  it('opens nothing under a name that was never put', async (t) => {
+  it('returns nothing under a name that was never stored', async (t) => {
     const { blobs } = await fresh(t);
     assert.equal(await blobs.open(newName(), undefined), undefined);
     assert.equal(await blobs.open(newName(), { start: 0, end: 9 }), undefined);
   });
 
-  it('[MOVE-2] says how long a file is, and nothing of one that is not there', async (t) => {
+  it('[MOVE-2] reports the size of a file, and undefined for a missing one', async (t) => {
     const { blobs } = await fresh(t);
     const [name, empty] = [newName(), newName()];
     await put(blobs, name, randomBytes(5000));
@@ -102,7 +102,7 @@ function keepingTests(fresh: Fresh): void {
     assert.equal(await blobs.size(newName()), undefined);
   });
 
-  it('opens nothing of a file that is still on its way', async (t) => {
+  it('returns nothing of a file that is still being stored', async (t) => {
     const { blobs } = await fresh(t);
     const name = newName();
     const source = new PassThrough();
@@ -114,7 +114,7 @@ function keepingTests(fresh: Fresh): void {
     assert.equal((await read(blobs, name)).length, KiB);
   });
 
-  it('[UP-4] [RUN-2] has space for a file and answers', async (t) => {
+  it('[UP-4] [RUN-2] has space for a file and responds', async (t) => {
     const { blobs } = await fresh(t);
     await blobs.checkSpace(1);
     await blobs.ping();
@@ -122,14 +122,14 @@ function keepingTests(fresh: Fresh): void {
 }
 
 function refusalTests(fresh: Fresh): void {
-  it('[UP-2] takes exactly as many bytes as it may', async (t) => {
+  it('[UP-2] accepts exactly the maximum number of bytes', async (t) => {
     const { blobs } = await fresh(t);
     const name = newName();
     assert.equal(await blobs.put(name, inChunks(randomBytes(1000), 300), 1000, unhurried), 1000);
     assert.equal((await read(blobs, name)).length, 1000);
   });
 
-  it('[UP-2] [UP-6] refuses one byte more, and keeps nothing', async (t) => {
+  it('[UP-2] [UP-6] rejects one byte more, and keeps nothing', async (t) => {
     const { blobs, countStored } = await fresh(t);
     const name = newName();
     const refused = blobs.put(name, inChunks(randomBytes(1001), 300), 1000, unhurried);
@@ -138,13 +138,13 @@ function refusalTests(fresh: Fresh): void {
     assert.equal(await countStored(), 0);
   });
 
-  it('[UP-2] refuses an upload without end as soon as it is too long', { timeout: 10_000 }, async (t) => {
+  it('[UP-2] rejects an endless upload as soon as it is too long', { timeout: 10_000 }, async (t) => {
     const { blobs, countStored } = await fresh(t);
     await assert.rejects(blobs.put(newName(), endless(), KiB * KiB, unhurried), { code: 'FILE_TOO_LARGE' });
     assert.equal(await countStored(), 0);
   });
 
-  it('leaves the source of a refused upload open, so that its sender can still be told', async (t) => {
+  it('leaves the source of a rejected upload open, so that its sender can receive the error', async (t) => {
     const { blobs } = await fresh(t);
     const source = endless();
     await assert.rejects(blobs.put(newName(), source, KiB, unhurried));
@@ -154,7 +154,7 @@ function refusalTests(fresh: Fresh): void {
 }
 
 function brokenTests(fresh: Fresh): void {
-  it('[UP-6] keeps nothing of an upload whose source fails, and says how it failed', async (t) => {
+  it('[UP-6] keeps nothing of an upload whose source fails, and reports the failure', async (t) => {
     const { blobs, countStored } = await fresh(t);
     const name = newName();
     const source = new PassThrough();
@@ -178,7 +178,7 @@ function brokenTests(fresh: Fresh): void {
     assert.equal(await countStored(), 0);
   });
 
-  it('[RUN-7] outlives a source that fails after its upload was refused', async (t) => {
+  it('[RUN-7] tolerates a source that fails after its upload was rejected', async (t) => {
     const { blobs } = await fresh(t);
     const source = endless();
     t.after(() => source.destroy());
@@ -196,7 +196,7 @@ function brokenTests(fresh: Fresh): void {
     assert.equal(await countStored(), 0);
   });
 
-  it('[UP-6] keeps nothing of an upload that was given up before it began', async (t) => {
+  it('[UP-6] keeps nothing of an upload that was aborted before it started', async (t) => {
     const { blobs, countStored } = await fresh(t);
     for (const source of [Readable.from([]), inChunks(randomBytes(KiB), 100)]) {
       await assert.rejects(blobs.put(newName(), source, largest, AbortSignal.abort(senderLeft)), senderLeft);
@@ -204,7 +204,7 @@ function brokenTests(fresh: Fresh): void {
     assert.equal(await countStored(), 0);
   });
 
-  it('[UP-6] keeps nothing of an upload that is given up in the middle', async (t) => {
+  it('[UP-6] keeps nothing of an upload that is aborted in the middle', async (t) => {
     const { blobs, countStored } = await fresh(t);
     const giveUp = new AbortController();
     const source = new PassThrough();
@@ -216,7 +216,7 @@ function brokenTests(fresh: Fresh): void {
     assert.equal(await countStored(), 0);
   });
 
-  it('[UP-6] [RUN-7] ends an upload that is given up while its source is silent', { timeout: 5000 }, async (t) => {
+  it('[UP-6] [RUN-7] ends an upload that is aborted while its source is silent', { timeout: 5000 }, async (t) => {
     const { blobs, countStored } = await fresh(t);
     const giveUp = new AbortController();
     const source = new PassThrough();
@@ -228,7 +228,7 @@ function brokenTests(fresh: Fresh): void {
     assert.equal(await countStored(), 0);
   });
 
-  it('[UP-6] says why an upload was given up, where its source breaks off for that reason', async (t) => {
+  it('[UP-6] reports the abort reason, not the resulting failure of the source', async (t) => {
     const { blobs } = await fresh(t);
     const giveUp = new AbortController();
     const source = new PassThrough();
@@ -239,7 +239,7 @@ function brokenTests(fresh: Fresh): void {
     await failed;
   });
 
-  it('[UP-6] takes a file under the name of an upload that failed', async (t) => {
+  it('[UP-6] accepts a file under the name of an upload that failed', async (t) => {
     const { blobs } = await fresh(t);
     const name = newName();
     await assert.rejects(blobs.put(name, inChunks(randomBytes(1001), 300), 1000, unhurried));
@@ -272,25 +272,25 @@ function removalTests(fresh: Fresh): void {
     assert.equal(await blobs.open(name, undefined), undefined);
   });
 
-  it('[LIFE-5] names all the files that are older than a moment', async (t) => {
+  it('[LIFE-5] lists all files that are older than a given time', async (t) => {
     const { blobs } = await fresh(t);
     const names = Array.from({ length: 10 }, newName);
     for (const name of names) await put(blobs, name, Buffer.from('old'));
     assert.deepEqual((await strays(blobs, Date.now() + 60_000)).sort(), names.sort());
   });
 
-  it('[LIFE-5] names no file that is younger', async (t) => {
+  it('[LIFE-5] does not list younger files', async (t) => {
     const { blobs } = await fresh(t);
     await put(blobs, newName(), Buffer.from('young'));
     assert.deepEqual(await strays(blobs, Date.now() - 60_000), []);
   });
 
-  it('[LIFE-5] names nothing where nothing is', async (t) => {
+  it('[LIFE-5] lists nothing in an empty store', async (t) => {
     const { blobs } = await fresh(t);
     assert.deepEqual(await strays(blobs, Date.now() + 60_000), []);
   });
 
-  it('[LIFE-5] can remove files while it names them', async (t) => {
+  it('[LIFE-5] can remove files while it lists them', async (t) => {
     const { blobs, countStored } = await fresh(t);
     for (let n = 0; n < 10; n++) await put(blobs, newName(), Buffer.from('old'));
     for await (const names of blobs.orphanBlobs(Date.now() + 60_000)) {
@@ -299,7 +299,7 @@ function removalTests(fresh: Fresh): void {
     assert.equal(await countStored(), 0);
   });
 
-  it('[LIFE-5] leaves an upload alone that is on its way', async (t) => {
+  it('[LIFE-5] does not touch an upload in progress', async (t) => {
     const { blobs } = await fresh(t);
     const name = newName();
     const source = new PassThrough();

@@ -1,4 +1,4 @@
-/** The contract of event buses: whatever carries the news of a room's change, it passes all of this. */
+/** The contract of event buses, which every driver must pass. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { EventBus, RoomChange } from '../../src/core/ports.ts';
@@ -13,7 +13,7 @@ export type OpenBus = () => Promise<BusUnderTest>;
 
 export function busContract(name: string, open: OpenBus): void {
   describe(`${name}: the contract of event buses`, { timeout: 60_000 }, () => {
-    it('tells every listener of a room, in order', async (t) => {
+    it('notifies every listener of a room, in order', async (t) => {
       const bus = await fresh(t, open);
       const code = newRoom();
       const [one, other] = [listen(bus, code), listen(bus, code)];
@@ -22,7 +22,7 @@ export function busContract(name: string, open: OpenBus): void {
       assert.deepEqual(await other.until(3), [1, 2, 3]);
     });
 
-    it('tells no listener of another room', async (t) => {
+    it('does not notify listeners of other rooms', async (t) => {
       const bus = await fresh(t, open);
       const [code, otherCode] = [newRoom(), newRoom()];
       const [one, other] = [listen(bus, code), listen(bus, otherCode)];
@@ -33,7 +33,7 @@ export function busContract(name: string, open: OpenBus): void {
       assert.deepEqual(await other.until(7), [7]);
     });
 
-    it('tells a listener nothing after it left, and the others everything', async (t) => {
+    it('does not notify a listener that has left, but all others', async (t) => {
       const bus = await fresh(t, open);
       const code = newRoom();
       const [leaves, stays] = [listen(bus, code), listen(bus, code)];
@@ -45,7 +45,7 @@ export function busContract(name: string, open: OpenBus): void {
       assert.deepEqual(leaves.heard, [1]);
     });
 
-    it('lets a listener leave while it is being told', async (t) => {
+    it('lets a listener leave while it is being notified', async (t) => {
       const bus = await fresh(t, open);
       const code = newRoom();
       const heardOnce: number[] = [];
@@ -60,7 +60,7 @@ export function busContract(name: string, open: OpenBus): void {
       assert.deepEqual(heardOnce, [1]);
     });
 
-    it('lets a listener leave twice, and takes no other one along', async (t) => {
+    it('lets a listener leave twice without affecting others', async (t) => {
       const bus = await fresh(t, open);
       const code = newRoom();
       const left = listen(bus, code);
@@ -71,7 +71,7 @@ export function busContract(name: string, open: OpenBus): void {
       assert.deepEqual(await stays.until(1), [1]);
     });
 
-    it('tells a listener that comes again after the last one left', async (t) => {
+    it('notifies a listener that subscribes again after the last one left', async (t) => {
       const bus = await fresh(t, open);
       const code = newRoom();
       listen(bus, code).leave();
@@ -109,7 +109,7 @@ export function busContract(name: string, open: OpenBus): void {
       );
     });
 
-    it('[LIFE-5] carries the number that says a room is over', async (t) => {
+    it('[LIFE-5] delivers the sequence number that marks the end of a room', async (t) => {
       const bus = await fresh(t, open);
       const code = newRoom();
       const listener = listen(bus, code);

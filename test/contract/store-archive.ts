@@ -1,4 +1,4 @@
-/** Rooms and keys as they are kept: read from one store, restored in another. */
+/** Complete rooms and keys: read from one store, restored in another. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/api-key.ts';
@@ -42,7 +42,7 @@ export function archiveTests(open: OpenStore): void {
 function readingTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
 
-  it('[MOVE-1] are told with all that makes them', async () => {
+  it('[MOVE-1] are returned with all their data', async () => {
     const creator = newClient();
     const code = await makeRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour });
     const files = [file({ size: 0, name: 'päper "1".txt' }), file({ size: 5 })];
@@ -74,7 +74,7 @@ function readingTests(open: OpenStore): void {
     });
   });
 
-  it('[MOVE-1] are told while they are fresh, too', async () => {
+  it('[MOVE-1] are returned when they are new, too', async () => {
     const code = await makeRoom(store.rooms);
     const record = await store.archive.readRoom(code, start);
     assert.deepEqual(record, { ...roomRecord(), code });
@@ -92,14 +92,14 @@ function readingTests(open: OpenStore): void {
     assert.deepEqual(record, { ...roomRecord({ content }), code, seq: 3, entries, keepsHistory: false });
   });
 
-  it('are not there when nobody made them, or when their time is up', async () => {
+  it('are not returned if they do not exist or have expired', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
     assert.ok(await store.archive.readRoom(code, start + hour - 1));
     assert.equal(await store.archive.readRoom(code, start + hour), undefined);
     assert.equal(await store.archive.readRoom(unknownCode(), start), undefined);
   });
 
-  it('[MOVE-1] are all listed, each once, but for those past their time', async (t) => {
+  it('[MOVE-1] are all listed, each once, except for expired ones', async (t) => {
     const { rooms, archive } = (await ownStore(t, open)).store;
     assert.deepEqual(await Array.fromAsync(archive.codes(start)), []);
     const make = (n: number) => makeRoom(rooms, { expiresAt: start + (n % 10 === 0 ? hour : day) });
@@ -113,7 +113,7 @@ function readingTests(open: OpenStore): void {
 function restoringTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
 
-  it('[MOVE-1] are as they were', async () => {
+  it('[MOVE-1] are identical to the original', async () => {
     const record = roomRecord({
       pinMac: right,
       seq: 40,
@@ -133,7 +133,7 @@ function restoringTests(open: OpenStore): void {
     assert.deepEqual(await store.archive.readRoom(record.code, start), { ...record, files });
   });
 
-  it('[MOVE-1] go on like any other: door, text, files', async () => {
+  it('[MOVE-1] work like any other: access, text, files', async () => {
     const [kept, dropped] = [file({ size: 70 }), file({ size: 30 })];
     const record = roomRecord({
       pinMac: right,
@@ -172,7 +172,7 @@ function restoringTests(open: OpenStore): void {
     assert.deepEqual(await store.rooms.readCheckpoint(code, 3, start), record.history[1]);
   });
 
-  it('[MOVE-1] know who gave the right PIN', async () => {
+  it('[MOVE-1] include the clients that gave the correct PIN', async () => {
     const [friend, stranger] = [newClient(), newClient()];
     const record = roomRecord({ pinMac: right, trusted: [friend] });
     await store.archive.restoreRoom(record, start);
@@ -183,7 +183,7 @@ function restoringTests(open: OpenStore): void {
     assert.deepEqual([await outcomeFor(friend), await outcomeFor(stranger)], ['admitted', 'pin-locked']);
   });
 
-  it('[GUESS-6] [MOVE-1] keep the wrong PINs of their life', async () => {
+  it('[GUESS-6] [MOVE-1] include the wrong PINs of their lifetime', async () => {
     const friend = newClient();
     const record = roomRecord({ pinMac: right, pinAttempts: 99, trusted: [friend] });
     await store.archive.restoreRoom(record, start);
@@ -207,7 +207,7 @@ function restoringTests(open: OpenStore): void {
     assert.deepEqual(await rooms.listTrash(10), [blob]);
   });
 
-  it('[MOVE-2] take no code that is in use, and change nothing of the room there', async () => {
+  it('[MOVE-2] do not take a code that is in use, and do not change that room', async () => {
     const code = await makeRoom(store.rooms);
     await writeText(store.rooms, code, 'mine');
     const before = await store.archive.readRoom(code, start);
@@ -217,7 +217,7 @@ function restoringTests(open: OpenStore): void {
     assert.equal(await store.rooms.findFile(added.id, start), undefined);
   });
 
-  it('[MOVE-2] take no code that was in use until of late', async () => {
+  it('[MOVE-2] do not take a code that was in use until recently', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
     const record = roomRecord({ code, createdAt: start + second });
     assert.equal(await store.archive.restoreRoom(record, start + hour), 'taken');
@@ -226,14 +226,14 @@ function restoringTests(open: OpenStore): void {
     assert.equal((await store.rooms.admit(visit(code, { now: start + hour }))).outcome, 'expired');
   });
 
-  it('[MOVE-2] are restored once, however many do so at a time', async () => {
+  it('[MOVE-2] are restored once, however many attempts run concurrently', async () => {
     const record = roomRecord({ files: [file()] });
     const outcomes = await Promise.all([1, 2, 3].map(() => store.archive.restoreRoom(record, start)));
     assert.deepEqual(outcomes.sort(), ['restored', 'taken', 'taken']);
     assert.deepEqual(await store.archive.readRoom(record.code, start), record);
   });
 
-  it('come back after they were deleted, and take their bytes out of the trash', async (t) => {
+  it('can be restored after they were deleted, which takes their bytes out of the trash', async (t) => {
     const { rooms, archive } = (await ownStore(t, open)).store;
     const record = roomRecord({ files: [file()] });
     await archive.restoreRoom(record, start);
@@ -260,7 +260,7 @@ function restoringTests(open: OpenStore): void {
 }
 
 function keyTests(open: OpenStore): void {
-  it('[MOVE-1] are as they were, in force and revoked', async (t) => {
+  it('[MOVE-1] are identical to the original, active and revoked', async (t) => {
     const [{ store: from }, { store: to }] = [await ownStore(t, open), await ownStore(t, open)];
     const [inForce, revoked] = [drawApiKey(), drawApiKey()];
     await from.keys.create({ id: revoked.id, hash: revoked.hash, name: 'laptop', tier: 'free' }, start);
@@ -282,7 +282,7 @@ function keyTests(open: OpenStore): void {
     assert.equal((await to.keys.revoke('laptop', start))?.id, inForce.id);
   });
 
-  it('[MOVE-2] take neither an id nor the name of another in force', async (t) => {
+  it('[MOVE-2] do not take the id or the name of another active key', async (t) => {
     const { store } = await ownStore(t, open);
     const first = keyRecord('mine');
     assert.equal(await store.archive.restoreKey(first), 'restored');

@@ -1,4 +1,4 @@
-/** The log of edits stays short: compaction, and what a reader that has an older version gets. */
+/** Compaction of the log, and reads from an older version. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomStore, TextAppend, TextEntry } from '../../src/core/ports.ts';
@@ -19,7 +19,7 @@ import {
 
 export function compactionTests(open: OpenStore): void {
   describe('compaction', () => compactingTests(open));
-  describe('reading what is new', () => sinceTests(open));
+  describe('reading changes', () => sinceTests(open));
 }
 
 function compactingTests(open: OpenStore): void {
@@ -81,7 +81,7 @@ function compactingTests(open: OpenStore): void {
     assert.deepEqual(await storedText(store.rooms, other), before);
   });
 
-  it('[TEXT-8] shows the right text to reads in between while appends compact', async () => {
+  it('[TEXT-8] shows the correct text to concurrent reads while appends compact', async () => {
     const code = await makeRoom(store.rooms);
     const appends = Array.from({ length: 200 }, async (_, n) => {
       const append = n % 10 === 9 ? compacting(n + 1, 'a'.repeat(n + 1), n - 3) : textAppend(insertion(n + 1, 'a'));
@@ -133,12 +133,12 @@ function sinceTests(open: OpenStore): void {
   ];
   const current = { version: 4, writtenAt: start + 1 };
 
-  it('[TEXT-7] gives the whole text to a reader that names no version', async () => {
+  it('[TEXT-7] returns the whole text to a reader that names no version', async () => {
     const code = await roomWith(entries, 1);
     assert.deepEqual(await textSince(code), { ...current, content: 'abcd', entries: [] });
   });
 
-  it('[TEXT-7] gives the entries since the version that the reader names', async () => {
+  it('[TEXT-7] returns the entries since the version that the reader names', async () => {
     const code = await roomWith(entries, 1);
     for (const since of [1, 2, 3, 4]) {
       const newer = entries.slice(since);
@@ -146,7 +146,7 @@ function sinceTests(open: OpenStore): void {
     }
   });
 
-  it('[TEXT-7] [TEXT-8] gives the whole text when the log no longer has all entries', async () => {
+  it('[TEXT-7] [TEXT-8] returns the whole text if the log no longer has all entries', async () => {
     const code = await roomWith(entries, 2);
     for (const since of [0, 1]) {
       assert.deepEqual(await textSince(code, since), { ...current, content: 'abcd', entries: [] });
@@ -154,14 +154,14 @@ function sinceTests(open: OpenStore): void {
     assert.deepEqual((await textSince(code, 2)).entries, entries.slice(2));
   });
 
-  it('[TEXT-7] gives the whole text to a reader that names a version which does not exist', async () => {
+  it('[TEXT-7] returns the whole text if the named version does not exist', async () => {
     const code = await roomWith(entries, 1);
     for (const since of [5, 1000]) {
       assert.deepEqual(await textSince(code, since), { ...current, content: 'abcd', entries: [] });
     }
   });
 
-  it('[TEXT-7] gives nothing new of a fresh room to a reader that has version 0', async () => {
+  it('[TEXT-7] returns no changes of a new room to a reader that has version 0', async () => {
     const code = await makeRoom(store.rooms);
     const fresh = { version: 0, writtenAt: start, entries: [] };
     assert.deepEqual(await textSince(code, 0), { ...fresh, content: undefined });

@@ -52,7 +52,7 @@ function textTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   for (const [name, text] of Object.entries(texts)) {
-    it(`[TEXT-1] gives back ${name}`, async () => {
+    it(`[TEXT-1] returns ${name} unchanged`, async () => {
       const code = await makeRoom(store.rooms);
       await writeText(store.rooms, code, 'something before it');
       await store.rooms.admit(visit(code));
@@ -67,7 +67,7 @@ function textTests(open: OpenStore): void {
     });
   }
 
-  it('[TEXT-1] gives back any well-formed text', async () => {
+  it('[TEXT-1] returns any well-formed text unchanged', async () => {
     const code = await makeRoom(store.rooms);
     const comesBack = fc.asyncProperty(anyText(200), async (text) => {
       await writeText(store.rooms, code, text);
@@ -76,7 +76,7 @@ function textTests(open: OpenStore): void {
     await fc.assert(comesBack, { seed: 1, numRuns: 100 });
   });
 
-  it('[TEXT-2] begins with the empty text, written when the room was made', async () => {
+  it('[TEXT-2] starts with the empty text, written when the room was created', async () => {
     const code = await makeRoom(store.rooms);
     assert.deepEqual(await read(store.rooms, code), { content: '', version: 0, writtenAt: start });
   });
@@ -100,7 +100,7 @@ function textTests(open: OpenStore): void {
 function versionTests(open: OpenStore): void {
   const store = sharedStore(open);
 
-  it('[TEXT-3] makes the next version with each write, the same text included', async () => {
+  it('[TEXT-3] creates the next version with each write, including the same text', async () => {
     const code = await makeRoom(store.rooms);
     for (const version of [1, 2, 3]) {
       assert.deepEqual(await writeText(store.rooms, code, 'same'), { version, seq: version });
@@ -123,7 +123,7 @@ function versionTests(open: OpenStore): void {
     assert.ok(typeof state === 'object' && state.seq === 1);
   });
 
-  it('[TEXT-4] [TEXT-7] lets exactly one of 50 simultaneous appends to the same version win', async () => {
+  it('[TEXT-4] [TEXT-7] accepts exactly one of 50 concurrent appends to the same version', async () => {
     const code = await makeRoom(store.rooms);
     const appends = await Promise.all(
       Array.from({ length: 50 }, (_, n) => appendInsertion(store.rooms, code, 1, `writer ${n}`)),
@@ -138,7 +138,7 @@ function versionTests(open: OpenStore): void {
     assert.deepEqual(await read(store.rooms, code), { content: `writer ${winner}`, version: 1, writtenAt: start });
   });
 
-  it('[TEXT-3] shows a text to every reader as soon as its write is answered, with others writing and reading', async () => {
+  it('[TEXT-3] shows a text to every reader as soon as its write is acknowledged, with concurrent writes and reads', async () => {
     const code = await makeRoom(store.rooms);
     const writeAndRead = async (writer: number) => {
       for (let n = 0; n < 20; n++) {
@@ -154,7 +154,7 @@ function versionTests(open: OpenStore): void {
     assert.equal((await read(store.rooms, code)).version, 200);
   });
 
-  it('[TEXT-3] gives each of 100 simultaneous writes a version of its own, and keeps the text of the last', async () => {
+  it('[TEXT-3] gives each of 100 concurrent writes its own version, and keeps the last text', async () => {
     const code = await makeRoom(store.rooms);
     const texts = Array.from({ length: 100 }, (_, n) => `text ${n}`);
     const writes = await Promise.all(texts.map((text) => writeText(store.rooms, code, text)));
@@ -186,7 +186,7 @@ function sequenceTests(open: OpenStore): void {
     assert.deepEqual(await store.rooms.deleteRoom(code, start), { seq: 6 });
   });
 
-  it('gives no number to what changes nothing', async () => {
+  it('gives no number to operations that change nothing', async () => {
     const code = await makeRoom(store.rooms);
     await store.rooms.appendText(code, textAppend(textEntry(5)));
     await store.rooms.removeFile(code, file().id, start);

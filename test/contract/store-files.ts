@@ -1,4 +1,4 @@
-/** The files of a room, and how much it holds. */
+/** The files of a room, and their limits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FileQuota, RoomStore } from '../../src/core/ports.ts';
@@ -22,7 +22,7 @@ function recordTests(open: OpenStore): void {
     assert.deepEqual(await store.rooms.listFiles(code, start + 3 * second), [early, between, late]);
   });
 
-  it('[API-8] lists files of the same moment in the order they were added', async () => {
+  it('[API-8] lists files with the same time in the order they were added', async () => {
     const code = await makeRoom(store.rooms);
     const files = Array.from({ length: 10 }, (_, n) => file({ name: `${n}` }));
     for (const added of files) await store.rooms.addFile(code, added, quota);
@@ -79,7 +79,7 @@ function recordTests(open: OpenStore): void {
     assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
   });
 
-  it('removes a file once when 10 ask for it at once', async () => {
+  it('removes a file once when 10 callers remove it concurrently', async () => {
     const code = await makeRoom(store.rooms);
     const added = file();
     await store.rooms.addFile(code, added, quota);
@@ -102,7 +102,7 @@ function quotaTests(open: OpenStore): void {
   const store = sharedStore(open);
   const add = (code: RoomCode, size: number, limit: FileQuota) => store.rooms.addFile(code, file({ size }), limit);
 
-  it('[UP-3] takes as many files as the quota says and no more, empty ones included', async () => {
+  it('[UP-3] accepts exactly the maximum number of files, including empty ones', async () => {
     const code = await makeRoom(store.rooms);
     const limit = { files: 3, bytes: 1000 };
     for (let n = 0; n < 3; n++) assert.deepEqual(await add(code, 0, limit), { seq: n + 1 });
@@ -110,7 +110,7 @@ function quotaTests(open: OpenStore): void {
     assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 0 });
   });
 
-  it('[UP-3] takes as many bytes as the quota says and no more', async () => {
+  it('[UP-3] accepts exactly the maximum number of bytes', async () => {
     const code = await makeRoom(store.rooms);
     const limit = { files: 100, bytes: 1000 };
     assert.deepEqual(await add(code, 600, limit), { seq: 1 });
@@ -121,7 +121,7 @@ function quotaTests(open: OpenStore): void {
     assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 1000 });
   });
 
-  it('[UP-3] keeps nothing of a file that was refused', async () => {
+  it('[UP-3] keeps nothing of a rejected file', async () => {
     const code = await makeRoom(store.rooms);
     const refused = file({ size: 1001 });
     assert.equal(await store.rooms.addFile(code, refused, { files: 100, bytes: 1000 }), 'full');
@@ -129,7 +129,7 @@ function quotaTests(open: OpenStore): void {
     assert.deepEqual(await store.rooms.knownBlobs([refused.blob]), new Set());
   });
 
-  it('[UP-3] has room again when a file is removed', async () => {
+  it('[UP-3] has space again when a file is removed', async () => {
     const code = await makeRoom(store.rooms);
     const limit = { files: 1, bytes: 1000 };
     const first = file({ size: 1000 });
@@ -139,7 +139,7 @@ function quotaTests(open: OpenStore): void {
     assert.deepEqual(await add(code, 1000, limit), { seq: 3 });
   });
 
-  it('[UP-3] never passes the number of files, however many come at once', async () => {
+  it('[UP-3] never exceeds the number of files, however many are added concurrently', async () => {
     const code = await makeRoom(store.rooms);
     const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 1, { files: 10, bytes: 1000 })));
     assert.equal(added.filter((outcome) => outcome === 'full').length, 40);
@@ -147,7 +147,7 @@ function quotaTests(open: OpenStore): void {
     assert.equal((await store.rooms.listFiles(code, start)).length, 10);
   });
 
-  it('[UP-3] tells what a room holds as soon as a file is added or removed', async () => {
+  it('[UP-3] reports the usage of a room as soon as a file is added or removed', async () => {
     const code = await makeRoom(store.rooms);
     for (let n = 1; n <= 5; n++) {
       const added = file({ size: 10 });
@@ -158,7 +158,7 @@ function quotaTests(open: OpenStore): void {
     }
   });
 
-  it('[UP-3] never passes the number of bytes, however many come at once', async () => {
+  it('[UP-3] never exceeds the number of bytes, however many are added concurrently', async () => {
     const code = await makeRoom(store.rooms);
     const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 300, { files: 100, bytes: 1000 })));
     assert.equal(added.filter((outcome) => outcome === 'full').length, 47);

@@ -27,9 +27,9 @@ const wrong = mac('9999');
 export function guardTests(open: OpenStore): void {
   describe('wrong PINs of one client', () => clientTests(open));
   describe('wrong PINs of all clients', () => roomTests(open));
-  describe('wrong PINs over the life of a room', () => lifeTests(open));
-  describe('misses of one client over all rooms', () => missTests(open));
-  describe('counters in a flood of clients', () => floodTests(open));
+  describe('wrong PINs over the lifetime of a room', () => lifeTests(open));
+  describe('misses of one client across all rooms', () => missTests(open));
+  describe('counters with very many clients', () => floodTests(open));
 }
 
 function clientTests(open: OpenStore): void {
@@ -50,7 +50,7 @@ function clientTests(open: OpenStore): void {
     ]);
   });
 
-  it('[GUESS-2] refuses even the right PIN while the lock lasts, and admits with it when the lock ends', async () => {
+  it('[GUESS-2] rejects even the correct PIN during the lock, and accepts it when the lock ends', async () => {
     const code = await protectedRoom(store.rooms);
     const client = newClient();
     await guessWrong(store.rooms, code, client, 5);
@@ -77,7 +77,7 @@ function clientTests(open: OpenStore): void {
     assert.deepEqual(locks, [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
   });
 
-  it('[GUESS-2] does not count tries, nor lengthen the lock, while it lasts', async () => {
+  it('[GUESS-2] does not count attempts or extend the lock while it lasts', async () => {
     const code = await protectedRoom(store.rooms);
     const client = newClient();
     await guessWrong(store.rooms, code, client, 5);
@@ -86,7 +86,7 @@ function clientTests(open: OpenStore): void {
     assert.deepEqual(next, { outcome: 'pin-incorrect', triesLeft: 0, lockedUntil: start + 90 * second });
   });
 
-  it('[GUESS-2] begins anew after the right PIN', async () => {
+  it('[GUESS-2] starts again after the correct PIN', async () => {
     const code = await protectedRoom(store.rooms);
     const client = newClient();
     await guessWrong(store.rooms, code, client, 5);
@@ -103,7 +103,7 @@ function clientTests(open: OpenStore): void {
     assert.equal((await tryPin(store.rooms, code, newClient(), right)).outcome, 'admitted');
   });
 
-  it('[GUESS-1] evaluates exactly 5 of 200 wrong PINs at once', async () => {
+  it('[GUESS-1] evaluates exactly 5 of 200 concurrent wrong PINs', async () => {
     const code = await protectedRoom(store.rooms);
     const client = newClient();
     const admissions = await Promise.all(
@@ -112,7 +112,7 @@ function clientTests(open: OpenStore): void {
     assert.deepEqual(tally(admissions), { 'pin-incorrect': 5, 'pin-locked': 195 });
   });
 
-  it('[GUESS-1] does not evaluate the right PIN when it comes after 5 wrong ones at once', async () => {
+  it('[GUESS-1] does not evaluate the correct PIN after 5 concurrent wrong ones', async () => {
     const code = await protectedRoom(store.rooms);
     const client = newClient();
     const pins = [...Array.from({ length: 199 }, (_, n) => mac(String(n))), right];
@@ -120,7 +120,7 @@ function clientTests(open: OpenStore): void {
     assert.deepEqual(tally(admissions), { 'pin-incorrect': 5, 'pin-locked': 195 });
   });
 
-  it('[PIN-2] does not take a request without a PIN for a try', async () => {
+  it('[PIN-2] does not count a request without a PIN as an attempt', async () => {
     const code = await protectedRoom(store.rooms);
     const client = newClient();
     for (let asked = 0; asked < 30; asked++) await store.rooms.admit(visit(code, { client }));
@@ -131,7 +131,7 @@ function clientTests(open: OpenStore): void {
 function roomTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
 
-  it('[GUESS-3] shuts strangers out after 50 wrong PINs, for the rest of the hour', async () => {
+  it('[GUESS-3] locks out unknown clients after 50 wrong PINs, for the rest of the hour', async () => {
     const code = await protectedRoom(store.rooms);
     await guessByMany(store.rooms, code, 50);
     const locked = { outcome: 'pin-locked', until: start + hour };
@@ -140,7 +140,7 @@ function roomTests(open: OpenStore): void {
     assert.equal((await tryPin(store.rooms, code, newClient(), right, start + hour)).outcome, 'admitted');
   });
 
-  it('[GUESS-3] lets strangers try until then', async () => {
+  it('[GUESS-3] allows unknown clients to try until then', async () => {
     const code = await protectedRoom(store.rooms);
     await guessByMany(store.rooms, code, 49);
     assert.equal((await tryPin(store.rooms, code, newClient(), right)).outcome, 'admitted');
@@ -148,7 +148,7 @@ function roomTests(open: OpenStore): void {
     assert.equal((await tryPin(store.rooms, code, newClient(), right)).outcome, 'pin-locked');
   });
 
-  it('[GUESS-3] keeps those who gave the right PIN, and the maker, working', async () => {
+  it('[GUESS-3] admits clients that gave the correct PIN, and the creator', async () => {
     const [maker, friend] = [newClient(), newClient()];
     const code = await makeRoom(store.rooms, draft({ pinMac: right, creator: maker }));
     await tryPin(store.rooms, code, friend, right);
@@ -158,7 +158,7 @@ function roomTests(open: OpenStore): void {
     assert.equal((await tryPin(store.rooms, code, newClient(), right)).outcome, 'pin-locked');
   });
 
-  it('[GUESS-3] holds those who know the PIN to their own five tries', async () => {
+  it('[GUESS-3] limits clients that know the PIN to their own five attempts', async () => {
     const maker = newClient();
     const code = await makeRoom(store.rooms, draft({ pinMac: right, creator: maker }));
     await guessByMany(store.rooms, code, 50);
@@ -167,7 +167,7 @@ function roomTests(open: OpenStore): void {
     assert.deepEqual(locked, { outcome: 'pin-locked', until: start + 30 * second });
   });
 
-  it('[GUESS-3] counts by the hour, which begins with the first wrong PIN', async () => {
+  it('[GUESS-3] counts within an hour, which starts with the first wrong PIN', async () => {
     const code = await protectedRoom(store.rooms);
     await guessWrong(store.rooms, code, newClient(), 1, start);
     await guessByMany(store.rooms, code, 28, start + hour - 1);
@@ -178,14 +178,14 @@ function roomTests(open: OpenStore): void {
     assert.deepEqual(locked, { outcome: 'pin-locked', until: start + 2 * hour });
   });
 
-  it('[GUESS-3] does not count right PINs', async () => {
+  it('[GUESS-3] does not count correct PINs', async () => {
     const code = await protectedRoom(store.rooms);
     const client = newClient();
     for (let visits = 0; visits < 100; visits++) await tryPin(store.rooms, code, client, right);
     assert.equal((await tryPin(store.rooms, code, newClient(), right)).outcome, 'admitted');
   });
 
-  it('[GUESS-3] evaluates exactly 50 of 200 wrong PINs that as many clients send at once', async () => {
+  it('[GUESS-3] evaluates exactly 50 of 200 concurrent wrong PINs from different clients', async () => {
     const code = await protectedRoom(store.rooms);
     const admissions = await Promise.all(
       Array.from({ length: 200 }, () => tryPin(store.rooms, code, newClient(), wrong)),
@@ -211,7 +211,7 @@ function lifeTests(open: OpenStore): void {
     return code;
   }
 
-  it('[GUESS-6] evaluates exactly 100 wrong PINs over the life of a room, however many come at once', async () => {
+  it('[GUESS-6] evaluates exactly 100 wrong PINs over the lifetime of a room, however many are concurrent', async () => {
     const code = await protectedRoom(store.rooms, expiresAt);
     assert.deepEqual(tally(await manyTries(code, clients(200), start)), { 'pin-incorrect': 50, 'pin-locked': 150 });
     const next = await manyTries(code, clients(200), start + hour);
@@ -223,7 +223,7 @@ function lifeTests(open: OpenStore): void {
     }
   });
 
-  it('[GUESS-6] keeps those who gave the right PIN, and the maker, working', async () => {
+  it('[GUESS-6] admits clients that gave the correct PIN, and the creator', async () => {
     const [maker, friend] = [newClient(), newClient()];
     const code = await makeRoom(store.rooms, draft({ pinMac: right, creator: maker, expiresAt }));
     await tryPin(store.rooms, code, friend, right);
@@ -235,7 +235,7 @@ function lifeTests(open: OpenStore): void {
     }
   });
 
-  it('[GUESS-6] trusts a client no longer from which 100 wrong PINs came', async () => {
+  it('[GUESS-6] no longer trusts a client that sent 100 wrong PINs', async () => {
     const maker = newClient();
     const code = await guessedRoom({ creator: maker });
     let wrongOnes = 0;
@@ -248,7 +248,7 @@ function lifeTests(open: OpenStore): void {
     assert.deepEqual(await tryPin(store.rooms, code, maker, right, expiresAt - 1), forLife);
   });
 
-  it('[GUESS-7] gives newcomers of other networks one try each, whatever lock there is', async () => {
+  it('[GUESS-7] gives newcomers of other networks one attempt each, whatever lock is active', async () => {
     const code = await protectedRoom(store.rooms, expiresAt);
     await manyTries(code, clients(50), start);
     const [inside, guesser] = ['172.1.0.1', '172.2.0.1'];
@@ -263,13 +263,13 @@ function lifeTests(open: OpenStore): void {
     assert.equal((await tryPin(store.rooms, code, 'key:abc', right, start + hour)).outcome, 'admitted');
   });
 
-  it('[GUESS-7] evaluates exactly 20 wrong PINs of these', async () => {
+  it('[GUESS-7] evaluates exactly 20 wrong PINs of newcomers', async () => {
     const code = await guessedRoom();
     const answers = await manyTries(code, networks(200, 1), start + hour);
     assert.deepEqual(tally(answers), { 'pin-incorrect': 20, 'pin-locked': 180 });
   });
 
-  it('[GUESS-6] begins anew with another PIN, and keeps only whom it is told', async () => {
+  it('[GUESS-6] starts again with another PIN, and trusts only the given client', async () => {
     const [maker, friend] = [newClient(), newClient()];
     const code = await guessedRoom({ creator: maker });
     await store.rooms.notePinAttempt(code, start + hour);
@@ -297,7 +297,7 @@ function missTests(open: OpenStore): void {
   const lookUp = (code: RoomCode | undefined, client: string, now: number = start) =>
     store.rooms.admit(visit(code, { client, now }));
 
-  it('[GUESS-4] refuses a client after 20 unknown codes, for the rest of the hour', async () => {
+  it('[GUESS-4] rejects a client after 20 unknown codes, for the rest of the hour', async () => {
     const client = newClient();
     const code = await makeRoom(store.rooms);
     for (let misses = 0; misses < 20; misses++) {
@@ -309,7 +309,7 @@ function missTests(open: OpenStore): void {
     assert.equal((await lookUp(code, client, start + hour)).outcome, 'admitted');
   });
 
-  it('[GUESS-4] counts what cannot be a code, and wrong PINs, as misses too', async () => {
+  it('[GUESS-4] counts invalid codes and wrong PINs as misses, too', async () => {
     const client = newClient();
     const [one, other] = [await protectedRoom(store.rooms), await protectedRoom(store.rooms)];
     await guessWrong(store.rooms, one, client, 5);
@@ -319,7 +319,7 @@ function missTests(open: OpenStore): void {
     assert.equal((await lookUp(await makeRoom(store.rooms), client)).outcome, 'too-many-misses');
   });
 
-  it('[GUESS-4] counts neither rooms that are there, nor expired ones, nor missing PINs, nor locks', async () => {
+  it('[GUESS-4] does not count existing rooms, expired ones, missing PINs or locks', async () => {
     const client = newClient();
     const live = await makeRoom(store.rooms);
     const expired = await makeRoom(store.rooms, { expiresAt: start - 1 });
@@ -333,20 +333,20 @@ function missTests(open: OpenStore): void {
     }
   });
 
-  it('[GUESS-4] refuses no other client', async () => {
+  it('[GUESS-4] does not affect other clients', async () => {
     const client = newClient();
     for (let misses = 0; misses < 20; misses++) await lookUp(undefined, client);
     assert.equal((await lookUp(undefined, client)).outcome, 'too-many-misses');
     assert.equal((await lookUp(await makeRoom(store.rooms), newClient())).outcome, 'admitted');
   });
 
-  it('[GUESS-4] answers exactly 20 of 100 unknown codes at once', async () => {
+  it('[GUESS-4] answers exactly 20 of 100 concurrent unknown codes', async () => {
     const client = newClient();
     const admissions = await Promise.all(Array.from({ length: 100 }, () => lookUp(unknownCode(), client)));
     assert.deepEqual(tally(admissions), { unknown: 20, 'too-many-misses': 80 });
   });
 
-  it('[LINK-6] answers pages of other sites for half of the misses, and the client itself for all of them', async () => {
+  it('[LINK-6] allows pages of other sites half of the misses, and the client itself all of them', async () => {
     const client = newClient();
     const lookUpFor = (isCrossSite: boolean) => store.rooms.admit(visit(unknownCode(), { client, isCrossSite }));
     const ofPages = await Promise.all(Array.from({ length: 50 }, () => lookUpFor(true)));
@@ -363,7 +363,7 @@ function missTests(open: OpenStore): void {
     return { rooms: (await under.reopen(start)).rooms, client };
   }
 
-  it('[GUESS-4] [GUESS-3] counts no wrong PIN of a client that is refused on the room', async (t) => {
+  it('[GUESS-4] [GUESS-3] does not count a wrong PIN of a rejected client for the room', async (t) => {
     const { rooms, client } = await shutOut(t);
     const code = await protectedRoom(rooms);
     await guessByMany(rooms, code, 49);
@@ -371,7 +371,7 @@ function missTests(open: OpenStore): void {
     assert.equal((await tryPin(rooms, code, newClient(), right)).outcome, 'admitted');
   });
 
-  it('[GUESS-4] [GUESS-3] does not take a client that is refused for one that knows the PIN', async (t) => {
+  it('[GUESS-4] [GUESS-3] does not trust a rejected client that sends the correct PIN', async (t) => {
     const { rooms, client } = await shutOut(t);
     const code = await protectedRoom(rooms);
     assert.equal((await tryPin(rooms, code, client, right)).outcome, 'too-many-misses');
@@ -379,7 +379,7 @@ function missTests(open: OpenStore): void {
     assert.equal((await tryPin(rooms, code, client, right, start + hour)).outcome, 'pin-locked');
   });
 
-  it('[GUESS-4] [DEV-1] does not count the device of a client that is refused', async (t) => {
+  it('[GUESS-4] [DEV-1] does not count the device of a rejected client', async (t) => {
     const { rooms, client } = await shutOut(t);
     const code = await makeRoom(rooms);
     assert.equal((await rooms.admit(visit(code, { client, deviceId: 'phone' }))).outcome, 'too-many-misses');
@@ -396,7 +396,7 @@ function missTests(open: OpenStore): void {
     assert.deepEqual(tally(admissions), { unknown: 3, 'too-many-misses': 2 });
   });
 
-  it('[GUESS-4] refuses no one when the limit is 0', async (t) => {
+  it('[GUESS-4] rejects no client if the limit is 0', async (t) => {
     const under = await open({ rules: guardRules(0), now: start });
     t.after(() => under.dispose());
     const client = newClient();
@@ -415,7 +415,7 @@ function floodTests(open: OpenStore): void {
     n < 256 ? address : address.replace('100.', '101.'),
   );
 
-  it('[GUESS-8] keeps a used-up limit of requests, and counts latecomers with their network', async (t) => {
+  it('[GUESS-8] keeps an exhausted request limit, and counts further clients with their network', async (t) => {
     const { rates } = (await ownStore(t, open, flooded)).store;
     const take = async (client: string, now: number = start) => (await rates.take(client, three, now)).granted;
     for (let n = 0; n < 4; n++) await take('10.0.0.1');
@@ -430,7 +430,7 @@ function floodTests(open: OpenStore): void {
     assert.equal(await take('172.1.0.1', start + hour), true, 'and everyone has one again when the hour has passed');
   });
 
-  it('[GUESS-8] keeps a used-up limit of misses, and counts latecomers with their network', async (t) => {
+  it('[GUESS-8] keeps an exhausted miss limit, and counts further clients with their network', async (t) => {
     const { rooms } = (await ownStore(t, open, flooded)).store;
     const lookUp = async (client: string) => (await rooms.admit(visit(unknownCode(), { client }))).outcome;
     for (let n = 0; n < 21; n++) await lookUp('10.0.0.1');

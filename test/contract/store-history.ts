@@ -34,14 +34,14 @@ export function historyTests(open: OpenStore): void {
 function checkpointTests(open: OpenStore): void {
   const store = sharedStore(open);
 
-  it('[HIST-2] has no checkpoints in a fresh room', async () => {
+  it('[HIST-2] has no checkpoints in a new room', async () => {
     const code = await makeRoom(store.rooms);
     assert.deepEqual(await store.rooms.listHistory(code, start), []);
     assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'no-checkpoint');
     assert.equal((await storedText(store.rooms, code)).checkpointVersion, 0);
   });
 
-  it('[HIST-1] [HIST-2] keeps checkpoints, lists them newest first, and gives each back', async () => {
+  it('[HIST-1] [HIST-2] keeps checkpoints, lists them newest first, and returns each', async () => {
     const code = await makeRoom(store.rooms);
     const kept = [
       checkpoint(1, 'first\u0000', { deviceId: 'phone', writtenAt: start + 1 }),
@@ -71,7 +71,7 @@ function checkpointTests(open: OpenStore): void {
     assert.deepEqual([content.content, fullTextVersion, checkpointVersion], ['after', 2, 1]);
   });
 
-  it('[HIST-1] [HIST-2] gives back a checkpoint of a MiB', async () => {
+  it('[HIST-1] [HIST-2] returns a checkpoint of a MiB', async () => {
     const code = await makeRoom(store.rooms);
     const content = '\u0000é'.repeat(MiB / 3);
     await keepCheckpoint(store.rooms, code, checkpoint(0, content));
@@ -98,7 +98,7 @@ function limitTests(open: OpenStore): void {
     return history.map(({ version }) => version);
   };
 
-  it('[HIST-1] drops the oldest checkpoints over the number allowed', async () => {
+  it('[HIST-1] drops the oldest checkpoints over the maximum number', async () => {
     const code = await makeRoom(store.rooms);
     for (let version = 0; version < 15; version++) {
       const limits = { checkpoints: version < 12 ? 10 : 3, bytes: MiB };
@@ -109,7 +109,7 @@ function limitTests(open: OpenStore): void {
     assert.equal(await store.rooms.readCheckpoint(code, 11, start), 'no-checkpoint');
   });
 
-  it('[HIST-1] drops the oldest checkpoints over the bytes allowed', async () => {
+  it('[HIST-1] drops the oldest checkpoints over the maximum bytes', async () => {
     const code = await makeRoom(store.rooms);
     const limits = { checkpoints: 50, bytes: 10 };
     const sizes = [4, 4, 2, 1, 9, 1, 1];
@@ -141,7 +141,7 @@ function limitTests(open: OpenStore): void {
 function endTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
 
-  it('[HIST-3] clears the history and the log, and leaves the text', async () => {
+  it('[HIST-3] clears the history and the log, and keeps the text', async () => {
     const code = await makeRoom(store.rooms);
     await appendInsertion(store.rooms, code, 1, 'text');
     await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
@@ -157,7 +157,7 @@ function endTests(open: OpenStore): void {
     assert.equal((await storedText(store.rooms, code)).content.content, `more ${content.content}`);
   });
 
-  it('[HIST-3] clears nothing where the text is another by now', async () => {
+  it('[HIST-3] clears nothing if the text has changed since', async () => {
     const code = await makeRoom(store.rooms);
     await appendInsertion(store.rooms, code, 1, 'text');
     await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
@@ -168,7 +168,7 @@ function endTests(open: OpenStore): void {
     assert.deepEqual(await storedText(store.rooms, code), stored);
   });
 
-  it('[HIST-3] clears a history that is empty, and keeps checkpoints again afterwards', async () => {
+  it('[HIST-3] clears an empty history, and keeps checkpoints again afterwards', async () => {
     const code = await makeRoom(store.rooms);
     assert.equal(await clearAll(store.rooms, code), 'cleared');
     await keepCheckpoint(store.rooms, code, checkpoint(0, ''));
@@ -201,7 +201,7 @@ function endTests(open: OpenStore): void {
     assert.equal(await rooms.clearHistory(code, currentText('', 0), start + hour), 'expired');
   });
 
-  it('is not there for a room that never existed', async () => {
+  it('does not exist for a room that never existed', async () => {
     const code = unknownCode();
     assert.equal(await store.rooms.listHistory(code, start), 'gone');
     assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'gone');

@@ -15,18 +15,18 @@ interface NewKey {
 export function keyTests(open: OpenStore): void {
   const store = sharedStore(open);
 
-  it('[KEY-1] finds a key by the hash of its text, and tells neither', async () => {
+  it('[KEY-1] finds a key by its hash, and returns neither key nor hash', async () => {
     const key = newKey('laptop', 'pro');
     const made = { id: key.id, name: 'laptop', tier: 'pro', createdAt: start, revokedAt: undefined };
     assert.deepEqual(await store.keys.create(key, start), made);
     assert.deepEqual(await store.keys.find(key.hash), made);
   });
 
-  it('[KEY-2] does not find a key that was never made', async () => {
+  it('[KEY-2] does not find a key that was never created', async () => {
     assert.equal(await store.keys.find(drawApiKey().hash), undefined);
   });
 
-  it('refuses a name that a key in force has', async () => {
+  it('rejects the name of an active key', async () => {
     const [first, second] = [newKey('taken'), newKey('taken')];
     await store.keys.create(first, start);
     assert.equal(await store.keys.create(second, start), undefined);
@@ -34,7 +34,7 @@ export function keyTests(open: OpenStore): void {
     assert.equal((await store.keys.find(first.hash))?.id, first.id);
   });
 
-  it('gives a name to one only of 10 that ask for it at once', async () => {
+  it('gives a name to exactly one of 10 concurrent callers', async () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => store.keys.create(newKey('wanted'), start)));
     assert.equal(made.filter((key) => key !== undefined).length, 1);
   });
@@ -48,7 +48,7 @@ export function keyTests(open: OpenStore): void {
     });
   }
 
-  it('revokes a key once, and none that is not there', async () => {
+  it('revokes a key once, and none that does not exist', async () => {
     const key = newKey('once');
     await store.keys.create(key, start);
     await store.keys.revoke(key.id, start);
@@ -67,7 +67,7 @@ export function keyTests(open: OpenStore): void {
     assert.equal(await store.keys.find(present.hash), undefined);
   });
 
-  it('revokes the key of an id, and not another one whose name is that id', async () => {
+  it('revokes the key with an id, not another one that has this id as its name', async () => {
     const key = newKey('meant');
     const namesake = newKey(key.id);
     await store.keys.create(namesake, start);

@@ -1,4 +1,4 @@
-/** The end of rooms: by time, by the sweep, by hand. */
+/** The end of rooms: by expiry, by the sweep, by deletion. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MissingReason, RoomStore } from '../../src/core/ports.ts';
@@ -33,14 +33,14 @@ function endTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
   const outcomeAt = async (code: RoomCode, now: number) => (await store.rooms.admit(visit(code, { now }))).outcome;
 
-  it('[LIFE-2] refuses a room from the moment it expires', async () => {
+  it('[LIFE-2] rejects a room from the moment it expires', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
     assert.equal(await outcomeAt(code, start + hour - 1), 'admitted');
     assert.equal(await outcomeAt(code, start + hour), 'expired');
     assert.equal(await outcomeAt(code, start + hour + day - 1), 'expired');
   });
 
-  it('[LIFE-2] says that it has expired, not that a PIN is missing or wrong', async () => {
+  it('[LIFE-2] reports that it has expired, not that a PIN is missing or wrong', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour, pinMac: mac('0427') });
     for (const pinMac of [undefined, mac('0000'), mac('0427')]) {
       const admission = await store.rooms.admit(visit(code, { pinMac, now: start + hour }));
@@ -48,7 +48,7 @@ function endTests(open: OpenStore): void {
     }
   });
 
-  it('[LIFE-2] is done with an expired room in every operation', async () => {
+  it('[LIFE-2] reports an expired room in every operation', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
     const kept = file();
     await store.rooms.addFile(code, kept, quota);
@@ -59,7 +59,7 @@ function endTests(open: OpenStore): void {
   });
 
   for (const { name, run } of operations) {
-    it(`[LIFE-2] [LIFE-3] says to whoever is about to ${name} that it has expired, for 24 hours`, async () => {
+    it(`[LIFE-2] [LIFE-3] reports to an attempt to ${name} that it has expired, for 24 hours`, async () => {
       const make = () => makeRoom(store.rooms, { expiresAt: start + hour });
       assert.equal(await run(store.rooms, await make(), start + hour), 'expired');
       assert.equal(await run(store.rooms, await make(), start + hour + day - 1), 'expired');
@@ -67,12 +67,12 @@ function endTests(open: OpenStore): void {
     });
   }
 
-  it('[LIFE-3] knows an expired room no more after 24 hours', async () => {
+  it('[LIFE-3] no longer knows an expired room after 24 hours', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
     assert.equal(await outcomeAt(code, start + hour + day), 'unknown');
   });
 
-  it('[LIFE-2] [LIFE-3] says the same when a sweep has run in between', async () => {
+  it('[LIFE-2] [LIFE-3] reports the same when a sweep has run in between', async () => {
     const code = await makeRoom(store.rooms, { expiresAt: start + hour });
     await assertThere(store.rooms, code);
     await store.rooms.expireRooms(start + hour, 100);
@@ -83,7 +83,7 @@ function endTests(open: OpenStore): void {
     assert.equal(await outcomeAt(code, start + hour + day), 'unknown');
   });
 
-  it('[LIFE-4] [API-3] knows a deleted room no more, and nothing that was in it', async () => {
+  it('[LIFE-4] [API-3] no longer knows a deleted room, nor anything in it', async () => {
     const code = await makeRoom(store.rooms);
     const kept = file();
     await writeText(store.rooms, code, 'secret');
@@ -94,11 +94,11 @@ function endTests(open: OpenStore): void {
     await assertOver(store.rooms, code, kept.id, start, 'gone');
   });
 
-  it('is done with a room that never was in every operation', async () => {
+  it('reports an unknown room in every operation', async () => {
     await assertOver(store.rooms, unknownCode(), file().id, start, 'gone');
   });
 
-  it('deletes a room once when 10 ask for it at once', async () => {
+  it('deletes a room once when 10 callers delete it concurrently', async () => {
     const code = await makeRoom(store.rooms);
     const deletions = await Promise.all(Array.from({ length: 10 }, () => store.rooms.deleteRoom(code, start)));
     assert.deepEqual(
@@ -155,7 +155,7 @@ const operations: readonly Operation[] = [
 ];
 
 function sweepTests(open: OpenStore): void {
-  it('[LIFE-5] ends as many expired rooms at a time as it is told to, and no others', async (t) => {
+  it('[LIFE-5] ends at most the given number of expired rooms, and no others', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const expired = new Set<RoomCode>();
     for (let n = 0; n < 5; n++) expired.add(await makeRoom(rooms, { expiresAt: start + hour - n }));
@@ -183,7 +183,7 @@ function sweepTests(open: OpenStore): void {
     assert.deepEqual((await rooms.listTrash(100)).sort(), [first.blob, second.blob].sort());
   });
 
-  it('[LIFE-5] ends each room once when two sweeps run at once', async (t) => {
+  it('[LIFE-5] ends each room once when two sweeps run concurrently', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     for (let n = 0; n < 10; n++) await makeRoom(rooms, { expiresAt: start + hour });
     const sweeps = await Promise.all([rooms.expireRooms(start + hour, 7), rooms.expireRooms(start + hour, 7)]);

@@ -1,4 +1,4 @@
-/** The text as a log of edits: appending to it, and appends that come too late. */
+/** The text as a log of edits: appends, and stale appends. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -67,7 +67,7 @@ function appendTests(open: OpenStore): void {
     assert.deepEqual({ ...(await textOf(store.rooms, code)) }, content);
   });
 
-  it('[TEXT-1] [TEXT-7] gives back any well-formed text that edits make, with and without the new text at hand', async () => {
+  it('[TEXT-1] [TEXT-7] returns any well-formed text that edits produce, with and without the new text in the append', async () => {
     const code = await makeRoom(store.rooms);
     let [text, version] = ['', 0];
     const readsBack = fc.asyncProperty(anyEdits, fc.boolean(), async (drawn, hasContent) => {
@@ -92,7 +92,7 @@ function appendTests(open: OpenStore): void {
     assert.ok((await storedText(store.rooms, code)).content.content === longer + long);
   });
 
-  it('[TEXT-7] appends 100 entries that were sent without waiting, each to the version of the one before', async () => {
+  it('[TEXT-7] appends 100 entries that were sent without waiting, each to the previous version', async () => {
     const code = await makeRoom(store.rooms);
     const letters = Array.from({ length: 100 }, (_, n) => String.fromCodePoint(0x1f600 + n));
     const outcomes = await Promise.all(letters.map((letter, n) => appendInsertion(store.rooms, code, n + 1, letter)));
@@ -103,7 +103,7 @@ function appendTests(open: OpenStore): void {
     assert.equal((await textOf(store.rooms, code))?.content, letters.toReversed().join(''));
   });
 
-  it('[TEXT-6] shows each of many appends in progress to reads that follow its answer', async () => {
+  it('[TEXT-6] shows each of many pending appends to reads that follow its acknowledgement', async () => {
     const code = await makeRoom(store.rooms);
     const appendAndRead = async (n: number) => {
       // Some name the text after them and some do not: a store that caches must not mix them up.
@@ -125,7 +125,7 @@ function appendTests(open: OpenStore): void {
     assert.deepEqual((await storedText(store.rooms, other)).entries, [insertion(1, 'other')]);
   });
 
-  it('[LIFE-4] starts again with an empty log in a room that has the code of a deleted one', async () => {
+  it('[LIFE-4] starts with an empty log in a room that has the code of a deleted one', async () => {
     const made = draft();
     const code = await makeRoom(store.rooms, made);
     await appendInsertion(store.rooms, code, 1, 'deleted');
@@ -153,7 +153,7 @@ function staleTests(open: OpenStore): void {
 
   const appendLate = (code: RoomCode, version: number) => appendInsertion(store.rooms, code, version, 'late');
 
-  it('[TEXT-7] answer with the entries since the expected version', async () => {
+  it('[TEXT-7] return the entries since the expected version', async () => {
     const code = await roomAtVersion3();
     for (const version of [1, 2, 3]) {
       const stale = { outcome: 'stale', version: 3, revision: 3, entries: entries.slice(version - 1) };
@@ -161,7 +161,7 @@ function staleTests(open: OpenStore): void {
     }
   });
 
-  it('[TEXT-7] answer without entries when the log no longer has all of them', async () => {
+  it('[TEXT-7] return no entries if the log no longer has all of them', async () => {
     const code = await roomAtVersion3(2);
     const withoutEntries = { outcome: 'stale', version: 3, revision: 3, entries: undefined };
     assert.deepEqual(await appendLate(code, 1), withoutEntries);
@@ -170,7 +170,7 @@ function staleTests(open: OpenStore): void {
     assert.deepEqual(await appendLate(await roomAtVersion3(3), 3), withoutEntries);
   });
 
-  it('[TEXT-7] are those of a text that has the version, but was never stored', async () => {
+  it('[TEXT-7] include those for a text that has the version, but was never stored', async () => {
     const code = await roomAtVersion3();
     const entry = insertion(4, 'for another text');
     const outcome = await store.rooms.appendText(code, textAppend(entry, { previousRevision: 1234 }));
@@ -178,7 +178,7 @@ function staleTests(open: OpenStore): void {
     assert.equal((await storedText(store.rooms, code)).content.version, 3);
   });
 
-  it('[TEXT-7] answer without entries when the expected version does not exist yet', async () => {
+  it('[TEXT-7] return no entries if the expected version does not exist yet', async () => {
     const code = await roomAtVersion3();
     const stale = { outcome: 'stale', version: 3, revision: 3, entries: undefined };
     assert.deepEqual(await appendLate(code, 5), stale);

@@ -1,4 +1,4 @@
-/** Random sequences of operations, against a model that is too simple to be wrong. */
+/** Random sequences of operations, compared with a simple model. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
@@ -57,7 +57,7 @@ interface Real {
 }
 
 export function modelTests(open: OpenStore): void {
-  it('has the outcome that a simple model of rooms foresees', async (t) => {
+  it('has the outcome that a simple model of rooms predicts', async (t) => {
     const { rooms } = (await ownStore(t, open, manyMisses)).store;
     const agrees = fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (sequence) => {
       await fc.asyncModelRun(() => begin(rooms), sequence);

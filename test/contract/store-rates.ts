@@ -10,7 +10,7 @@ const three: Quota = { ...free, limit: 3 };
 export function rateTests(open: OpenStore): void {
   const store = sharedStore(open);
 
-  it('[RATE-2] grants exactly the limit, and tells what is left', async () => {
+  it('[RATE-2] grants exactly the limit, and reports the remainder', async () => {
     const client = newClient();
     const resetAt = start + hour;
     assert.deepEqual(await store.rates.take(client, three, start), { granted: true, remaining: 2, resetAt });
@@ -19,7 +19,7 @@ export function rateTests(open: OpenStore): void {
     assert.deepEqual(await store.rates.take(client, three, start), { granted: false, remaining: 0, resetAt });
   });
 
-  it('[RATE-2] grants exactly 100 of 300 requests at once', async () => {
+  it('[RATE-2] grants exactly 100 of 300 concurrent requests', async () => {
     const client = newClient();
     const taken = await Promise.all(Array.from({ length: 300 }, () => store.rates.take(client, free, start)));
     const granted = taken.filter((allowance) => allowance.granted);
@@ -27,7 +27,7 @@ export function rateTests(open: OpenStore): void {
     assert.equal(new Set(granted.map(({ remaining }) => remaining)).size, 100);
   });
 
-  it('[RATE-1] begins the hour with the first request and grants anew when it ends', async () => {
+  it('[RATE-1] starts the hour with the first request and resets when it ends', async () => {
     const client = newClient();
     for (const later of [0, second, 2 * second]) await store.rates.take(client, three, start + later);
     const refused = await store.rates.take(client, three, start + hour - 1);
@@ -43,7 +43,7 @@ export function rateTests(open: OpenStore): void {
     assert.equal(taken.filter(({ granted }) => granted).length, 100);
   });
 
-  it('[RATE-2] does not lengthen the wait of a client that keeps asking', async () => {
+  it('[RATE-2] does not extend the wait of a client that keeps sending', async () => {
     const client = newClient();
     for (let n = 0; n < 50; n++) {
       const { resetAt } = await store.rates.take(client, three, start + n * second);
@@ -51,13 +51,13 @@ export function rateTests(open: OpenStore): void {
     }
   });
 
-  it('[CLIENT-1] counts each client by itself', async () => {
+  it('[CLIENT-1] counts each client separately', async () => {
     const [one, other] = [newClient(), newClient()];
     for (let n = 0; n < 4; n++) await store.rates.take(one, three, start);
     assert.equal((await store.rates.take(other, three, start)).remaining, 2);
   });
 
-  it('[RATE-4] tells what is left without taking of it', async () => {
+  it('[RATE-4] reports the remainder without using any of it', async () => {
     const client = newClient();
     const look = async (now: number) => {
       const { remaining, resetAt } = await store.rates.peek(client, three, now);

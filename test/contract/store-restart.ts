@@ -54,7 +54,7 @@ function roomTests(open: OpenStore): void {
     assert.deepEqual(await writeText(rooms, code, 'next'), { version: 2, seq: 4 });
   });
 
-  it('[LIFE-6] keeps writes that were under way when it was closed', async (t) => {
+  it('[LIFE-6] keeps writes that were pending when it was closed', async (t) => {
     const under = await ownStore(t, open);
     const code = await makeRoom(under.store.rooms);
     const writes = Array.from({ length: 500 }, (_, n) => appendInsertion(under.store.rooms, code, n + 1, 'a'));
@@ -122,7 +122,7 @@ function roomTests(open: OpenStore): void {
     assert.deepEqual(await rooms.knownBlobs([added.blob]), new Set([added.blob]));
   });
 
-  it('[CODE-2] keeps the number of live rooms', async (t) => {
+  it('[CODE-2] keeps the number of unexpired rooms', async (t) => {
     const under = await ownStore(t, open);
     const codeLengths = [
       { length: 6, upTo: 2 },
@@ -134,7 +134,7 @@ function roomTests(open: OpenStore): void {
     assert.equal((await makeRoom(rooms, { codeLengths })).length, 7);
   });
 
-  it('[LIFE-6] keeps API keys, in force and revoked', async (t) => {
+  it('[LIFE-6] keeps API keys, active and revoked', async (t) => {
     const under = await ownStore(t, open);
     const [inForce, revoked] = [drawApiKey(), drawApiKey()];
     await under.store.keys.create({ ...inForce, name: 'in force', tier: 'pro' }, start);
@@ -147,7 +147,7 @@ function roomTests(open: OpenStore): void {
     assert.equal(await keys.find(revoked.hash), undefined);
   });
 
-  it('answers while it is open, and says so when it is not', async (t) => {
+  it('responds while it is open, and reports when it is not', async (t) => {
     const under = await ownStore(t, open);
     const closed = under.store;
     await closed.ping();
@@ -159,7 +159,7 @@ function roomTests(open: OpenStore): void {
 }
 
 function counterTests(open: OpenStore): void {
-  it('[RATE-6] keeps what each client has spent, to the request', async (t) => {
+  it('[RATE-6] keeps the exact number of requests of each client', async (t) => {
     const under = await ownStore(t, open);
     const [spent, half] = [newClient(), newClient()];
     for (let n = 0; n < 5; n++) await under.store.rates.take(spent, three, start);
@@ -205,7 +205,7 @@ function counterTests(open: OpenStore): void {
     assert.deepEqual(await guessAgain(cleared, end), { ...fourth, triesLeft: 4 });
   });
 
-  it('[GUESS-6] [GUESS-7] keeps the wrong PINs over the life of a room, and the networks they came from', async (t) => {
+  it('[GUESS-6] [GUESS-7] keeps the wrong PINs over the lifetime of a room, and the networks they came from', async (t) => {
     const under = await ownStore(t, open, manyMisses);
     const code = await makeRoom(under.store.rooms, { pinMac: right });
     const guess = (client: string, now: number) => under.store.rooms.admit(visit(code, { client, pinMac: wrong, now }));
@@ -223,7 +223,7 @@ function counterTests(open: OpenStore): void {
     assert.equal(await outcomeFor('172.101.0.1', right), 'pin-locked');
   });
 
-  it('[GUESS-5] [GUESS-3] keeps the wrong PINs of a room, and who knows the right one', async (t) => {
+  it('[GUESS-5] [GUESS-3] keeps the wrong PINs of a room, and the clients that know the correct one', async (t) => {
     const under = await ownStore(t, open, manyMisses);
     const [maker, friend] = [newClient(), newClient()];
     const code = await makeRoom(under.store.rooms, { pinMac: right, creator: maker });

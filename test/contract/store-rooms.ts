@@ -1,4 +1,4 @@
-/** Making rooms, entering them, and the devices inside. */
+/** Creating and entering rooms, and their devices. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
@@ -24,7 +24,7 @@ import {
 } from './store-under-test.ts';
 
 export function roomTests(open: OpenStore): void {
-  describe('making rooms', () => creationTests(open));
+  describe('creating rooms', () => creationTests(open));
   describe('code lengths', () => lengthTests(open));
   describe('entering rooms', () => entryTests(open));
   describe('devices', () => deviceTests(open));
@@ -33,12 +33,12 @@ export function roomTests(open: OpenStore): void {
 function creationTests(open: OpenStore): void {
   const store = sharedStore(open);
 
-  it('[CODE-1] takes the code from the symbols that were drawn', async () => {
+  it('[CODE-1] builds the code from the generated symbols', async () => {
     const draw = drawSymbols();
     assert.equal(await store.rooms.createRoom(draft({ draw })), draw.slice(0, 8));
   });
 
-  it('[CODE-4] refuses a code that is in use, and leaves the room that has it as it is', async () => {
+  it('[CODE-4] rejects a code that is in use, and leaves its room unchanged', async () => {
     const first = draft({ pinMac: mac('1111') });
     const code = await makeRoom(store.rooms, first);
     await writeText(store.rooms, code, 'mine');
@@ -47,7 +47,7 @@ function creationTests(open: OpenStore): void {
     assert.deepEqual(await store.rooms.admit(visit(code)), { outcome: 'pin-required' });
   });
 
-  it('[CODE-4] gives a code to one only of 20 that drew it at once', async () => {
+  it('[CODE-4] gives a code to exactly one of 20 concurrent callers', async () => {
     const draw = drawSymbols();
     const codes = await Promise.all(Array.from({ length: 20 }, () => store.rooms.createRoom(draft({ draw }))));
     assert.deepEqual(
@@ -56,7 +56,7 @@ function creationTests(open: OpenStore): void {
     );
   });
 
-  it('[CODE-4] refuses the code of an expired room, swept or not, as long as it is remembered', async () => {
+  it('[CODE-4] rejects the code of an expired room, swept or not, as long as it is remembered', async () => {
     const expired = draft({ expiresAt: start + hour });
     await makeRoom(store.rooms, expired);
     const again = { ...draft(), draw: expired.draw, createdAt: start + 2 * hour };
@@ -90,20 +90,20 @@ function lengthTests(open: OpenStore): void {
     return (await makeRoom(rooms, { codeLengths: smallTable, ...over })).length;
   }
 
-  it('[CODE-2] takes the next length when one more room would be too many for the present one', async (t) => {
+  it('[CODE-2] uses the next length when one more room would be too many for the current one', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const lengths: number[] = [];
     for (let made = 0; made < 6; made++) lengths.push(await lengthOfNext(rooms));
     assert.deepEqual(lengths, [6, 6, 7, 7, 8, 8]);
   });
 
-  it('[CODE-2] counts rooms that are made at once', async (t) => {
+  it('[CODE-2] counts rooms that are created concurrently', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const lengths = await Promise.all(Array.from({ length: 6 }, () => lengthOfNext(rooms)));
     assert.deepEqual(lengths.sort(), [6, 6, 7, 7, 8, 8]);
   });
 
-  it('[CODE-2] goes back to shorter codes when rooms are deleted or expire, swept or not', async (t) => {
+  it('[CODE-2] returns to shorter codes when rooms are deleted or expire, swept or not', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const deleted = await makeRoom(rooms, { codeLengths: smallTable });
     await lengthOfNext(rooms, { expiresAt: start + hour });
@@ -121,7 +121,7 @@ function lengthTests(open: OpenStore): void {
     assert.deepEqual(lengths, [6, 6, 6, 6, 6, 6, 7]);
   });
 
-  it('counts the live rooms', async (t) => {
+  it('counts the unexpired rooms', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     assert.equal(await rooms.countRooms(start), 0);
     await makeRoom(rooms, { expiresAt: start + hour });
@@ -139,7 +139,7 @@ function lengthTests(open: OpenStore): void {
 function entryTests(open: OpenStore): void {
   const store = sharedStore(open);
 
-  it('[API-2] admits to a room and tells when it was made, when it ends and what it holds', async () => {
+  it('[API-2] admits to a room and returns its creation, expiry and usage', async () => {
     const code = await makeRoom(store.rooms);
     await store.rooms.addFile(code, file({ size: 7 }), quota);
     await store.rooms.addFile(code, file({ size: 5 }), quota);
@@ -149,12 +149,12 @@ function entryTests(open: OpenStore): void {
     });
   });
 
-  it('[CODE-5] knows no room by a code that none has, nor by what cannot be a code', async () => {
+  it('[CODE-5] finds no room for an unused or invalid code', async () => {
     assert.deepEqual(await store.rooms.admit(visit(unknownCode())), { outcome: 'unknown' });
     assert.deepEqual(await store.rooms.admit(visit(undefined)), { outcome: 'unknown' });
   });
 
-  it('[PIN-2] asks for the PIN of a protected room, refuses a wrong one and admits with the right one', async () => {
+  it('[PIN-2] requires the PIN of a protected room, rejects a wrong one and accepts the correct one', async () => {
     const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
     assert.deepEqual(await store.rooms.admit(visit(code)), { outcome: 'pin-required' });
     assert.deepEqual(await store.rooms.admit(visit(code, { pinMac: mac('0428') })), {
@@ -166,7 +166,7 @@ function entryTests(open: OpenStore): void {
     assert.ok(admission.outcome === 'admitted' && admission.room.hasPin);
   });
 
-  it('[PIN-6] tells nothing of the PIN to those it admits', async () => {
+  it('[PIN-6] does not reveal the PIN to admitted clients', async () => {
     const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
     const admission = await store.rooms.admit(visit(code, { pinMac: mac('0427') }));
     assert.deepEqual(admission, {
@@ -175,7 +175,7 @@ function entryTests(open: OpenStore): void {
     });
   });
 
-  it('[LIVE-22] tells with the state of a room what stands for its PIN', async () => {
+  it('[LIVE-22] returns the PIN hash with the state of a room', async () => {
     const pinMac = mac('0427');
     for (const given of [pinMac, undefined]) {
       const state = await store.rooms.readState(await makeRoom(store.rooms, { pinMac: given }), start);
@@ -184,7 +184,7 @@ function entryTests(open: OpenStore): void {
     }
   });
 
-  it('[PIN-4] ignores a PIN at a room that has none', async () => {
+  it('[PIN-4] ignores a PIN for a room that has none', async () => {
     const code = await makeRoom(store.rooms);
     const client = 'pin-for-nothing';
     for (let tries = 0; tries < 30; tries++) {
@@ -206,7 +206,7 @@ function deviceTests(open: OpenStore): void {
     assert.equal((await store.rooms.listDevices(code, start)).length, 2);
   });
 
-  it('[DEV-1] counts the devices of each room by themselves', async () => {
+  it('[DEV-1] counts the devices of each room separately', async () => {
     const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
     await enter(one, { deviceId: 'phone' });
     await enter(other, { deviceId: 'phone' });
@@ -226,7 +226,7 @@ function deviceTests(open: OpenStore): void {
     assert.equal((await store.rooms.listDevices(code, start + 90 * second + 1)).length, 0);
   });
 
-  it('[DEV-1] counts a device again when it comes back', async () => {
+  it('[DEV-1] counts a device again when it returns', async () => {
     const code = await makeRoom(store.rooms);
     await enter(code, { deviceId: 'phone' });
     assert.equal((await store.rooms.listDevices(code, start + 61 * second)).length, 0);
@@ -247,7 +247,7 @@ function deviceTests(open: OpenStore): void {
     assert.deepEqual(await devicesAfter(46), []);
   });
 
-  it('[DEV-1] counts no device that was not let in', async () => {
+  it('[DEV-1] does not count a device that was not admitted', async () => {
     const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
     await enter(code, { deviceId: 'asked' });
     await enter(code, { deviceId: 'wrong', pinMac: mac('0000') });
@@ -256,7 +256,7 @@ function deviceTests(open: OpenStore): void {
     assert.equal((await store.rooms.listDevices(code, start)).length, 1);
   });
 
-  it('keeps the latest so many devices of a room, so that made-up names cannot fill the memory', async () => {
+  it('keeps only the latest devices of a room, so that invented names cannot fill the memory', async () => {
     const code = await makeRoom(store.rooms);
     for (let n = 0; n < 50; n++) await enter(code, { deviceId: `device-${n}`, now: start + n });
     assert.equal((await store.rooms.listDevices(code, start + 50)).length, 5);

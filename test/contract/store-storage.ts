@@ -1,4 +1,4 @@
-/** How many bytes of files each client, each network and all of them together have stored or reserved. */
+/** The stored and reserved bytes of each client, each network and all together. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -35,7 +35,7 @@ const reservedFor = 15 * 60 * second;
 export function storageTests(open: OpenStore): void {
   describe('the limit of a client', () => clientTests(open));
   describe('the limits of a network and of all', () => sharedLimitTests(open));
-  describe('what counts', () => lifetimeTests(open));
+  describe('the counted bytes', () => lifetimeTests(open));
   describe('long texts', () => textTests(open));
 }
 
@@ -44,7 +44,7 @@ function clientTests(open: OpenStore): void {
   const limits = { ...unlimited, client: 1000 };
   const reserve = (asked: StorageRequest) => store.storage.reserve(asked, limits, start);
 
-  it('[UP-8] grants as many bytes as it has and no more, and says how many are used', async () => {
+  it('[UP-8] grants exactly its bytes, and reports how many are used', async () => {
     const owner = newOwner();
     assert.deepEqual(await reserve(request(owner, 600)), { outcome: 'granted', bytes: 600, limit: undefined });
     const refused = await reserve(request(owner, 401));
@@ -56,13 +56,13 @@ function clientTests(open: OpenStore): void {
     assert.equal(await store.storage.usageOf(owner.client), 1000);
   });
 
-  it('[UP-8] is that of one client', async () => {
+  it('[UP-8] applies to one client', async () => {
     const [one, other] = [newOwner(), newOwner()];
     assert.equal((await reserve(request(one, 1000))).outcome, 'granted');
     assert.equal((await reserve(request(other, 1000))).outcome, 'granted');
   });
 
-  it('[UP-8] grants what is left to an upload of unknown length, until nothing is', async () => {
+  it('[UP-8] grants the remainder to an upload of unknown length, until it is used up', async () => {
     const owner = newOwner();
     await reserve(request(owner, 700));
     const grant = await reserve({ ...request(owner, 0), most: 500 });
@@ -72,14 +72,14 @@ function clientTests(open: OpenStore): void {
     assert.equal(await store.storage.usageOf(owner.client), 1000);
   });
 
-  it('[UP-8] is never passed, however many ask at once', async () => {
+  it('[UP-8] is never exceeded, however many requests are concurrent', async () => {
     const owner = newOwner();
     const grants = await Promise.all(Array.from({ length: 50 }, () => reserve(request(owner, 300))));
     assert.equal(grants.filter(({ outcome }) => outcome === 'granted').length, 3);
     assert.equal(await store.storage.usageOf(owner.client), 900);
   });
 
-  it('[UP-8] says when the first room with files of the client expires', async () => {
+  it('[UP-8] reports when the first room with files of the client expires', async () => {
     const owner = newOwner();
     for (const hours of [5, 2, 3]) {
       const code = await makeRoom(store.rooms, { expiresAt: start + hours * hour });
@@ -90,7 +90,7 @@ function clientTests(open: OpenStore): void {
 }
 
 function sharedLimitTests(open: OpenStore): void {
-  it('[UP-9] bound the clients of one network together', async (t) => {
+  it('[UP-9] apply to the clients of one network together', async (t) => {
     const { storage } = (await ownStore(t, open)).store;
     const limits = { ...unlimited, client: 1000, network: 1500 };
     const network = newAccount();
@@ -104,7 +104,7 @@ function sharedLimitTests(open: OpenStore): void {
     assert.deepEqual([await storage.usageOf(three.client), await storage.usageOf(network)], [500, 1500]);
   });
 
-  it('[UP-10] bound all clients together', async (t) => {
+  it('[UP-10] apply to all clients together', async (t) => {
     const { storage, rooms } = (await ownStore(t, open)).store;
     const limits = { ...unlimited, total: 1000 };
     const code = await makeRoom(rooms);
@@ -121,7 +121,7 @@ function sharedLimitTests(open: OpenStore): void {
     assert.equal(part.outcome === 'granted' && part.bytes, 100);
   });
 
-  it('[UP-10] are never passed, however many ask and end at once', async (t) => {
+  it('[UP-10] are never exceeded, however many uploads start and end concurrently', async (t) => {
     const { storage, rooms } = (await ownStore(t, open)).store;
     const limits = { ...unlimited, total: 1000 };
     const code = await makeRoom(rooms);
@@ -138,7 +138,7 @@ function sharedLimitTests(open: OpenStore): void {
 function lifetimeTests(open: OpenStore): void {
   const store = sharedStore(open);
 
-  it('[UP-11] is the size of a file once it is stored, however much was reserved', async () => {
+  it('[UP-11] are the size of a file once it is stored, however much was reserved', async () => {
     const owner = newOwner();
     const asked = { ...request(owner, 0), most: 5000 };
     const code = await makeRoom(store.rooms);
@@ -148,7 +148,7 @@ function lifetimeTests(open: OpenStore): void {
     assert.equal(await store.storage.usageOf(owner.client), 42);
   });
 
-  it('[UP-11] is nothing of an upload that was given up, or that its room refused', async () => {
+  it('[UP-11] do not include an upload that was aborted, or that its room rejected', async () => {
     const owner = newOwner();
     const asked = request(owner, 500);
     await store.storage.reserve(asked, unlimited, start);
@@ -167,7 +167,7 @@ function lifetimeTests(open: OpenStore): void {
     assert.equal(await store.storage.usageOf(owner.client), 0);
   });
 
-  it('[UP-11] ends with the file, with its room, and with the lifetime of that, when the bytes are removed', async () => {
+  it('[UP-11] end with the file, with its room, and with the expiry of the room, when the bytes are removed', async () => {
     const owner = newOwner(newAccount());
     const [kept, deleted] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
     const expiring = await makeRoom(store.rooms, { expiresAt: start + hour });
@@ -192,7 +192,7 @@ function lifetimeTests(open: OpenStore): void {
     assert.deepEqual(await used(), [10, 10]);
   });
 
-  it('[UP-11] ends after 15 minutes where an upload was neither finished nor given up', async () => {
+  it('[UP-11] end after 15 minutes if an upload was neither completed nor aborted', async () => {
     const owner = newOwner();
     const code = await makeRoom(store.rooms);
     await upload(store, code, request(owner, 7));
@@ -203,7 +203,7 @@ function lifetimeTests(open: OpenStore): void {
     assert.equal(await store.storage.usageOf(owner.client), 7, 'a file that is stored counts on');
   });
 
-  it('[UP-11] [MOVE-1] is kept over a restart, and comes with rooms that are restored', async (t) => {
+  it('[UP-11] [MOVE-1] survive a restart, and move with restored rooms', async (t) => {
     const under = await ownStore(t, open);
     const owner = newOwner(newAccount());
     const code = await makeRoom(under.store.rooms, { owner });
@@ -230,7 +230,7 @@ function textTests(open: OpenStore): void {
   const store = sharedStore(open);
   const limits = { ...unlimited, client: 1000, network: 1500 };
 
-  it('[UP-8] count towards the quota of who created the room, and are refused when it is used up', async () => {
+  it('[UP-8] count against the client that created the room, and are rejected when its quota is used up', async () => {
     const owner = newOwner(newAccount());
     const code = await makeRoom(store.rooms, { owner, countsText: true });
     const charge = (bytes: number) => store.storage.chargeText({ code, owner, bytes }, limits, start);
@@ -250,7 +250,7 @@ function textTests(open: OpenStore): void {
     assert.deepEqual([await used(), await store.storage.usageOf(owner.network as string)], [400, 400]);
   });
 
-  it('[UP-9] count towards the quota of a network', async () => {
+  it('[UP-9] count against the quota of a network', async () => {
     const network = newAccount();
     const [one, two] = [newOwner(network), newOwner(network)];
     const charge = async (owner: Owner) => {
@@ -262,7 +262,7 @@ function textTests(open: OpenStore): void {
     assert.deepEqual([await store.storage.usageOf(two.client), await store.storage.usageOf(network)], [0, 1000]);
   });
 
-  it('[UP-11] count until their room ends, however it does', async () => {
+  it('[UP-11] count until their room ends, for whatever reason', async () => {
     const owner = newOwner();
     const codes = await Promise.all(
       [hour, 2 * hour].map((ms) => makeRoom(store.rooms, { owner, countsText: true, expiresAt: start + ms })),
@@ -276,7 +276,7 @@ function textTests(open: OpenStore): void {
     assert.equal(await store.storage.usageOf(owner.client), 0);
   });
 
-  it('do not count in rooms that are not to count them', async () => {
+  it('do not count in rooms without a text charge', async () => {
     const owner = newOwner();
     const code = await makeRoom(store.rooms, { owner });
     assert.equal(await quotaOf(store.rooms, code), undefined);
@@ -296,7 +296,7 @@ function textTests(open: OpenStore): void {
     assert.equal((await quotaOf(store.rooms, code))?.historyBytes, 0);
   });
 
-  it('[MOVE-1] go on counting in rooms that are restored', async (t) => {
+  it('[MOVE-1] continue to count in restored rooms', async (t) => {
     const owner = newOwner(newAccount());
     const code = await makeRoom(store.rooms, { owner, countsText: true });
     await keepCheckpoint(store.rooms, code, checkpoint(0, 'kept'));

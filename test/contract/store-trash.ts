@@ -1,4 +1,4 @@
-/** Bytes that no file names any more: none may be forgotten, none that is needed may be among them. */
+/** Bytes that no file references: all of them are listed, and none that is still in use. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomStore, StoredFile } from '../../src/core/ports.ts';
@@ -29,7 +29,7 @@ export function trashTests(open: OpenStore): void {
       assert.deepEqual(await inTrash([...files, ...others]), files);
     });
 
-    it('may be cleared of what is not in it', async () => {
+    it('can be cleared of names that are not in it', async () => {
       const code = await makeRoom(store.rooms);
       const [kept] = await addFiles(store.rooms, code, 1);
       await store.rooms.clearTrash([]);
@@ -37,7 +37,7 @@ export function trashTests(open: OpenStore): void {
       assert.deepEqual(await store.rooms.listFiles(code, start), [kept]);
     });
 
-    it('is listed in portions and cleared by name', async (t) => {
+    it('is listed in batches and cleared by name', async (t) => {
       const { rooms } = (await ownStore(t, open)).store;
       const code = await makeRoom(rooms);
       const blobs = new Set(blobsOf(await addFiles(rooms, code, 5)));
@@ -53,7 +53,7 @@ export function trashTests(open: OpenStore): void {
       assert.deepEqual(await rooms.listTrash(100), []);
     });
 
-    it('is the claimant’s to remove, and again when the claim was given up', async (t) => {
+    it('belongs to the node that claimed it, until the claim is released', async (t) => {
       const { rooms } = (await ownStore(t, open)).store;
       const code = await makeRoom(rooms);
       await addFiles(rooms, code, 3);

@@ -1,4 +1,4 @@
-/** What a driver brings to the contract of stores, and the records that its tests are made of. */
+/** What a driver provides for the contract of stores, and the records that the tests use. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, type TestContext } from 'node:test';

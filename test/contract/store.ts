@@ -1,4 +1,4 @@
-/** The contract of stores: whatever engine keeps the rooms, it passes all of this. */
+/** The contract of stores, which every engine must pass. */
 import { describe } from 'node:test';
 import { archiveTests } from './store-archive.ts';
 import { compactionTests } from './store-compaction.ts';

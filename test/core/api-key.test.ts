@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { drawApiKey, hashApiKey, looksLikeApiKey } from '../../src/core/api-key.ts';
 
 describe('an API key', () => {
-  it('[KEY-1] is pop_ and 32 letters or digits, with an id that does not tell it', () => {
+  it('[KEY-1] is pop_ and 32 letters or digits, with an id that does not reveal it', () => {
     for (let draws = 0; draws < 200; draws++) {
       const { id, text } = drawApiKey();
       assert.match(text, /^pop_[0-9A-Za-z]{32}$/);
@@ -13,7 +13,7 @@ describe('an API key', () => {
     }
   });
 
-  it('[KEY-1] is drawn from all letters and digits, and never twice', () => {
+  it('[KEY-1] uses all letters and digits, and never repeats', () => {
     const texts = Array.from({ length: 500 }, () => drawApiKey().text);
     assert.equal(new Set(texts).size, 500);
     const drawn = new Set(texts.flatMap((text) => [...text.slice(4)]));
@@ -26,7 +26,7 @@ describe('an API key', () => {
     assert.equal(hashApiKey('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('[KEY-2] is not looked for where a text cannot be one', () => {
+  it('[KEY-2] is not looked up if a text cannot be one', () => {
     const { text } = drawApiKey();
     const others = [
       '',

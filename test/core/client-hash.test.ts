@@ -1,10 +1,10 @@
-/** The name that a client has in logs and lists. */
+/** The hash of a client in logs and lists. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClientHash } from '../../src/core/client-hash.ts';
 
 describe('the hash of a client', () => {
-  it('[RUN-11] is the same for everyone who has the secret, and another for every other client and secret', () => {
+  it('[RUN-11] depends only on the client and the secret', () => {
     const hash = createClientHash('a secret');
     assert.match(hash('192.0.2.1'), /^[0-9a-f]{12}$/);
     assert.equal(hash('192.0.2.1'), createClientHash('a secret')('192.0.2.1'));

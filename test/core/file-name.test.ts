@@ -26,7 +26,7 @@ const anyName = fc
 
 describe('a cleaned file name', () => {
   const always = (claim: string, holds: (name: string) => boolean) => {
-    it(`[UP-5] ${claim}, whatever it was`, () => {
+    it(`[UP-5] ${claim}, whatever the input is`, () => {
       fc.assert(
         fc.property(anyName, (raw) => holds(cleanFileName(raw))),
         { numRuns: 500 },
@@ -40,7 +40,7 @@ describe('a cleaned file name', () => {
   always('has no direction marks or overrides', (name) => !/\p{Bidi_Control}/u.test(name));
   always('is well-formed text', (name) => name.isWellFormed());
 
-  it('[UP-5] stays as it is where nothing is wrong with it', () => {
+  it('[UP-5] is unchanged if it is valid', () => {
     const names = [
       'photo.jpg',
       'a',
@@ -66,7 +66,7 @@ describe('a cleaned file name', () => {
     assert.equal(cleanFileName('in\r\nvoice.pdf\u2028'), 'invoice.pdf');
   });
 
-  it('[UP-5] loses each of the control characters and direction marks there are', () => {
+  it('[UP-5] loses all control characters and direction marks', () => {
     for (let codePoint = 0; codePoint <= 0xffff; codePoint++) {
       const character = String.fromCharCode(codePoint);
       if (!/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u.test(character)) continue;
@@ -74,7 +74,7 @@ describe('a cleaned file name', () => {
     }
   });
 
-  it('[UP-5] is "file" where nothing is left', () => {
+  it('[UP-5] is "file" if nothing is left', () => {
     for (const raw of ['', ' ', '.', '..', '/', 'folder/', '../..', '\u0000', '\u202e', '\ud800', ' .. ']) {
       assert.equal(cleanFileName(raw), 'file', JSON.stringify(raw));
     }
@@ -104,7 +104,7 @@ describe('a cleaned file name', () => {
     fc.assert(keepsExtension);
   });
 
-  it('[UP-5] is cut anywhere where what follows its last dot is no extension', () => {
+  it('[UP-5] is cut anywhere if the part after its last dot is not an extension', () => {
     assert.equal(Buffer.byteLength(cleanFileName(`a.${'b'.repeat(300)}`)), 255);
     assert.equal(cleanFileName('a'.repeat(300)), 'a'.repeat(255));
   });

@@ -1,4 +1,4 @@
-/** How much clients may make the server hold. */
+/** The memory that clients may use. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryBudget } from '../../src/core/memory-budget.ts';

@@ -26,12 +26,12 @@ describe('a PIN', () => {
     }
   });
 
-  it('[PIN-1] is nothing else, whatever it may be', () => {
+  it('[PIN-1] is nothing else, whatever the input is', () => {
     const notAPin = anyText(20).filter((text) => !/^[0-9]{4}$/.test(text));
     fc.assert(fc.property(notAPin, (text) => assert.throws(() => parsePin(text), { code: 'VALIDATION_FAILED' })));
   });
 
-  it('[PIN-5] is not repeated in the error that refuses it', () => {
+  it('[PIN-5] is not repeated in the error that rejects it', () => {
     assert.throws(
       () => parsePin('98765'),
       (error: Error) => !JSON.stringify({ ...error, message: error.message }).includes('98765'),
@@ -47,7 +47,7 @@ describe('the hash of a PIN', () => {
     assert.equal(hex('secret', 'ABCDEF', pin), hex('secret', 'ABCDEF', pin));
   });
 
-  it('[PIN-6] is another one for another secret, room or PIN', () => {
+  it('[PIN-6] differs for another secret, room or PIN', () => {
     const hashes = new Set([
       hex('secret', 'ABCDEF', pin),
       hex('Secret', 'ABCDEF', pin),
@@ -57,14 +57,14 @@ describe('the hash of a PIN', () => {
     assert.equal(hashes.size, 4);
   });
 
-  it('[PIN-6] is the same for a room of any length of code and the symbols that were drawn for it', () => {
+  it('[PIN-6] is the same for a room code of any length and the symbols it was made from', () => {
     const draw = drawSymbols();
     for (let length = 6; length <= draw.length; length++) {
       assert.equal(hex('secret', draw.slice(0, length), pin), hex('secret', draw, pin));
     }
   });
 
-  it('[PIN-6] stays the same from version to version, so that rooms outlive an upgrade', () => {
+  it('[PIN-6] is stable across versions, so that rooms survive an upgrade', () => {
     assert.equal(hex('secret', 'ABCDEF', pin), '19b1f28bc97e476df37afd20e59a81ef372fda15b72cae70e0b11964247d4f06');
   });
 });

@@ -1,4 +1,4 @@
-/** What a resume token is good for. */
+/** The validity of resume tokens. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Room } from '../../src/core/ports.ts';
@@ -17,13 +17,13 @@ describe('a resume token', () => {
   const state = { room: roomOf(), pinMac };
   const { token } = at(0).issue(state);
 
-  it('[LIVE-21] is valid for eleven minutes at least, and for fifteen at no time', () => {
+  it('[LIVE-21] is valid for at least eleven minutes, and never for fifteen', () => {
     for (const ms of [0, minute, 11 * minute]) assert.ok(at(ms).isGenuine(token, code));
     for (const ms of [15 * minute, 3600 * minute]) assert.ok(!at(ms).isGenuine(token, code));
     assert.ok(!at(-60 * minute).isGenuine(token, code), 'nor one of a clock that was ahead');
   });
 
-  it('[LIVE-21] is the same for everyone in the room, and soon another', () => {
+  it('[LIVE-21] is the same for everyone in the room, and changes soon', () => {
     assert.equal(at(10_000).issue({ room: roomOf({ fileCount: 3 }), pinMac }).token, token);
     const last = at(0).issue(state);
     assert.equal(at(10_000).issue(state, last), last);
@@ -31,14 +31,14 @@ describe('a resume token', () => {
     assert.notEqual(at(0).issue({ ...state, pinMac: undefined }, last).token, token);
   });
 
-  it('[LIVE-22] is of one service and one room code', () => {
+  it('[LIVE-22] belongs to one service and one room code', () => {
     assert.ok(at(0).isGenuine(token, '7kq2-mx'));
     assert.ok(!at(0, 'another secret').isGenuine(token, code));
     for (const other of ['7KQ2MY', '', 'no code at all']) assert.ok(!at(0).isGenuine(token, other));
     for (const rubbish of ['', '..', token.toUpperCase(), `${token}A`]) assert.ok(!at(0).isGenuine(rubbish, code));
   });
 
-  it('[LIVE-22] is not of a room with another PIN, or with none, or made at another time', () => {
+  it('[LIVE-22] does not match a room with another PIN, without a PIN, or created at another time', () => {
     const later = at(5 * minute);
     assert.ok(areOfSameRoom(token, later.issue(state).token));
     const others = [

@@ -18,7 +18,7 @@ describe('the length of codes', () => {
     ]);
   });
 
-  it('[CODE-2] keeps live rooms under one in 175,000,000 codes, and is no longer than it must be', () => {
+  it('[CODE-2] keeps unexpired rooms below one in 175,000,000 codes, and is as short as possible', () => {
     for (const { length, upTo } of codeLengths) {
       assert.ok(upTo / 32 ** length < 1 / 175_000_000);
       assert.ok((upTo + 1) / 32 ** length >= 1 / 175_000_000);
@@ -30,14 +30,14 @@ describe('the length of codes', () => {
   });
 });
 
-describe('drawing', () => {
-  it('[CODE-1] gives Crockford symbols, as many as the longest code has', () => {
+describe('generating symbols', () => {
+  it('[CODE-1] returns Crockford symbols, as many as the longest code has', () => {
     for (let draws = 0; draws < 200; draws++) {
       assert.match(drawSymbols(), /^[0-9A-HJKMNP-TV-Z]{12}$/);
     }
   });
 
-  it('[CODE-1] gives every symbol at every place, each about as often as the others', () => {
+  it('[CODE-1] uses every symbol at every position about equally often', () => {
     const draws = Array.from({ length: 3200 }, drawSymbols);
     for (let place = 0; place < 12; place++) {
       for (const symbol of symbols) {
@@ -48,28 +48,28 @@ describe('drawing', () => {
     }
   });
 
-  it('[CODE-1] does not repeat itself', () => {
+  it('[CODE-1] does not repeat', () => {
     const draws = Array.from({ length: 1000 }, () => drawSymbols());
     assert.equal(new Set(draws).size, 1000);
   });
 });
 
-describe('reading a code', () => {
-  it('[CODE-3] takes a canonical code as it is', () => {
+describe('parsing a code', () => {
+  it('[CODE-3] accepts a canonical code unchanged', () => {
     fc.assert(fc.property(anyCode, (code) => assert.equal(parseRoomCode(code), code)));
   });
 
-  it('[CODE-3] takes it in any case, with spaces and dashes, O for 0, I and L for 1', () => {
+  it('[CODE-3] accepts any case, spaces and dashes, O for 0, I and L for 1', () => {
     fc.assert(fc.property(anyCode.chain(asTyped), ({ code, typed }) => assert.equal(parseRoomCode(typed), code)));
   });
 
-  it('[CODE-3] takes what a person may type', () => {
+  it('[CODE-3] accepts what a person may type', () => {
     for (const typed of ['0a1b2c', 'oA-ib 2C', ' OALB2C ', 'o-a-l-b-2-c', 'OAIB\u00a02C', 'oalb\t2c\n']) {
       assert.equal(parseRoomCode(typed), '0A1B2C', JSON.stringify(typed));
     }
   });
 
-  it('[CODE-3] answers in the canonical form, and takes its own answer', () => {
+  it('[CODE-3] returns the canonical form, and accepts its own result', () => {
     const anything = fc.oneof(
       anyCode.chain(asTyped).map(({ typed }) => typed),
       anyText(20),
@@ -83,14 +83,14 @@ describe('reading a code', () => {
     fc.assert(isIdempotent, { numRuns: 1000 });
   });
 
-  it('[CODE-5] takes nothing that cannot be a code', () => {
+  it('[CODE-5] rejects everything that cannot be a code', () => {
     const notCodes = ['', ' ', '-', '12345', '1234567890123', 'ABCDEU', 'ABC_DEF', 'ABC/DEF', '../../..', '٠١٢٣٤٥'];
     for (const text of [...notCodes, 'ABCDE\u0000', 'ABCDEé', '😀😀😀😀😀😀', `ABCDEF${' '.repeat(1000)}`]) {
       assert.equal(parseRoomCode(text), undefined, JSON.stringify(text));
     }
   });
 
-  it('[CODE-5] takes no letters of other alphabets for its own', () => {
+  it('[CODE-5] does not accept letters of other alphabets', () => {
     for (const text of ['ßßß000', 'ﬁﬁﬁ000', 'ıııııı', 'ſſſſſſ', 'АВСЕНК']) {
       assert.equal(parseRoomCode(text), undefined, text);
     }

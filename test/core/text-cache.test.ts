@@ -1,4 +1,4 @@
-/** How much memory texts that are being edited may take. */
+/** The memory of texts that are being edited. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomCode } from '../../src/core/room-code.ts';
@@ -73,7 +73,7 @@ describe('the cache of texts', () => {
     assert.equal(cache.cost, 0);
   });
 
-  it('keeps a text that edits on their way to the store build on', () => {
+  it('keeps a text with unconfirmed edits', () => {
     const cache = new TextCache();
     const text = textOf(MiB);
     text.onAppend(new Promise(() => undefined));

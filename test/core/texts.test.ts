@@ -1,4 +1,4 @@
-/** The authority over texts, when its store is slow, fails, or is written to by another node. */
+/** The authority over texts when its store is slow, fails, or is written by another node. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';
@@ -24,7 +24,7 @@ async function open(t: TestContext, change: (rooms: RoomStore) => Partial<RoomSt
 }
 
 describe('the authority over texts', () => {
-  it('[TEXT-10] stores edits of two nodes that know nothing of each other, each once', async (t) => {
+  it('[TEXT-10] stores the edits of two nodes that do not know each other, each once', async (t) => {
     const { code, node, content, changes } = await open(t);
     const [one, two] = [node(), node()];
     const writes = Array.from({ length: 40 }, (_, n) =>
@@ -40,7 +40,7 @@ describe('the authority over texts', () => {
     assert.equal(changes.length, 40);
   });
 
-  it('[TEXT-4] believes the store, not its memory, about the current version', async (t) => {
+  it('[TEXT-4] relies on the store, not on its memory, for the current version', async (t) => {
     const { code, node, content } = await open(t);
     const [one, two] = [node(), node()];
     await one.replace(code, { content: 'a' });
@@ -52,7 +52,7 @@ describe('the authority over texts', () => {
     assert.equal(await content(), 'c!');
   });
 
-  it('[TEXT-10] never stores an edit after a text that it was not made for', async (t) => {
+  it('[TEXT-10] never stores an edit on top of a text that it was not made for', async (t) => {
     const { code, node, content } = await open(t);
     const [one, two] = [node(), node()];
     await one.replace(code, { content: 'Hello.' });
@@ -65,7 +65,7 @@ describe('the authority over texts', () => {
     assert.equal(text.length, 'Hello.'.length + sentences.reduce((sum, { length }) => sum + length + 3, 0));
   });
 
-  it('[TEXT-10] [TEXT-11] stores edits whole while others are refused and the history is erased', async (t) => {
+  it('[TEXT-10] [TEXT-11] stores edits completely while others are rejected and the history is erased', async (t) => {
     const { code, node, content } = await open(t);
     const texts = node();
     await texts.replace(code, { content: 'Hello.' });
@@ -84,7 +84,7 @@ describe('the authority over texts', () => {
     for (const word of words) assert.ok(text.includes(word), `${word} in ${text}`);
   });
 
-  it('[TEXT-11] refuses an edit without reading the text again', async (t) => {
+  it('[TEXT-11] rejects an edit without reading the text again', async (t) => {
     const counts = { readText: 0 };
     const { code, node } = await open(t, ({ readText }) => ({
       readText(...args) {
@@ -101,7 +101,7 @@ describe('the authority over texts', () => {
     assert.equal(counts.readText, 1);
   });
 
-  it('[TEXT-11] does not let one edit become more than a client may send', async (t) => {
+  it('[TEXT-11] does not let one edit become larger than a client may send', async (t) => {
     const { code, node } = await open(t);
     const texts = node();
     await texts.replace(code, { content: 'x'.repeat(3000) });
@@ -123,7 +123,7 @@ describe('the authority over texts', () => {
     assert.equal(Array.isArray(history) && history.length, 1);
   });
 
-  it('[TEXT-6] goes on after a write that failed, and those sent after it are stored', async (t) => {
+  it('[TEXT-6] continues after a failed write, and stores the edits that were sent after it', async (t) => {
     let failing = 2;
     const { code, node, content, changes } = await open(t, ({ appendText }) => ({
       async appendText(...args) {
@@ -185,7 +185,7 @@ describe('the authority over texts', () => {
     assert.equal(entries.at(-1)?.ref, '29', 'who sent it must recognise it');
   });
 
-  it('[TEXT-8] does not store a large text twice that nobody has to recognise', async (t) => {
+  it('[TEXT-8] does not store a large text twice if no client needs to recognise it', async (t) => {
     const { rooms, code, node, content } = await open(t);
     const texts = node();
     for (let n = 0; n < 30; n++)
@@ -197,7 +197,7 @@ describe('the authority over texts', () => {
     await assert.rejects(texts.edit(code, { ...insert(0, '!'), baseVersion: 29 }), { code: 'VERSION_CONFLICT' });
   });
 
-  it('[TEXT-11] refuses work that would take long: many edits, on a version far back', async (t) => {
+  it('[TEXT-11] rejects work that would take long: many edits for a much older version', async (t) => {
     const { code, node } = await open(t);
     const texts = node();
     await texts.replace(code, { content: 'x'.repeat(2000) });

@@ -1,4 +1,4 @@
-/** Large messages, one at a time. */
+/** Large messages are handled one at a time. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClientId } from '../../src/core/ports.ts';
@@ -8,7 +8,7 @@ const large = 20_000;
 const [one, other] = ['one', 'other'] as ClientId[] as [ClientId, ClientId];
 
 describe('the turns of large messages', () => {
-  it('[SAFE-6] come one at a time, and alternate between clients', async () => {
+  it('[SAFE-6] are processed one at a time, alternating between clients', async () => {
     const turns = new Turns();
     const order: string[] = [];
     let running = 0;
@@ -26,7 +26,7 @@ describe('the turns of large messages', () => {
     assert.deepEqual(order, ['a1', 'a2', 'b1', 'a3', 'b2']);
   });
 
-  it('[SAFE-6] do not keep small messages waiting', async () => {
+  it('[SAFE-6] do not delay small messages', async () => {
     const turns = new Turns();
     const { promise, resolve } = Promise.withResolvers<void>();
     const blocked = turns.run(one, large, () => promise);
@@ -35,7 +35,7 @@ describe('the turns of large messages', () => {
     await blocked;
   });
 
-  it('[SAFE-6] go on after a second when one does not end', async () => {
+  it('[SAFE-6] continue after a second if one does not end', async () => {
     const turns = new Turns();
     const { promise, resolve } = Promise.withResolvers<void>();
     const startedAt = performance.now();
@@ -47,7 +47,7 @@ describe('the turns of large messages', () => {
     await stuck;
   });
 
-  it('[SAFE-6] go on after one that failed', async () => {
+  it('[SAFE-6] continue after one that failed', async () => {
     const turns = new Turns();
     const failing = turns.run(one, large, async () => Promise.reject(new Error('no')));
     const next = turns.run(one, large, async () => 'next');

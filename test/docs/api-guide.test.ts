@@ -1,4 +1,4 @@
-/** Every request of docs/api.md is run as it stands there, and does what the page says. */
+/** Runs every request in docs/api.md as written, and compares the result. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ describe('the page of the API', () => {
     assert.deepEqual(operations.map(({ operation }) => operation).sort(), Object.keys(snippets).sort());
   });
 
-  it('[DOCS-2] begins with commands that work, one after the other', async (t) => {
+  it('[DOCS-2] starts with commands that work, one after the other', async (t) => {
     const { run } = await (await openStage(t)).setScene('');
     const blocks = ['Quick start', 'API keys'].flatMap((heading) => section(heading).blocks.filter(isCurl));
     const answers = curlAnswers(await endedWell(run(blocks.map(({ text }) => text).join('\n'))));
@@ -57,7 +57,7 @@ describe('the page of the API', () => {
     assert.equal(await endedWell(run(startIn('sh') + text(isCli))), 'a secret');
   });
 
-  it('[DOCS-2] shows curl commands that answer as it says', async (t) => {
+  it('[DOCS-2] shows curl commands with their actual responses', async (t) => {
     await eachExample(t, isCurl, async ({ operation, text, blocks, example }, scene) => {
       if (operation === 'roomEvents') return followsByCurl(example, scene);
       const answers = curlAnswers(await endedWell(scene.run(example)));
@@ -70,7 +70,7 @@ describe('the page of the API', () => {
     });
   });
 
-  it('[DOCS-2] shows modules with the SDK that do what it says', async (t) => {
+  it('[DOCS-2] shows SDK modules that work as described', async (t) => {
     const { setScene, modules } = await openStage(t);
     const examples = examplesThat(isSdk).filter(({ operation }) => operation !== 'liveChannel');
     const scenes = await Promise.all(examples.map(({ operation }) => setScene(operation)));
@@ -91,7 +91,7 @@ describe('the page of the API', () => {
     assert.deepEqual(printed(await endedWell(running)), [['Grüezi'], ['again']]);
   });
 
-  it('[DOCS-2] shows lines for the command line that do what it says', async (t) => {
+  it('[DOCS-2] shows command lines that work as described', async (t) => {
     await eachExample(t, isCli, async ({ operation, example }, scene) => {
       const running = scene.run(startIn('sh') + example);
       if (operation === 'liveChannel') return hearsTheRoom(running, scene);

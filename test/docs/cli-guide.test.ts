@@ -1,4 +1,4 @@
-/** The recipes of docs/cli.md are run as they stand there. */
+/** Runs the recipes in docs/cli.md as written. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The documents lead to each other, and to files that are there. */
+/** Links between documents lead to existing files and headings. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The three examples of the README are run as they stand there. */
+/** Runs the three examples in the README as written. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -8,7 +8,7 @@ import { startTestServer } from '../support/server.ts';
 const examples = { ...readExamples('README.md', 'sh'), ...readExamples('README.md', 'js') };
 
 describe('the README', () => {
-  it('[DOCS-2] makes a room, writes to it and uploads by curl', async (t) => {
+  it('[DOCS-2] creates a room, writes to it and uploads with curl', async (t) => {
     const { workplace, example } = await setUp(t);
     const answers = curlAnswers(await endedWell(workplace.shell(example('curl'))));
     assert.deepEqual(
@@ -17,7 +17,7 @@ describe('the README', () => {
     );
   });
 
-  it('[DOCS-2] follows a room by the SDK', async (t) => {
+  it('[DOCS-2] follows a room with the SDK', async (t) => {
     const { api, room, workplace, example } = await setUp(t);
     const following = await workplace.module('example.mjs', example('sdk'));
     // What was written before it came in is in its snapshot.
@@ -29,7 +29,7 @@ describe('the README', () => {
     await endedWell(following);
   });
 
-  it('[DOCS-2] writes, sends and reads by the command line', async (t) => {
+  it('[DOCS-2] writes, sends and reads with the command line', async (t) => {
     const { api, room, workplace, example } = await setUp(t);
     assert.match(await endedWell(workplace.shell(example('cli'))), /Hello from a terminal$/);
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files[0].fileName, 'photo.jpg');

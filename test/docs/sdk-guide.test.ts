@@ -1,4 +1,4 @@
-/** The examples of docs/sdk.md are checked by the compiler, and do what the page says. */
+/** Compiles and runs the examples in docs/sdk.md. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const programs = Object.fromEntries(Object.entries(examples).map(([name, text]) 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('the guide of the SDK', () => {
-  it('[DOCS-3] shows what the compiler accepts, at its strictest', async (t) => {
+  it('[DOCS-3] compiles with the strictest settings', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'poproom-types-'));
     t.after(() => rm(folder, { recursive: true }));
     for (const [name, code] of Object.entries(programs)) await writeFile(join(folder, `${name}.mts`), code);
@@ -29,7 +29,7 @@ describe('the guide of the SDK', () => {
     assert.equal(stdout, '');
   });
 
-  it('[DOCS-3] shows programs that do what it says', async (t) => {
+  it('[DOCS-3] shows programs that work as described', async (t) => {
     const { setScene, modules } = await openStage(t);
     const names = Object.keys(programs).filter((name) => !staysInRoom.has(name));
     const scenes = await Promise.all(names.map(setScene));
@@ -68,7 +68,7 @@ describe('the guide of the SDK', () => {
     assert.deepEqual(printed(await endedWell(running)), [['The room has ended:', 'deleted']]);
   });
 
-  it('[DOCS-3] shows an editor that keeps the caret and takes back own edits only', async (t) => {
+  it('[DOCS-3] shows an editor that keeps the cursor and undoes only its own edits', async (t) => {
     const { server, setScene } = await openStage(t);
     const scene = await setScene('editor');
     const { room } = scene;

@@ -9,7 +9,7 @@ import { startTestServer } from '../support/server.ts';
 
 const bot = fileURLToPath(new URL('../../examples/answering-bot.mjs', import.meta.url));
 
-describe('the bot that answers', () => {
+describe('the answering bot', () => {
   it('[DOCS-5] answers beneath the question, once, and ends with the room', async (t) => {
     const { room, running } = await setUp(t);
     await room.write('Who begins?\n/roll 2d6\nLater.');
@@ -28,7 +28,7 @@ describe('the bot that answers', () => {
     assert.equal(stdout, `Listening in ${room.code}.\nGood-bye.\n`);
   });
 
-  it('[DOCS-5] overwrites nobody who writes at the same time', async (t) => {
+  it('[DOCS-5] does not overwrite concurrent edits', async (t) => {
     const { room, running } = await setUp(t);
     const count = 20;
     for (let i = 0; i < count; i++) await room.append(`${i}\n/roll 1d6\n`);
@@ -42,7 +42,7 @@ describe('the bot that answers', () => {
     assert.equal((await running.ended).code, 0);
   });
 
-  it('[DOCS-5] says why it cannot join', async (t) => {
+  it('[DOCS-5] reports why it cannot join', async (t) => {
     const { room, start } = await setUp(t);
     const { code, stdout, stderr } = await start(room.link.replace(/\w+$/, '000000')).ended;
     assert.deepEqual([code, stdout, stderr], [1, '', 'There is no room with this code.\n']);

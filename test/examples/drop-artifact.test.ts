@@ -10,7 +10,7 @@ import { startTestServer } from '../support/server.ts';
 const script = fileURLToPath(new URL('../../examples/drop-artifact.sh', import.meta.url));
 
 describe('the script that drops a file', () => {
-  it('[DOCS-5] makes a room for it and prints the link, whatever is on standard input', async (t) => {
+  it('[DOCS-5] creates a room for it and prints the link, whatever is on standard input', async (t) => {
     const { api, url, drop } = await setUp(t);
     const { code, stdout, stderr } = await drop('app.tgz', 'open').ended;
     assert.deepEqual([code, stderr], [0, '']);
@@ -20,7 +20,7 @@ describe('the script that drops a file', () => {
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, '');
   });
 
-  it('[DOCS-5] puts it into the room that is named', async (t) => {
+  it('[DOCS-5] uploads it to the given room', async (t) => {
     const { api, url, drop } = await setUp(t);
     const room = await api.room();
     const { code, stdout } = await drop(`${room} app.tgz`).ended;
@@ -28,7 +28,7 @@ describe('the script that drops a file', () => {
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 1);
   });
 
-  it('[DOCS-5] ends with the code of what went wrong, and prints no link', async (t) => {
+  it('[DOCS-5] ends with the exit code of the failure, and prints no link', async (t) => {
     const { drop } = await setUp(t);
     const ended = await Promise.all(['', '000000 app.tgz', 'missing.tgz'].map((args) => drop(args).ended));
     assert.deepEqual(

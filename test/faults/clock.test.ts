@@ -1,4 +1,4 @@
-/** Clocks that are wrong: a room past its time is refused at once, but only a steady clock may have rooms deleted. */
+/** Wrong clocks: an expired room is rejected immediately, but rooms are deleted only if the clock is steady. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { steadyAfterMs } from '../../src/core/clock-trust.ts';
@@ -14,9 +14,9 @@ const leaps = { 'an hour': hour, 'ten years': 87_660 * hour };
 const sweepEveryMs = 30 * second;
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
-describe('a clock that leaps ahead', () => {
+describe('a clock that jumps forward', () => {
   for (const [far, leap] of Object.entries(leaps)) {
-    it(`[FAULT-4] by ${far}, for a moment, takes no room that nobody asked for`, async (t) => {
+    it(`[FAULT-4] by ${far}, temporarily, removes no room without a request`, async (t) => {
       const server = await sweepingServer(t);
       const rooms = await furnish(server);
       await leapUntilDoubted(t, server, leap);
@@ -26,7 +26,7 @@ describe('a clock that leaps ahead', () => {
       for (const room of rooms) await assertThere(server, room);
     });
 
-    it(`[FAULT-4] by ${far}, for good, is believed after ten steady minutes`, async (t) => {
+    it(`[FAULT-4] by ${far}, permanently, is trusted after ten steady minutes`, async (t) => {
       const server = await sweepingServer(t);
       await furnish(server);
       const before = await roomsIn(server);
@@ -41,7 +41,7 @@ describe('a clock that leaps ahead', () => {
       });
     });
 
-    it(`[FAULT-4] [LIFE-2] by ${far}, refuses what is over at the first request`, async (t) => {
+    it(`[FAULT-4] [LIFE-2] by ${far}, makes the server reject expired rooms from the first request`, async (t) => {
       const server = await startTestServer(t, unlimited);
       const [room] = await furnish(server);
       server.clock.now += leap;
@@ -49,7 +49,7 @@ describe('a clock that leaps ahead', () => {
       assert.equal(status, leap > 24 * hour ? 404 : 410);
     });
 
-    it(`[FAULT-4] by ${far}, before the server starts, has nothing deleted for ten minutes`, async (t) => {
+    it(`[FAULT-4] by ${far}, before the server starts, delays all deletions for ten minutes`, async (t) => {
       const server = await sweepingServer(t);
       const rooms = await furnish(server);
       await server.stop();
@@ -66,7 +66,7 @@ describe('a clock that leaps ahead', () => {
     });
   }
 
-  it('[FAULT-4] [RUN-2] leaves the server ready, and so does one that falls back', async (t) => {
+  it('[FAULT-4] [RUN-2] leaves the server ready, and so does one that is set back', async (t) => {
     const { api, clock } = await startTestServer(t);
     for (const leap of Object.values(leaps)) {
       for (const direction of [leap, -leap, -leap, leap]) {
@@ -77,9 +77,9 @@ describe('a clock that leaps ahead', () => {
   });
 });
 
-describe('a clock that falls back', () => {
+describe('a clock that is set back', () => {
   for (const [far, leap] of Object.entries(leaps)) {
-    it(`[FAULT-5] by ${far}, revives no room that was refused as expired`, async (t) => {
+    it(`[FAULT-5] by ${far}, does not revive a room that was rejected as expired`, async (t) => {
       const server = await startTestServer(t, unlimited);
       const { api, clock } = server;
       const [asked, linked, untouched] = await furnish(server);
@@ -97,7 +97,7 @@ describe('a clock that falls back', () => {
   }
 
   for (const [far, leap] of Object.entries(leaps)) {
-    it(`[FAULT-5] by ${far}, revives no room whose devices were told that it is over, nor one that was swept`, async (t) => {
+    it(`[FAULT-5] by ${far}, does not revive a room whose devices were notified of its end, nor one that was swept`, async (t) => {
       const server = await sweepingServer(t, { heartbeatMs: 250 });
       const { api, url, clock } = server;
       const [told, swept] = [await api.room({ expiresIn: 60 }), await api.room({ expiresIn: 120 })];
@@ -116,7 +116,7 @@ describe('a clock that falls back', () => {
       for (const room of [told, swept]) assertError(await api.get(`/api/rooms/${room}`), 410, 'ROOM_EXPIRED');
     });
 
-    it(`[FAULT-6] by ${far}, keeps nobody waiting for longer than a whole window`, async (t) => {
+    it(`[FAULT-6] by ${far}, does not make anyone wait longer than a whole window`, async (t) => {
       const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '30', POPROOM_MISS_LIMIT: '3' });
       const { api, clock } = server;
       clock.now += leap;
@@ -135,7 +135,7 @@ describe('a clock that falls back', () => {
       assert.equal((await api.get(`/api/rooms/${room}`, { pin: '0427', from: '192.0.2.3' })).status, 200);
     });
 
-    it(`[FAULT-6] by ${far}, makes the lock of a PIN no longer than it was`, async (t) => {
+    it(`[FAULT-6] by ${far}, does not extend the lock of a PIN`, async (t) => {
       const { api, clock } = await startTestServer(t, unlimited);
       clock.now += leap;
       const room = await api.room({ pin: '0427' });
@@ -150,7 +150,7 @@ describe('a clock that falls back', () => {
     });
   }
 
-  it('[FAULT-6] [DEV-1] counts no device for longer than it is there', async (t) => {
+  it('[FAULT-6] [DEV-1] does not count a device for longer than it is present', async (t) => {
     const { api, clock } = await startTestServer(t);
     const room = await api.room();
     clock.now += hour;

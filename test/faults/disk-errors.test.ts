@@ -1,4 +1,4 @@
-/** A disk that fails: what it did not take is never answered as if it had, and the service goes on when it is well. */
+/** A failing disk: data that it did not store is never acknowledged, and the service recovers with it. */
 import assert from 'node:assert/strict';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const atOnce = 20;
 
 describe('a disk that fails', () => {
   for (const call of ['pwrite64', 'fsync'] as const) {
-    it(`[FAULT-3] [TEXT-6] to ${call} the log of the database has no write answered, and all reads`, async (t) => {
+    it(`[FAULT-3] [TEXT-6] to ${call} the log of the database acknowledges no write, and answers all reads`, async (t) => {
       const { folder, room } = await furnishedFolder(t);
       const failure: Failure = { call, error: 'EIO', at: [join(folder, 'poproom.db-wal')] };
       const server = await startProcess(t, folder, env, onFailingDisk(failure));
@@ -38,7 +38,7 @@ describe('a disk that fails', () => {
     });
   }
 
-  it('[FAULT-3] to sync the database file keeps what is in its log', async (t) => {
+  it('[FAULT-3] to sync the database file keeps the content of its log', async (t) => {
     const { folder, room } = await furnishedFolder(t);
     const failure: Failure = { call: 'fsync', error: 'EIO', at: [join(folder, 'poproom.db')] };
     const note = join(folder, 'injected');
@@ -53,7 +53,7 @@ describe('a disk that fails', () => {
 
   // What has come of an upload is written by the one call where it is one piece, and by the other where it is several.
   for (const call of ['write', 'writev'] as const) {
-    it(`[FAULT-3] [UP-6] to ${call} a file refuses it in the middle, and keeps nothing of it`, async (t) => {
+    it(`[FAULT-3] [UP-6] to ${call} a file rejects it in the middle, and keeps nothing of it`, async (t) => {
       const { folder, room } = await furnishedFolder(t);
       const server = await startProcess(t, folder, env);
       const wire = await openWire(t, server.port);
@@ -70,7 +70,7 @@ describe('a disk that fails', () => {
     });
   }
 
-  it('[FAULT-3] [UP-7] to sync a file refuses it, and keeps nothing of it', async (t) => {
+  it('[FAULT-3] [UP-7] to sync a file rejects it, and keeps nothing of it', async (t) => {
     const { folder, room } = await furnishedFolder(t);
     const note = join(folder, 'injected');
     const server = await startProcess(t, folder, env, onFailingDisk({ call: 'fsync', error: 'EIO' }, note));
@@ -79,7 +79,7 @@ describe('a disk that fails', () => {
     await assertOnlyFirstFile(server, folder, room);
   });
 
-  it('[FAULT-3] [UP-7] to sync the folder of a file refuses it, and keeps nothing of it', async (t) => {
+  it('[FAULT-3] [UP-7] to sync the folder of a file rejects it, and keeps nothing of it', async (t) => {
     const { folder, room } = await furnishedFolder(t);
     const shards = Array.from({ length: 256 }, (_, n) => join(folder, 'files', n.toString(16).padStart(2, '0')));
     for (const shard of shards) await mkdir(shard, { recursive: true });
@@ -88,7 +88,7 @@ describe('a disk that fails', () => {
     await assertOnlyFirstFile(server, folder, room);
   });
 
-  it('[FAULT-3] [UP-4] with no room left says so also when that is told late', async (t) => {
+  it('[FAULT-3] [UP-4] with no space left reports this even if the error arrives late', async (t) => {
     const { folder, room } = await furnishedFolder(t);
     const server = await startProcess(t, folder, env, onFailingDisk({ call: 'fsync', error: 'ENOSPC' }));
     assertError(await server.api.upload(room.code, 'late.txt', 'late'), 507, 'STORAGE_FULL');

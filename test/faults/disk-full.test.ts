@@ -1,4 +1,4 @@
-/** A disk with no room left: what needs room is refused, the rest works, and all of it when there is room again. */
+/** A full disk: operations that need space are rejected, the rest works, and all of it does when there is space. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -17,7 +17,7 @@ const env = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE
 const withoutReserve = { ...env, POPROOM_MIN_FREE_DISK: '0' };
 
 describe('a full disk', () => {
-  it('[FAULT-2] [UP-4] refuses texts, rooms and files, and takes them when there is room again', async (t) => {
+  it('[FAULT-2] [UP-4] rejects texts, rooms and files, and accepts them when there is space again', async (t) => {
     const { server, disk, room } = await furnished(t, env);
     const locked = await server.api.room({ pin: '0427' });
     await disk.fill();
@@ -38,7 +38,7 @@ describe('a full disk', () => {
     await assertReads(server, room);
   });
 
-  it('[FAULT-2] that is full of texts gets better by itself when rooms end', async (t) => {
+  it('[FAULT-2] that is full of texts recovers automatically when rooms end', async (t) => {
     const { server, disk } = await furnished(t, withoutReserve);
     await disk.fill(72);
     const rooms: string[] = [];
@@ -56,7 +56,7 @@ describe('a full disk', () => {
     assert.equal((await server.api.post(`/api/rooms/${room}/content`, text)).status, 200);
   });
 
-  it('[FAULT-2] [UP-6] refuses a file in the middle of it, keeps nothing of it, and takes it later', async (t) => {
+  it('[FAULT-2] [UP-6] rejects a file in the middle, keeps nothing of it, and accepts it later', async (t) => {
     const { server, disk, room } = await furnished(t, withoutReserve);
     const [bytes, half] = [1024 * 1024, 'x'.repeat(512 * 1024)];
     const wire = await openWire(t, server.port);
@@ -77,7 +77,7 @@ describe('a full disk', () => {
     assert.deepEqual([(await storedBlobs(disk.view)).length, await unfinishedBlobs(disk.view)], [2, []]);
   });
 
-  it('[FAULT-2] [LIFE-6] keeps nobody from stopping the server, nor from killing and starting it', async (t) => {
+  it('[FAULT-2] [LIFE-6] does not prevent stopping the server, nor killing and starting it', async (t) => {
     const { server, disk, room } = await furnished(t, withoutReserve);
     await disk.fill();
     await refuses(() => write(server, room, 'x'.repeat(100_000)));
@@ -96,7 +96,7 @@ describe('a full disk', () => {
     assert.equal((await write(last, room, 'there is room')).status, 200);
   });
 
-  it('[LIFE-8] keeps no server from starting that has no room to rewrite its database, which is done later', async (t) => {
+  it('[LIFE-8] does not prevent starting a server without space to rewrite its database, which happens later', async (t) => {
     const { server, disk, room } = await furnished(t, withoutReserve);
     const [kept, deleted] = [uniqueText(900_000), uniqueText(10_000)];
     for (let n = 0; n < 5; n++) {

@@ -1,4 +1,4 @@
-/** Deleted text is gone from the disk of a server that runs, is stopped, or was killed and started again. */
+/** Deleted text is erased from the disk while the server runs, when it stops, and after a kill and restart. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** A disk that fails: strace answers chosen system calls of the server with an error, for as long as it is asked to. */
+/** A failing disk: strace makes chosen system calls of the server fail until it is stopped. */
 import { spawn, spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { eventually } from '../support/eventually.ts';

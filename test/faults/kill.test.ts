@@ -1,4 +1,4 @@
-/** Killed in the middle of everything, again and again: whatever was answered is there, and nothing else is left. */
+/** Repeated kills under load: everything acknowledged is present, and nothing else remains. */
 import assert from 'node:assert/strict';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -19,7 +19,7 @@ const rounds = isLongForm ? 300 : 20;
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a server that is killed', () => {
-  it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] takes nothing along that it answered', {
+  it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] loses nothing that it acknowledged', {
     timeout: 3600_000,
   }, async (t) => {
     const chance = seededChance(t);

@@ -1,4 +1,4 @@
-/** A server whose log goes where the test wants it: into a pipe that the test reads or does not, or onto a small disk. */
+/** A server with a chosen log destination: a pipe that the test reads or not, or a small disk. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A log that cannot be written: the server goes on, says later what was lost, and ends when it is told to. */
+/** A log that cannot be written: the server continues, later reports what was lost, and stops when asked to. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const faults: Record<string, (t: TestContext) => Promise<LogTarget>> = {
 
 describe('a log', () => {
   for (const [what, open] of Object.entries(faults)) {
-    it(`[RUN-8] ${what} keeps nobody waiting, and tells afterwards what was lost`, { timeout: 120_000 }, async (t) => {
+    it(`[RUN-8] ${what} delays no response, and later reports what was lost`, { timeout: 120_000 }, async (t) => {
       const log = await open(t);
       const server = await startLogged(t, log);
       await log.fail();
@@ -50,7 +50,7 @@ describe('a log', () => {
     });
 
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      it(`[RUN-9] ${what} does not hold up a stop by ${signal}`, { timeout: 60_000 }, async (t) => {
+      it(`[RUN-9] ${what} does not delay a stop by ${signal}`, { timeout: 60_000 }, async (t) => {
         const log = await open(t);
         const server = await startLogged(t, log);
         await log.fail();
@@ -64,7 +64,7 @@ describe('a log', () => {
     }
   }
 
-  it('[RUN-9] whose reader is stuck does not hold up the end by a second signal', { timeout: 60_000 }, async (t) => {
+  it('[RUN-9] whose reader is stuck does not delay the end after a second signal', { timeout: 60_000 }, async (t) => {
     const log = await stuckReader(t);
     const server = await startLogged(t, log);
     const room = await server.api.room();
@@ -82,7 +82,7 @@ describe('a log', () => {
     assert.ok(ms > 1000 && ms < endsWithinMs, `${ms} ms`);
   });
 
-  it('[RUN-9] whose tee dies first, by Ctrl-C, does not outlive it', { timeout: 60_000 }, async (t) => {
+  it('[RUN-9] whose tee is ended first by Ctrl-C does not keep the server running', { timeout: 60_000 }, async (t) => {
     const { shell, folder } = await inPipeline(t, 'tee log');
     process.kill(-shell.pid, 'SIGINT');
     const since = performance.now();
@@ -93,7 +93,7 @@ describe('a log', () => {
     await assertClosed(folder);
   });
 
-  it('[RUN-8] of which head takes one line leaves the server at work', { timeout: 60_000 }, async (t) => {
+  it('[RUN-8] whose reader reads one line and exits does not stop the server', { timeout: 60_000 }, async (t) => {
     const { shell, folder, port } = await inPipeline(t, 'head -n 1 > log');
     assert.deepEqual(await pipelined(port, request, fillsPipe), { 200: fillsPipe });
     process.kill(-shell.pid, 'SIGTERM');
@@ -101,7 +101,7 @@ describe('a log', () => {
     await assertClosed(folder);
   });
 
-  it('[RUN-8] [RUN-9] on a terminal that stands still keeps nobody waiting', { timeout: 60_000 }, async (t) => {
+  it('[RUN-8] [RUN-9] on a stopped terminal delays no response', { timeout: 60_000 }, async (t) => {
     const { terminal, folder, port, pid } = await onTerminal(t);
     terminal.signal('SIGSTOP');
     assert.deepEqual(await pipelined(port, request, fillsPipe), { 200: fillsPipe });
@@ -110,7 +110,7 @@ describe('a log', () => {
     await assertClosed(folder);
   });
 
-  it('[RUN-8] on a terminal that goes on is complete', { timeout: 60_000 }, async (t) => {
+  it('[RUN-8] on a resumed terminal is complete', { timeout: 60_000 }, async (t) => {
     const { terminal, port } = await onTerminal(t);
     terminal.signal('SIGSTOP');
     await pipelined(port, request, fillsPipe);
@@ -121,7 +121,7 @@ describe('a log', () => {
     assert.equal((await terminal.ended).code, 0);
   });
 
-  it('[RUN-9] on a terminal that hangs up ends with the server, cleanly', { timeout: 60_000 }, async (t) => {
+  it('[RUN-9] on a terminal that hangs up ends cleanly with the server', { timeout: 60_000 }, async (t) => {
     const { terminal, folder, pid } = await onTerminal(t);
     terminal.signal('SIGKILL');
     await eventually('the server has ended', () => hasEnded(pid));

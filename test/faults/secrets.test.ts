@@ -1,4 +1,4 @@
-/** What people share is in no line of a log and in none of the figures. Every server of the tests is held to it. */
+/** Logs and metrics contain no user data. This is checked for every server of the tests. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
@@ -17,8 +17,8 @@ const shared = {
   key: `pop_${'K'.repeat(32)}`,
 };
 
-describe('the log and the figures', () => {
-  it('[RUN-3] [RUN-5] hold nothing that went over any of the channels', async (t) => {
+describe('the log and the metrics', () => {
+  it('[RUN-3] [RUN-5] contain nothing that was sent over any channel', async (t) => {
     const server = await startProcess(t, await dataFolder(t), { POPROOM_LOG_LEVEL: 'debug' });
     const { api, url } = server;
     const { pin, wrongPin, content, name, key } = shared;
@@ -50,14 +50,14 @@ describe('the log and the figures', () => {
     for (const digits of [pin, wrongPin]) assert.ok(!server.output().includes(`"${digits}"`));
   });
 
-  it('[RUN-3] [RUN-5] can be searched in every server, whether a test has it in its process or in one of its own', async (t) => {
+  it('[RUN-3] [RUN-5] can be searched on every server, in the process of the test or in its own', async (t) => {
     for (const server of [await startTestServer(t), await startProcess(t, await dataFolder(t))]) {
       await server.api.room();
       await eventually('they are there', async () => /^\/api\/rooms$/m.test(await figures(server.url)));
     }
   });
 
-  it('[RUN-5] [PIN-5] are searched for what anybody sent, in a live channel and in a long body too', async (t) => {
+  it('[RUN-5] [PIN-5] are searched for everything that was sent, including live channels and long bodies', async (t) => {
     const server = await startTestServer(t);
     const heard = createSecrets();
     const hearNoMore = overhear(() => server.port, heard);
@@ -82,7 +82,7 @@ describe('the log and the figures', () => {
     }
   });
 
-  it('[RUN-5] [PIN-5] are searched in every test for what was sent in it', () => {
+  it('[RUN-5] [PIN-5] are searched in every test for what it sent', () => {
     const secrets = createSecrets();
     const { pin, content, name, key } = shared;
     const headers = { 'x-file-name': encodeURIComponent(name), 'x-api-key': key };

@@ -1,4 +1,4 @@
-/** A disk of a few MiB that can be filled up: a file system in memory that only the server and this test see. */
+/** A disk of a few MiB that can be filled: a file system in memory that only the server and the test see. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, rm, stat, truncate } from 'node:fs/promises';

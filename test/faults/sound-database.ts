@@ -1,4 +1,4 @@
-/** What SQLite itself says of a database, and whether its sums are right. */
+/** Checks a database with SQLite itself, and its stored sums. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** Eight clients that write whatever can be written until the server is gone, and know what they were answered. */
+/** Eight clients that write until the server is gone, and record what was acknowledged. */
 import assert from 'node:assert/strict';
 import {
   assertGone,

@@ -1,4 +1,4 @@
-/** Strangers who try to make the server hold more than it has, or keep it busy, while someone else is served. */
+/** Attacks on memory and CPU, while another client is served. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ describe('an attack on memory or time', patience, () => {
     'unfinished messages',
     'large writes',
   ]) {
-    it(`[SAFE-1] by ${name} leaves the server standing, others served, and nothing behind`, async (t) => {
+    it(`[SAFE-1] by ${name} does not stop the server or affect others, and leaves nothing behind`, async (t) => {
       await withstand(t, name);
     });
   }

@@ -1,4 +1,4 @@
-/** A connection that is kept and used again and again, at full speed: it sends any bytes and reads sound answers. */
+/** A connection that is reused at full speed: it sends any bytes and reads well-formed responses. */
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 

@@ -1,4 +1,4 @@
-/** Forms that are all there and do not add up: whoever waits for the rest of them waits for ever. */
+/** Complete but inconsistent forms, for whose rest a server could wait forever. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -35,9 +35,9 @@ const forms: Record<string, Buffer[]> = {
   ],
 };
 
-describe('a form that does not add up', { timeout: 30_000 }, () => {
+describe('an inconsistent form', { timeout: 30_000 }, () => {
   for (const [what, parts] of Object.entries(forms)) {
-    it(`[UP-1] [UP-6] [RUN-7] is refused at once and leaves nothing: ${what}`, async (t) => {
+    it(`[UP-1] [UP-6] [RUN-7] is rejected immediately and leaves nothing: ${what}`, async (t) => {
       const server = await startTestServer(t, noLimit);
       const room = await server.api.room();
       const headers = { 'content-type': formType };

@@ -77,8 +77,8 @@ const badChunks: Record<string, string> = {
   'a trailer with a space before its colon': chunked('4\r\nnull\r\n0\r\nX-Y : z\r\n\r\n'),
 };
 
-describe('a request whose end is in doubt', () => {
-  it('[ERR-5] [ERR-1] is refused, and nothing after it is served', async (t) => {
+describe('a request with ambiguous framing', () => {
+  it('[ERR-5] [ERR-1] is rejected, and nothing after it is served', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const [name, bytes] of Object.entries(twoLengths)) {
       const answer = await ask(t, server.port, bytes + smuggled);
@@ -89,7 +89,7 @@ describe('a request whose end is in doubt', () => {
     assert.equal((await server.api.get('/api/health')).status, 200);
   });
 
-  it('[ERR-5] [ERR-1] is refused, wherever its bytes are cut on their way', async (t) => {
+  it('[ERR-5] [ERR-1] is rejected, wherever its bytes are split', async (t) => {
     const server = await startTestServer(t, noLimit);
     const chance = seededChance(t);
     for (const [name, bytes] of Object.entries({ ...twoLengths, ...badChunks })) {
@@ -104,7 +104,7 @@ describe('a request whose end is in doubt', () => {
     assert.equal(await roomsIn(server), 0);
   });
 
-  it('[ERR-5] is 400 where it is coded besides, whatever its method, and nothing after it is served', async (t) => {
+  it('[ERR-5] returns 400 if it also has an encoding, whatever its method, and nothing after it is served', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const coding of ['gzip, chunked', 'identity, chunked', 'x, y, chunked']) {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT']) {
@@ -117,8 +117,8 @@ describe('a request whose end is in doubt', () => {
   });
 });
 
-describe('a body whose chunks are none', () => {
-  it('[ERR-5] [ERR-1] is refused, and nothing after it is served', async (t) => {
+describe('a body with malformed chunks', () => {
+  it('[ERR-5] [ERR-1] is rejected, and nothing after it is served', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const [name, bytes] of Object.entries(badChunks)) {
       assertError(await ask(t, server.port, bytes + smuggled), 400, 'VALIDATION_FAILED', name);
@@ -127,14 +127,14 @@ describe('a body whose chunks are none', () => {
     assert.equal((await server.api.get('/api/health')).status, 200);
   });
 
-  it('[ERR-6] [ERR-5] is no failure of the server, which would fill its log', async (t) => {
+  it('[ERR-6] [ERR-5] is not logged as a failure of the server, which would fill the log', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const bytes of Object.values(badChunks)) await ask(t, server.port, bytes);
     assert.ok(!server.logged().includes('"level":"error"'), server.logged());
     assert.ok(!server.logged().includes('"status":500'), server.logged());
   });
 
-  it('[RUN-7] is refused when it has sent too much, however large it says that it will be', async (t) => {
+  it('[RUN-7] is rejected when it has sent too much, whatever size it announces', async (t) => {
     const server = await startTestServer(t, noLimit);
     const wire = await openWire(t, server.port);
     await wire.send(chunked(`ffffffffffffffff\r\n${' '.repeat(17_000)}`));
@@ -143,8 +143,8 @@ describe('a body whose chunks are none', () => {
   });
 });
 
-describe('a body whose chunks are odd but sound', () => {
-  it('[ERR-1] is read to its end, and what comes after it is a request', async (t) => {
+describe('a body with unusual but valid chunks', () => {
+  it('[ERR-1] is read completely, and the bytes after it are a request', async (t) => {
     const server = await startTestServer(t, noLimit);
     const sound: Record<string, string> = {
       capitals: `${post('TRANSFER-ENCODING: Chunked')}2\r\n{}\r\n0\r\n\r\n`,
@@ -157,7 +157,7 @@ describe('a body whose chunks are odd but sound', () => {
     }
   });
 
-  it('[PIN-3] [ERR-1] has trailers that count for nothing', async (t) => {
+  it('[PIN-3] [ERR-1] may have trailers, which are ignored', async (t) => {
     const { api, port } = await startTestServer(t, noLimit);
     const room = await api.room({ pin: '0427' });
     const head = lines(

@@ -1,4 +1,4 @@
-/** How much a server process still holds after its garbage was collected: its inspector tells, and nothing in it is changed. */
+/** The memory of a server process after a garbage collection, read through its inspector without changing it. */
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-/** Heads of requests that Node's parser takes or refuses and that nobody honest sends: each gets its answer. */
+/** Unusual request heads that no honest client sends: each receives a response. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -82,20 +82,20 @@ const refusedHosts: Record<string, string> = {
 describe('the head of a request', () => {
   const tables = { malformedHeads, otherProtocols, refusedTargets };
   for (const [table, heads] of Object.entries(tables)) {
-    it(`[ERR-5] [ERR-1] is refused and its connection closed: ${Object.keys(heads).length} ${table}`, async (t) => {
+    it(`[ERR-5] [ERR-1] is rejected and its connection closed: ${Object.keys(heads).length} ${table}`, async (t) => {
       const server = await startTestServer(t, noLimit);
       await assertRefused(server, (bytes) => ask(t, server.port, bytes), heads);
     });
   }
 
-  it('[LINK-1] [ERR-1] is refused where its Host is missing or there are two, with and without a public address', async (t) => {
+  it('[LINK-1] [ERR-1] is rejected if its Host is missing or duplicated, with and without a public URL', async (t) => {
     for (const env of [noLimit, { ...noLimit, POPROOM_PUBLIC_URL: 'https://pop.example' }]) {
       const server = await startTestServer(t, env);
       await assertRefused(server, (bytes) => ask(t, server.port, bytes), refusedHosts);
     }
   });
 
-  it('[KEY-2] [ERR-3] is not read as whichever of two headers comes first', async (t) => {
+  it('[KEY-2] [ERR-3] is not interpreted by the first of two headers', async (t) => {
     const server = await startTestServer(t, noLimit);
     const key = await keysOf(t, server).make('mine', 'pro');
     const keys = [`Authorization: Bearer ${key}`, 'Authorization: Bearer other'];
@@ -108,7 +108,7 @@ describe('the head of a request', () => {
 });
 
 describe('an Upgrade', () => {
-  it('[ERR-1] that is not taken is answered, and ends the connection: what came with it may be lost', async (t) => {
+  it('[ERR-1] that is ignored is answered, and ends the connection, because bytes after it may be lost', async (t) => {
     const { port } = await startTestServer(t, noLimit);
     for (const protocol of ['h2c', 'websocket', 'TLS/1.0', 'websocket, h2c', 'a/b; c="d"', ',']) {
       const head = get('Connection: Upgrade', `Upgrade: ${protocol}`);
@@ -117,13 +117,13 @@ describe('an Upgrade', () => {
     }
   });
 
-  it('[ERR-5] [ERR-1] of rubbish is refused', async (t) => {
+  it('[ERR-5] [ERR-1] with an invalid value is rejected', async (t) => {
     const server = await startTestServer(t, noLimit);
     const rubbish = Object.fromEntries(['\x01', 'web\0socket', 'a\x7f'].map((it) => [it, get(`Upgrade: ${it}`)]));
     await assertRefused(server, (bytes) => ask(t, server.port, bytes), rubbish);
   });
 
-  it('[LIVE-1] [ERR-1] to a channel has no body, and is of HTTP/1.1', async (t) => {
+  it('[LIVE-1] [ERR-1] to a channel must have no body and use HTTP/1.1', async (t) => {
     const { api, port } = await startTestServer(t, noLimit);
     const path = `/api/rooms/${await api.room()}/live`;
     const odd = {
@@ -136,7 +136,7 @@ describe('an Upgrade', () => {
     }
   });
 
-  it('[LIVE-1] [ERR-1] to a channel that is none gets the one shape of errors', async (t) => {
+  it('[LIVE-1] [ERR-1] to a channel that does not exist returns the common error format', async (t) => {
     const { api, port } = await startTestServer(t, noLimit);
     const path = `/api/rooms/${await api.room()}/live`;
     for (const protocol of ['', ',', 'a,,b', 'a b', 'a, a', '"']) {
@@ -145,7 +145,7 @@ describe('an Upgrade', () => {
     }
   });
 
-  it('[LIVE-1] [ERR-1] to a channel is a GET, and HEAD of it is answered without a body', async (t) => {
+  it('[LIVE-1] [ERR-1] to a channel must be a GET, and HEAD is answered without a body', async (t) => {
     const { api, port } = await startTestServer(t, noLimit);
     const wire = await openWire(t, port);
     await wire.send(lines(`HEAD /api/rooms/${await api.room()}/live HTTP/1.1`, 'Host: x', ...upgrade()));
@@ -155,7 +155,7 @@ describe('an Upgrade', () => {
 });
 
 describe('an Expect', () => {
-  it('[ERR-1] of something else leaves the body where it belongs', async (t) => {
+  it('[ERR-1] with another value does not affect the body', async (t) => {
     const { port } = await startTestServer(t, noLimit);
     for (const expected of ['miracles', '200-ok', '', 'x'.repeat(5000)]) {
       const length = ['Content-Type: application/json', 'Content-Length: 2'];
@@ -169,7 +169,7 @@ describe('an Expect', () => {
     }
   });
 
-  it('[ERR-1] in HTTP/1.0 is not answered with what HTTP/1.0 does not have', async (t) => {
+  it('[ERR-1] in HTTP/1.0 is not answered with 100 Continue', async (t) => {
     const { port } = await startTestServer(t, noLimit);
     const length = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'];
     const answer = await ask(t, port, `${lines('POST /api/rooms HTTP/1.0', 'Host: x', ...length)}{}`);
@@ -177,8 +177,8 @@ describe('an Expect', () => {
   });
 });
 
-describe('rubbish behind a good request', () => {
-  it('[ERR-5] is refused and ends the connection, and the request was either served or not', async (t) => {
+describe('invalid bytes after a valid request', () => {
+  it('[ERR-5] are rejected and end the connection; the request was either served or not', async (t) => {
     const server = await startTestServer(t, noLimit);
     const good = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 0');
     for (const rubbish of ['\0\0', 'garbage\r\n\r\n', '{}', 'HTTP/1.1 200 OK\r\n\r\n', '\x16\x03\x01']) {

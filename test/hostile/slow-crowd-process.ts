@@ -1,4 +1,4 @@
-/** The process of a slow crowd: begins all requests, and goes on with them for as long as the server lets it. */
+/** The process of the slow clients: starts all requests, and continues them as long as the server allows. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Crowd, Told } from './slow-crowd.ts';

@@ -1,4 +1,4 @@
-/** Two thousand slow clients: nobody else waits for them, and in the end they are gone. */
+/** Two thousand slow clients: they delay nobody, and are disconnected in the end. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,35 +20,35 @@ const patienceMs = 30_000;
 const [enough, plenty] = [1000, 5000];
 
 describe('two thousand slow clients', patience, () => {
-  it('[RUN-7] whose headers never end keep nobody waiting, and are gone when they leave', async (t) => {
+  it('[RUN-7] with endless headers delay nobody, and are gone when they disconnect', async (t) => {
     const met = await meet(t, slowHeads);
     await assertServesOthers(t, met, whileAllAreThere(met));
     met.crowd.leave();
     await met.assertGone();
   });
 
-  it('[RUN-7] [UP-6] whose bodies never end keep nobody waiting, and leave nothing', async (t) => {
+  it('[RUN-7] [UP-6] with endless bodies delay nobody, and leave nothing behind', async (t) => {
     const met = await meet(t, slowBodies);
     await assertServesOthers(t, met, whileAllAreThere(met));
     met.crowd.leave();
     await met.assertGone();
   });
 
-  it('[RUN-7] [ERR-5] whose headers never end are told so and cut off', inLongForm, async (t) => {
+  it('[RUN-7] [ERR-5] with endless headers receive an error and are disconnected', inLongForm, async (t) => {
     const met = await meet(t, slowHeads);
     await assertServesOthers(t, met, untilAllAreGone(met));
     assertAllWereTold(met);
     await met.assertGone();
   });
 
-  it('[RUN-7] [ERR-1] [UP-6] whose bodies never end are told so and cut off too', inLongForm, async (t) => {
+  it('[RUN-7] [ERR-1] [UP-6] with endless bodies receive an error and are disconnected', inLongForm, async (t) => {
     const met = await meet(t, slowBodies);
     await assertServesOthers(t, met, untilAllAreGone(met));
     assertAllWereTold(met);
     await met.assertGone();
   });
 
-  it('[RUN-7] [ERR-1] [UP-6] whose bodies fall silent are told so and cut off too', inLongForm, async (t) => {
+  it('[RUN-7] [ERR-1] [UP-6] with stalled bodies receive an error and are disconnected', inLongForm, async (t) => {
     const met = await meet(t, slowBodies, 'is silent');
     await assertServesOthers(t, met, untilAllAreGone(met));
     assertAllWereTold(met);

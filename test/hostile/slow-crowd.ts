@@ -1,4 +1,4 @@
-/** Many slow clients, in a process of their own: whoever measures how others are served must not wait for them. */
+/** Many slow clients, in their own process so that they do not delay the measurements. */
 import { fork } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import type { Answer } from '../support/api.ts';

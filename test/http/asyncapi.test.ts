@@ -1,4 +1,4 @@
-/** The description of the live channel. */
+/** The machine-readable description of the live channel. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { clientMessages, serverMessages } from '../../src/protocol/live.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('the AsyncAPI document', () => {
-  it('[LIVE-15] is served, and is what the code says', async (t) => {
+  it('[LIVE-15] is served, and matches the code', async (t) => {
     const { api } = await startTestServer(t);
     const committed = JSON.parse(await readFile(new URL('../../asyncapi.json', import.meta.url), 'utf8'));
     assert.deepEqual(committed, JSON.parse(JSON.stringify(asyncapiDocument())), 'run "npm run generate"');

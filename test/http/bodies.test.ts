@@ -1,4 +1,4 @@
-/** Bodies that are not what they should be: each is named, and nothing of it is stored. */
+/** Invalid bodies: each is reported, and nothing of it is stored. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
@@ -38,7 +38,7 @@ describe('a body that is not JSON', () => {
     'nested 10,000 deep and never closed': '['.repeat(10_000),
   };
 
-  it('[ERR-2] is 400 INVALID_JSON, and stores nothing', async (t) => {
+  it('[ERR-2] returns 400 INVALID_JSON, and stores nothing', async (t) => {
     const server = await startTestServer(t, unlimited);
     const { api } = server;
     const path = `/api/rooms/${await api.room()}/content`;
@@ -50,7 +50,7 @@ describe('a body that is not JSON', () => {
     assert.equal(await roomsIn(server), 1);
   });
 
-  it('[ERR-2] is refused for what deletes too', async (t) => {
+  it('[ERR-2] is rejected by deletions, too', async (t) => {
     const { api } = await startTestServer(t);
     const path = `/api/rooms/${await api.room()}`;
     assertError(await api.delete(path, { body: '{', headers: json }), 400, 'INVALID_JSON');
@@ -83,7 +83,7 @@ describe('a body of the wrong shape', () => {
     'a method': { body: '{"content": "x", "toString": "x"}', field: 'toString' },
   };
 
-  it('[ERR-2] is 400 VALIDATION_FAILED, names the field, and stores nothing', async (t) => {
+  it('[ERR-2] returns 400 VALIDATION_FAILED, names the field, and stores nothing', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const path = `/api/rooms/${await api.room()}/content`;
     for (const [name, { body, field }] of Object.entries(wrong)) {
@@ -96,7 +96,7 @@ describe('a body of the wrong shape', () => {
     assert.equal(({} as Record<string, unknown>).a, undefined);
   });
 
-  it('[ERR-2] makes no room', async (t) => {
+  it('[ERR-2] creates no room', async (t) => {
     const server = await startTestServer(t, unlimited);
     const { api } = server;
     for (const body of ['[]', 'null', '1', '{"PIN": "0427"}', '{"pin": "0427", "x": 1}', '{"__proto__": {}}']) {
@@ -105,14 +105,14 @@ describe('a body of the wrong shape', () => {
     assert.equal(await roomsIn(server), 0);
   });
 
-  it('[ERR-2] is told by a name that is not longer than the answer should be', async (t) => {
+  it('[ERR-2] is reported with a shortened field name', async (t) => {
     const { api } = await startTestServer(t);
     const answer = await api.post('/api/rooms', { json: { ['x'.repeat(10_000)]: 1 } });
     assertError(answer, 400, 'VALIDATION_FAILED');
     assert.ok(answer.text.length < 1000);
   });
 
-  it('[ERR-2] is never more than refused, whatever it is', async (t) => {
+  it('[ERR-2] is always rejected, whatever it is', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const path = `/api/rooms/${await api.room()}/content`;
     const isRefused = fc.asyncProperty(fc.json({ maxDepth: 4 }), async (body) => {
@@ -121,7 +121,7 @@ describe('a body of the wrong shape', () => {
     await fc.assert(isRefused, { numRuns: 150 });
   });
 
-  it('[ERR-2] takes the last of two fields of one name, as JSON is read everywhere', async (t) => {
+  it('[ERR-2] uses the last of two fields with the same name, as JSON parsers do', async (t) => {
     const { api } = await startTestServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     const body = '{"content": 1, "content": "last"}';
@@ -129,11 +129,11 @@ describe('a body of the wrong shape', () => {
   });
 });
 
-describe('a body of another kind', () => {
+describe('a body of another content type', () => {
   const send = (server: TestServer, headers: Record<string, string>, body: string | Uint8Array = '{}') =>
     server.api.post('/api/rooms', { body, headers });
 
-  it('[ERR-3] is 415, whatever it says it is', async (t) => {
+  it('[ERR-3] returns 415, whatever the type is', async (t) => {
     const server = await startTestServer(t, unlimited);
     const types = ['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'];
     const odd = [
@@ -152,7 +152,7 @@ describe('a body of another kind', () => {
     assert.equal(await roomsIn(server), 0);
   });
 
-  it('[ERR-3] is 415 where it does not say what it is', async (t) => {
+  it('[ERR-3] returns 415 without a content type', async (t) => {
     const server = await startTestServer(t);
     const { port } = server;
     const untyped = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 2', 'Connection: close');
@@ -162,7 +162,7 @@ describe('a body of another kind', () => {
     assert.equal(await roomsIn(server), 0);
   });
 
-  it('[ERR-3] is not one that only writes its type differently', async (t) => {
+  it('[ERR-3] does not include other spellings of the right type', async (t) => {
     const server = await startTestServer(t);
     const types = ['Application/JSON', 'application/json;charset=utf-8', 'application/json ; charset="UTF-8"'];
     for (const type of [...types, 'application/json; charset=utf8', 'application/json; x=y', 'application/json;']) {
@@ -170,7 +170,7 @@ describe('a body of another kind', () => {
     }
   });
 
-  it('[ERR-3] is 415 where it is compressed, whether it says so truly or not', async (t) => {
+  it('[ERR-3] returns 415 if it is compressed, whether or not it really is', async (t) => {
     const server = await startTestServer(t);
     const compressed = { gzip: gzipSync('{}'), deflate: deflateSync('{}'), br: brotliCompressSync('{}') };
     for (const [encoding, body] of Object.entries(compressed)) {
@@ -186,8 +186,8 @@ describe('a body of another kind', () => {
   });
 });
 
-describe('no body', () => {
-  it('[API-1] [ERR-2] is none in whatever way it is not there', async (t) => {
+describe('a missing body', () => {
+  it('[API-1] [ERR-2] is accepted in every form', async (t) => {
     const { port } = await startTestServer(t);
     const ways: string[][] = [
       [],
@@ -204,7 +204,7 @@ describe('no body', () => {
     }
   });
 
-  it('[ERR-2] lacks the fields that are needed', async (t) => {
+  it('[ERR-2] lacks the required fields', async (t) => {
     const { api } = await startTestServer(t);
     const answer = await api.post(`/api/rooms/${await api.room()}/content`);
     assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'content');
@@ -212,7 +212,7 @@ describe('no body', () => {
 });
 
 describe('a body that is too large', () => {
-  it('[ERR-1] [TEXT-1] is 413 as soon as that is known', async (t) => {
+  it('[ERR-1] [TEXT-1] returns 413 as soon as its size is known', async (t) => {
     const server = await startTestServer(t);
     const { api, port } = server;
     const large: [string, Record<string, string | number>, string][] = [

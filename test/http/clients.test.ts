@@ -1,4 +1,4 @@
-/** Whom a request counts for. */
+/** Which client a request counts against. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
@@ -10,7 +10,7 @@ import { ask, lines } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 describe('an address', () => {
-  it('[CLIENT-1] counts as itself when it is IPv4, in whatever clothes', () => {
+  it('[CLIENT-1] counts as itself if it is IPv4, in every notation', () => {
     const clothes = ['::ffff:192.0.2.1', '::FFFF:192.0.2.1', '::ffff:c000:201', '0:0:0:0:0:ffff:192.0.2.1'];
     for (const address of ['192.0.2.1', ...clothes, '0:0:0:0:0:FFFF:C000:0201']) {
       assert.equal(counted({ peer: address }), '192.0.2.1', address);
@@ -19,7 +19,7 @@ describe('an address', () => {
     }
   });
 
-  it('[CLIENT-1] counts by its /64 when it is IPv6, however it is written', () => {
+  it('[CLIENT-1] counts by its /64 if it is IPv6, in every notation', () => {
     const sameNet = ['2001:db8:0:7::1', '2001:DB8:0:7:ffff:ffff:ffff:ffff', '2001:0db8:0000:0007:0000:0000:0000:0001'];
     for (const address of [...sameNet, '2001:db8:0:7:1:2:192.0.2.1', '2001:db8:0:7::%eth0']) {
       assert.equal(counted({ peer: address }), '2001:db8:0:7::/64', address);
@@ -32,7 +32,7 @@ describe('an address', () => {
     assert.equal(counted({ peer: 'fe80::1%eth0' }), 'fe80:0:0:0::/64');
   });
 
-  it('[CLIENT-1] counts the same in all ways to write it', () => {
+  it('[CLIENT-1] counts the same in all notations', () => {
     const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(groups, (parts) => {
@@ -47,13 +47,13 @@ describe('an address', () => {
 });
 
 describe('X-Forwarded-For', () => {
-  it('[CLIENT-2] is not believed from a peer that is no trusted proxy', () => {
+  it('[CLIENT-2] is not trusted from a peer that is not a trusted proxy', () => {
     assert.equal(counted({ peer: '192.0.2.1', forwarded: '198.51.100.1' }), '192.0.2.1');
     assert.equal(counted({ peer: '10.0.0.1', forwarded: '198.51.100.1', proxies: '' }), '10.0.0.1');
     assert.equal(counted({ peer: '::1', forwarded: '198.51.100.1' }), '0:0:0:0::/64');
   });
 
-  it('[CLIENT-2] counts with its rightmost address that is no trusted proxy', () => {
+  it('[CLIENT-2] counts with its rightmost address that is not a trusted proxy', () => {
     const chains: Record<string, string> = {
       '198.51.100.1': '198.51.100.1',
       '198.51.100.9, 198.51.100.1': '198.51.100.1',
@@ -84,7 +84,7 @@ describe('X-Forwarded-For', () => {
     }
   });
 
-  it('[CLIENT-2] counts no further than it makes sense', () => {
+  it('[CLIENT-2] is read only as far as it is valid', () => {
     for (const garbage of [
       '',
       ',',
@@ -103,7 +103,7 @@ describe('X-Forwarded-For', () => {
     }
   });
 
-  it('[CLIENT-2] never breaks anything, and never lets a client make up who it is', () => {
+  it('[CLIENT-2] never causes a failure, and never lets a client choose its identity', () => {
     const isTheOneTheProxySaw = fc.property(anyText(60), (text) => {
       assert.equal(counted({ peer: '10.0.0.1', forwarded: `${text}, 198.51.100.1` }), '198.51.100.1');
       assert.match(counted({ peer: '10.0.0.1', forwarded: text }), /^[0-9a-f.:]+(\/64)?$/);
@@ -111,12 +111,12 @@ describe('X-Forwarded-For', () => {
     fc.assert(isTheOneTheProxySaw, { numRuns: 500 });
   });
 
-  it('[CLIENT-2] does not matter where the peer is unknown: it has already left', () => {
+  it('[CLIENT-2] is ignored if the peer is unknown because it has disconnected', () => {
     assert.equal(counted({ peer: undefined, forwarded: '198.51.100.1' }), '');
   });
 });
 
-describe('a client over the wire', () => {
+describe('a client of a running server', () => {
   it('[CLIENT-1] has a limit of its own, by address', async (t) => {
     const { api } = await startTestServer(t);
     const remaining = (from: string) => remainingOf(api, { from });
@@ -128,12 +128,12 @@ describe('a client over the wire', () => {
     assert.equal(await remaining('2001:db8:0:1::1'), 99);
   });
 
-  it('[CLIENT-2] cannot change who it is by a forged header, where no proxy is trusted', async (t) => {
+  it('[CLIENT-2] cannot change its identity with a forged header if no proxy is trusted', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_TRUSTED_PROXIES: '' });
     for (let n = 0; n < 5; n++) assert.equal(await remainingOf(api, { from: `192.0.2.${n}` }), 99 - n);
   });
 
-  it('[CLIENT-2] is the one its proxies saw, also where it says otherwise in front of them', async (t) => {
+  it('[CLIENT-2] is the one that its proxies saw, even if it sends a forged header', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' });
     assert.equal(await remainingOf(api, { from: '192.0.2.1' }), 99);
     assert.equal(await remainingOf(api, { from: '203.0.113.5, 192.0.2.1, 10.1.2.3' }), 98);
@@ -141,7 +141,7 @@ describe('a client over the wire', () => {
     assert.equal(await remainingOf(api, { from: '203.0.113.5' }), 99);
   });
 
-  it('[CLIENT-2] is read from all the headers of that name together', async (t) => {
+  it('[CLIENT-2] is determined from all headers of that name together', async (t) => {
     const { api, port } = await startTestServer(t);
     await remainingOf(api, { from: '192.0.2.1' });
     const twice = ['X-Forwarded-For: 203.0.113.5', 'X-Forwarded-For: 192.0.2.1'];

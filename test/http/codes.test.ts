@@ -1,4 +1,4 @@
-/** Room codes from the outside. */
+/** Room codes over the API. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import { startTestServer } from '../support/server.ts';
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a new code', () => {
-  it('[CODE-1] [CODE-2] has the symbols of Crockford, and more of them the more rooms live', async (t) => {
+  it('[CODE-1] [CODE-2] has Crockford symbols, and more of them the more rooms exist', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const codes = await Promise.all(Array.from({ length: 197 }, () => api.room()));
     for (const code of codes) assert.match(code, /^[0-9A-HJKMNP-TV-Z]+$/);
@@ -38,7 +38,7 @@ describe('a new code', () => {
     assert.equal((await api.room()).length, 6);
   });
 
-  it('[CODE-4] is drawn again where a room has it, or had it until lately', async (t) => {
+  it('[CODE-4] is generated again if a room has it, or had it until recently', async (t) => {
     const { rooms, store, load, clock } = await roomsWithLoadedDice(t);
     const make = () => rooms.create({ client: 'someone', pin: undefined, expiresIn: 60, history: true });
     const { code: live } = await make();
@@ -53,7 +53,7 @@ describe('a new code', () => {
     assert.notEqual((await make()).code, live, 'it has expired and was swept');
   });
 
-  it('[CODE-4] is not drawn for ever where all are taken', async (t) => {
+  it('[CODE-4] is not generated forever if all are in use', async (t) => {
     const { rooms, load } = await roomsWithLoadedDice(t);
     const make = () => rooms.create({ client: 'someone', pin: undefined, expiresIn: 60, history: true });
     const { code } = await make();
@@ -63,7 +63,7 @@ describe('a new code', () => {
 });
 
 describe('a typed code', () => {
-  it('[CODE-3] is read in any case, with spaces and dashes, O for 0, I and L for 1', async (t) => {
+  it('[CODE-3] is accepted in any case, with spaces and dashes, O for 0, I and L for 1', async (t) => {
     const server = await startTestServer(t);
     await (await insideOf(server)).rename(await server.api.room(), '0A1B2C');
     const typings = ['0A1B2C', '0a1b2c', '0A1-B2C', '%200a1%20b2c%20', 'OAIB2C', 'oalb2c', 'OaLb-2c', '-0-a-i-b-2-c-'];
@@ -74,7 +74,7 @@ describe('a typed code', () => {
     }
   });
 
-  it('[CODE-3] is read so by every operation', async (t) => {
+  it('[CODE-3] is accepted by every operation', async (t) => {
     const { api } = await startTestServer(t);
     const code = await api.room();
     for (const { name, run, success } of roomOperations) {
@@ -82,18 +82,18 @@ describe('a typed code', () => {
     }
   });
 
-  it('[CODE-3] is answered in its canonical form when the room is deleted', async (t) => {
+  it('[CODE-3] is returned in its canonical form when the room is deleted', async (t) => {
     const { api } = await startTestServer(t);
     const code = await api.room();
     assert.ok((await api.delete(`/api/rooms/${code.toLowerCase()}`)).json.message.includes(code));
   });
 
-  it('[CODE-5] is 404 where no room has it, for every operation', async (t) => {
+  it('[CODE-5] returns 404 if no room has it, for every operation', async (t) => {
     const { api } = await startTestServer(t);
     for (const { name, run } of roomOperations) assertError(await run(api, '7KQ2MX'), 404, 'ROOM_NOT_FOUND', name);
   });
 
-  it('[CODE-5] is 404 where it cannot be one', async (t) => {
+  it('[CODE-5] returns 404 if it cannot be a code', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const notCodes = ['12345', '1'.repeat(13), '1'.repeat(5000), 'ABCDEU', 'undefined', 'null', '__proto__', '*', '-'];
     const encoded = ['%00', '%20', '%2F', '%2e%2e%2f', '%F0%9F%98%80', '%FF', '%', '%zz', "'%20OR%201=1--", '%u0041'];
@@ -103,7 +103,7 @@ describe('a typed code', () => {
     }
   });
 
-  it('[CODE-5] is 404 where its capitals would be the code of a room, but it is of other letters', async (t) => {
+  it('[CODE-5] returns 404 if it has letters of other alphabets, even if they look like a code', async (t) => {
     const server = await startTestServer(t);
     await (await insideOf(server)).rename(await server.api.room(), 'SS11FF');
     assert.equal((await server.api.get('/api/rooms/ssi1ff')).status, 200);
@@ -113,7 +113,7 @@ describe('a typed code', () => {
     }
   });
 
-  it('[CODE-5] is 404 whatever is typed', async (t) => {
+  it('[CODE-5] returns 404 for any other input', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     // A client takes the segments `.` and `..` out of a path before it sends it.
     const typed = anyText(30).filter((text) => !['', '.', '..'].includes(text));

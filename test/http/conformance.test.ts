@@ -1,4 +1,4 @@
-/** Every answer that a test gets is held against the OpenAPI document: here, that this would tell. */
+/** All tests compare responses with the OpenAPI document. This tests that comparison. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toAnswer } from '../support/api.ts';
@@ -20,8 +20,8 @@ interface Given {
 const check = ({ method = 'GET', path = '/api/rooms/ABCDEF/content', status = 200, headers, text = '' }: Given) =>
   checkConformance(method, path, toAnswer(status, new Headers({ 'x-request-id': 'a', ...headers }), text));
 
-describe('an answer', () => {
-  it('[API-11] passes as the document describes it, in JSON, as a page, of any type and without content', async () => {
+describe('a response', () => {
+  it('[API-11] is accepted if the document describes it, as JSON, as a page, of any type and without content', async () => {
     await check({ method: 'POST', headers: { ...json, ...etag }, text: stored });
     await check({ path: '/r/ABCDEF', headers: { ...html, ...etag }, text: '<!doctype html>' });
     const file = { ...etag, 'content-type': 'image/png', 'content-disposition': 'inline' };
@@ -47,7 +47,7 @@ describe('an answer', () => {
     ['a body of another form', { headers: { ...json, ...etag }, text: '{}' }, /must have required property/],
   ];
   for (const [why, given, told] of refused) {
-    it(`[API-11] is refused for ${why}, which the document does not allow`, async () => {
+    it(`[API-11] is rejected for ${why}, which the document does not allow`, async () => {
       await assert.rejects(check(given), told);
     });
   }

@@ -1,4 +1,4 @@
-/** What a page of another site can make its visitor's browser send, as browsers mark it. */
+/** Requests that a page of another site can make its visitor's browser send, marked as browsers do. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Answer } from '../support/api.ts';
@@ -34,9 +34,9 @@ const withoutCors: Record<string, { method: string; headers: Record<string, stri
   'a form': { method: 'POST', headers: form, body: '{}' },
 };
 
-describe('a request of another site without CORS', () => {
+describe('a request from another site without CORS', () => {
   for (const [kind, { method, headers, body = '' }] of Object.entries(withoutCors)) {
-    it(`[LINK-4] is refused and costs its visitor nothing: ${kind}`, async (t) => {
+    it(`[LINK-4] is rejected and costs its visitor nothing: ${kind}`, async (t) => {
       const server = await startTestServer(t);
       const room = await server.api.room();
       const paths = [`/api/rooms/${room}`, '/api/rooms/ZZZZZZZZ', '/api/health', '/api/nothing'];
@@ -50,7 +50,7 @@ describe('a request of another site without CORS', () => {
     });
   }
 
-  it('[LINK-4] uses up neither the misses nor the tries of its visitor', async (t) => {
+  it('[LINK-4] does not count as a miss or a PIN attempt of its visitor', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await server.api.room({ pin: '0427' });
     for (let n = 0; n < 25; n++) await send(t, server, 'GET', `/api/rooms/ZZZZZZ${n + 10}`, image);
@@ -59,7 +59,7 @@ describe('a request of another site without CORS', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}`, { pin: '9999' })).json.error.details.triesLeft, 4);
   });
 
-  it('[LINK-4] uploads no file by a form', async (t) => {
+  it('[LINK-4] cannot upload a file with a form', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const path = `/api/rooms/${room}/upload`;
@@ -68,13 +68,13 @@ describe('a request of another site without CORS', () => {
     assert.deepEqual((await server.api.get(`/api/rooms/${room}/files`)).json.files, []);
   });
 
-  it('[LINK-4] is taken from an origin that the operator allows', async (t) => {
+  it('[LINK-4] is accepted from an origin that the operator allows', async (t) => {
     const server = await startTestServer(t, { POPROOM_ALLOWED_ORIGINS: elsewhere });
     const room = await server.api.room();
     assert.equal((await sendForm(t, server, `/api/rooms/${room}/upload`, form)).status, 201);
   });
 
-  it('[LINK-4] is taken from the same site, from the address bar and from programs', async (t) => {
+  it('[LINK-4] is accepted from the same site, from the address bar and from programs', async (t) => {
     const server = await startTestServer(t);
     const room = `/api/rooms/${await server.api.room()}`;
     for (const site of ['same-origin', 'same-site', 'none']) {
@@ -83,7 +83,7 @@ describe('a request of another site without CORS', () => {
     assert.equal((await send(t, server, 'GET', room, {})).status, 200);
   });
 
-  it('[LINK-4] opens pages and files: links lead there, and pictures may be shown elsewhere', async (t) => {
+  it('[LINK-4] can open pages and files: links work, and pictures can be embedded', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const { fileUrl } = (await server.api.upload(room, 'a.txt', 'abc')).json;
@@ -96,7 +96,7 @@ describe('a request of another site without CORS', () => {
     }
   });
 
-  it('[LINK-4] [LIVE-13] is not counted as a WebSocket either, marked or not', async (t) => {
+  it('[LINK-4] [LIVE-13] does not count as a WebSocket either, marked or not', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const handshake = {
@@ -115,7 +115,7 @@ describe('a request of another site without CORS', () => {
   });
 });
 
-describe('CORS requests of other sites', () => {
+describe('CORS requests from other sites', () => {
   for (const [how, headers] of Object.entries({ marked: cors, 'with an Origin only': plainCors })) {
     it(`[LINK-6] use up at most half of their visitor's requests: ${how}`, async (t) => {
       const server = await startTestServer(t);
@@ -145,7 +145,7 @@ describe('CORS requests of other sites', () => {
     });
   }
 
-  it('[LINK-6] lock their visitor out of no room by wrong PINs', async (t) => {
+  it('[LINK-6] do not lock their visitor out of a room with wrong PINs', async (t) => {
     const server = await startTestServer(t);
     const room = `/api/rooms/${await server.api.room({ pin: '0427' })}`;
     const guess = (pin: string) => send(t, server, 'GET', `${room}?pin=${pin}`, cors);
@@ -162,7 +162,7 @@ describe('CORS requests of other sites', () => {
     assert.equal(assertError(await send(t, server, 'GET', path, cors), 429, 'RATE_LIMITED').limit, 4);
   });
 
-  it('[LINK-6] of the server itself, and of an origin that the operator allows, have all of them', async (t) => {
+  it('[LINK-6] have the full limit if they come from the server itself or an allowed origin', async (t) => {
     const server = await startTestServer(t, { POPROOM_ALLOWED_ORIGINS: elsewhere });
     const own = { Origin: 'http://localhost', Host: 'localhost' };
     const remaining = async (headers: Record<string, string>) =>
@@ -175,7 +175,7 @@ describe('CORS requests of other sites', () => {
 });
 
 describe('a page', () => {
-  it('[LINK-5] carries no CORS headers, nor do its files, the figures and their refusals', async (t) => {
+  it('[LINK-5] carries no CORS headers, and neither do its files, the metrics and their errors', async (t) => {
     const { api } = await startTestServer(t);
     for (const path of ['/', '/r/7KQ2MX', '/share', '/assets/icon.svg', '/assets/none', '/docs', '/metrics']) {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
@@ -192,7 +192,7 @@ describe('a page', () => {
     }
   });
 
-  it('[LINK-5] tells how other devices reach the server to those who open it there, and to nobody else', async (t) => {
+  it('[LINK-5] reveals the LAN addresses of the server only to a browser on the same machine', async (t) => {
     // As far as the page is concerned, the public address is told like the one in the network.
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'http://192.168.1.7:8080' });
     const told = async (headers: Record<string, string>, version = '1.1') => {

@@ -1,4 +1,4 @@
-/** Files whose bytes are not those that were uploaded: nobody takes what comes after them for their content. */
+/** Files with fewer or more bytes than were uploaded are not delivered as complete. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -10,7 +10,7 @@ const damages = { cut: '0123', 'of no bytes': '', 'longer than it was': '0123456
 
 describe('a damaged file', () => {
   for (const [how, bytes] of Object.entries(damages)) {
-    it(`[FILE-7] ends the connection where it is ${how}, and the log says so`, async (t) => {
+    it(`[FILE-7] ends the connection if it is ${how}, and is logged`, async (t) => {
       const server = await startTestServer(t);
       const { fileUrl } = (await server.api.upload(await server.api.room(), 'a.txt', '0123456789')).json;
       const [path = ''] = await storedBlobs(server);

@@ -1,4 +1,4 @@
-/** Editing by request: parts of the text, and its end. */
+/** Editing with requests: parts of the text, and appending. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -12,7 +12,7 @@ async function roomWith({ api }: TestServer, content: string) {
 }
 
 describe('PATCH …/content', () => {
-  it('[TEXT-9] edits parts of the text, and answers the version', async (t) => {
+  it('[TEXT-9] edits parts of the text, and returns the version', async (t) => {
     const server = await startTestServer(t);
     const { path, patch } = await roomWith(server, 'Hello world');
     const edits = [
@@ -26,7 +26,7 @@ describe('PATCH …/content', () => {
     assert.deepEqual([read.json.content, read.json.timestamp], ['Jello world!', json.timestamp]);
   });
 
-  it('[TEXT-9] takes the current version without a base, and appends to the end', async (t) => {
+  it('[TEXT-9] uses the current version without a base version, and appends to the end', async (t) => {
     const server = await startTestServer(t);
     const { path, patch } = await roomWith(server, 'a');
     await patch({ edits: [{ from: 0, to: 1, insert: 'b' }] });
@@ -34,7 +34,7 @@ describe('PATCH …/content', () => {
     assert.equal((await server.api.get(path)).json.content, 'b\r\nc\u0000');
   });
 
-  it('[TEXT-10] rebases over what was written since, and loses nothing of 50 that race', async (t) => {
+  it('[TEXT-10] rebases over later writes, and loses none of 50 concurrent edits', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const { path, patch } = await roomWith(server, '');
     const numbers = Array.from({ length: 50 }, (_, n) => n);
@@ -52,7 +52,7 @@ describe('PATCH …/content', () => {
     assert.deepEqual(content.split(/(?<=\n)/).toSorted(), lines.toSorted());
   });
 
-  it('[TEXT-10] puts the device with the lower id first at the same place', async (t) => {
+  it('[TEXT-10] orders insertions at the same position by device id', async (t) => {
     const server = await startTestServer(t);
     const { path, patch } = await roomWith(server, '');
     const write = (insert: string, device?: string) =>
@@ -64,7 +64,7 @@ describe('PATCH …/content', () => {
     assert.equal((await server.api.get(path)).json.content, 'a b c none ');
   });
 
-  it('[TEXT-4] [TEXT-9] holds If-Match', async (t) => {
+  it('[TEXT-4] [TEXT-9] respects If-Match', async (t) => {
     const server = await startTestServer(t);
     const { path, patch } = await roomWith(server, 'x');
     assert.equal((await patch({ append: 'y' }, { 'if-match': '"1"' })).status, 200);
@@ -74,7 +74,7 @@ describe('PATCH …/content', () => {
     assert.equal((await server.api.get(path)).json.content, 'xy');
   });
 
-  it('[TEXT-11] refuses what is not an edit of this text, and changes nothing', async (t) => {
+  it('[TEXT-11] rejects invalid edits of this text, and changes nothing', async (t) => {
     const server = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB', POPROOM_FREE_LIMIT: '0' });
     const { path, patch } = await roomWith(server, 'ab😀c');
     const edit = (from: number, to: number, insert = '') => ({ edits: [{ from, to, insert }], baseVersion: 1 });
@@ -102,7 +102,7 @@ describe('PATCH …/content', () => {
     assert.deepEqual([json.content, headers.get('etag')], ['ab😀c', '"1"']);
   });
 
-  it('[TEXT-11] lets a text that is over a lowered limit be shortened', async (t) => {
+  it('[TEXT-11] allows a text over a lowered limit to be shortened', async (t) => {
     const server = await startTestServer(t, { POPROOM_CONTENT_MAX: '2KiB' });
     const { path, patch } = await roomWith(server, 'x'.repeat(2000));
     await server.restart({ POPROOM_CONTENT_MAX: '1KiB' });
@@ -111,14 +111,14 @@ describe('PATCH …/content', () => {
     assert.equal((await server.api.get(path)).json.content.length, 1900);
   });
 
-  it('[PIN-2] asks for the PIN', async (t) => {
+  it('[PIN-2] requires the PIN', async (t) => {
     const { api } = await startTestServer(t);
     const path = `/api/rooms/${await api.room({ pin: '0427' })}/content`;
     assertError(await api.patch(path, { json: { append: 'x' } }), 401, 'PIN_REQUIRED');
     assert.equal((await api.patch(path, { json: { append: 'x', pin: '0427' } })).status, 200);
   });
 
-  it('[TEXT-6] [TEXT-8] keeps the text over a restart, however many edits it is made of', async (t) => {
+  it('[TEXT-6] [TEXT-8] keeps the text across a restart, however many edits it has', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const { path, patch } = await roomWith(server, '');
     for (let n = 0; n < 150; n++) await patch({ append: `${n},` });

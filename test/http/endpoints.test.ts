@@ -1,4 +1,4 @@
-/** Health, the list of files, and what is the same for all endpoints. */
+/** Health, the list of files, and rules for all endpoints. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer } from '../support/api.ts';
@@ -7,7 +7,7 @@ import { loseFiles, loseStore } from '../support/lose-store.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 describe('health', () => {
-  it('[API-7] tells that all is well, when it is, and since when', async (t) => {
+  it('[API-7] reports a healthy server, and its uptime', async (t) => {
     const { api, clock, restart } = await startTestServer(t);
     clock.advance(86_400_123);
     const { status, json } = await api.get('/api/health');
@@ -21,7 +21,7 @@ describe('health', () => {
     assert.equal((await api.get('/api/health')).json.uptime, 0);
   });
 
-  it('[API-7] counts the time that has passed, whatever the clock is set to', async (t) => {
+  it('[API-7] counts the elapsed time, whatever the clock is set to', async (t) => {
     const { api, clock } = await startTestServer(t);
     clock.advance(5_000);
     for (const hours of [24, -48]) {
@@ -30,13 +30,13 @@ describe('health', () => {
     }
   });
 
-  it('[API-7] is degraded when the files cannot be reached', async (t) => {
+  it('[API-7] is degraded when the files are unavailable', async (t) => {
     const server = await startTestServer(t);
     await loseFiles(server);
     await assertDegraded(server);
   });
 
-  it('[API-7] is degraded when the database does not answer', async (t) => {
+  it('[API-7] is degraded when the database does not respond', async (t) => {
     const server = await startTestServer(t);
     await loseStore(server);
     await assertDegraded(server);
@@ -44,7 +44,7 @@ describe('health', () => {
 });
 
 describe('the files of a room', () => {
-  it('[API-8] are listed oldest first, with all that is known of them', async (t) => {
+  it('[API-8] are listed oldest first, with all their fields', async (t) => {
     const { api, clock } = await startTestServer(t);
     const room = await api.room();
     const expected: object[] = [];
@@ -71,7 +71,7 @@ describe('the files of a room', () => {
     assert.deepEqual((await api.get(`/api/rooms/${await api.room()}/files`)).json, { files: [] });
   });
 
-  it('[API-8] are listed in the order of their uploads where those fell into one moment', async (t) => {
+  it('[API-8] are listed in the order of their uploads if those happened in the same millisecond', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const names = ['z', 'y', 'x', 'w', 'v', 'u'];
@@ -83,7 +83,7 @@ describe('the files of a room', () => {
     );
   });
 
-  it('[API-8] are removed one by one', async (t) => {
+  it('[API-8] are removed individually', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const [gone, kept] = [await uploaded(api, room), await uploaded(api, room)];
@@ -108,8 +108,8 @@ describe('the files of a room', () => {
   });
 });
 
-describe('an answer', () => {
-  it('[API-9] is 201 for what was made, 200 for what was done, 304, 206 and 204 where those belong', async (t) => {
+describe('a response', () => {
+  it('[API-9] has the status 201 for creations, 200 for other successes, and 304, 206 and 204 where specified', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const path = `/api/rooms/${room}`;
@@ -133,7 +133,7 @@ describe('an answer', () => {
     for (const [status, answer] of statuses) assert.equal(answer.status, status, answer.text);
   });
 
-  it('[API-10] has its moments in UTC with milliseconds, also where those are none', async (t) => {
+  it('[API-10] has timestamps in UTC with milliseconds, even if those are zero', async (t) => {
     const { api, clock } = await startTestServer(t);
     const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
     for (const ms of [0, 7, 993]) {

@@ -1,4 +1,4 @@
-/** Errors: one shape, the right status, nothing of the inside. */
+/** Errors: one format, the right status, no internal details. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { endpoints } from '../../src/protocol/endpoints.ts';
@@ -115,7 +115,7 @@ const occasions: Record<ErrorCode, Occasion> = {
 
 describe('an error', () => {
   for (const [code, { status, env, meet }] of Object.entries(occasions)) {
-    it(`[ERR-1] has the one shape and the status of its code: ${status} ${code}`, async (t) => {
+    it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
       const answer = await meet(await startTestServer(t, env));
       assertError(answer, status, code);
       const asksToWait = [429, 503].includes(status);
@@ -124,18 +124,18 @@ describe('an error', () => {
     });
   }
 
-  it('[ERR-1] has an occasion here for every code that there is', () => {
+  it('[ERR-1] is provoked here for every code', () => {
     assert.deepEqual(Object.keys(occasions).sort(), Object.keys(errorCodes).sort());
   });
 
-  it('[ERR-1] has the id of its request, which is another each time', async (t) => {
+  it('[ERR-1] has the id of its request, which is unique', async (t) => {
     const { api } = await startTestServer(t);
     const ids = new Set<string>();
     for (let n = 0; n < 20; n++) ids.add((await api.get('/api/nothing')).json.requestId);
     assert.equal(ids.size, 20);
   });
 
-  it('[ERR-1] is told to HEAD by its status alone', async (t) => {
+  it('[ERR-1] is reported to HEAD only by its status', async (t) => {
     const { api } = await startTestServer(t);
     const { status, text, headers } = await api.call('HEAD', '/api/rooms/7KQ2MX');
     assert.equal(status, 404);
@@ -147,7 +147,7 @@ describe('an error', () => {
 describe('a path', () => {
   const unlimited = { POPROOM_FREE_LIMIT: '0' };
 
-  it('[ERR-4] that is unknown is 404 NOT_FOUND, whatever the method', async (t) => {
+  it('[ERR-4] that is unknown returns 404 NOT_FOUND, whatever the method', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const unknown = ['/api', '/api/', '/api/room', '/api/rooms/', '/API/health', '/api/health/', '/api/health/x'];
     const deeper = [
@@ -166,7 +166,7 @@ describe('a path', () => {
     }
   });
 
-  it('[ERR-4] that is known is 405 METHOD_NOT_ALLOWED for other methods, and says which it takes', async (t) => {
+  it('[ERR-4] that is known returns 405 METHOD_NOT_ALLOWED for other methods, and lists the supported ones', async (t) => {
     const { api, port } = await startTestServer(t, unlimited);
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MKCOL', 'TRACE', 'QUERY', 'LINK', 'M-SEARCH'];
     for (const [path, methods] of methodsByPath()) {
@@ -182,8 +182,8 @@ describe('a path', () => {
   });
 });
 
-describe('a failure inside', () => {
-  it('[ERR-6] tells nothing of its cause, which is in the log under the request id', async (t) => {
+describe('an internal failure', () => {
+  it('[ERR-6] does not reveal its cause, which is in the log under the request id', async (t) => {
     const server = await startTestServer(t);
     const { api, logged } = server;
     const room = await api.room();
@@ -201,7 +201,7 @@ describe('a failure inside', () => {
     }
   });
 
-  it('[ERR-6] tells nothing where a write is not taken, either', async (t) => {
+  it('[ERR-6] does not reveal its cause if a write fails, either', async (t) => {
     const server = await startTestServer(t);
     const cause = await loseStore(server);
     const answer = await server.api.post('/api/rooms');
@@ -210,7 +210,7 @@ describe('a failure inside', () => {
     assert.match(loggedAt(server.logged(), answer), cause);
   });
 
-  it('[ERR-6] is no reason to stop: what does not need it goes on', async (t) => {
+  it('[ERR-6] does not stop the server: requests that are not affected work', async (t) => {
     const server = await startTestServer(t);
     const { api } = server;
     const room = await api.room();
@@ -220,7 +220,7 @@ describe('a failure inside', () => {
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'x');
   });
 
-  it('[ERR-6] is all that is logged as an error', async (t) => {
+  it('[ERR-6] is the only thing that is logged as an error', async (t) => {
     const { api, logged } = await startTestServer(t);
     await api.get('/api/rooms/7KQ2MX');
     await api.post('/api/rooms', { body: '{', headers: json });

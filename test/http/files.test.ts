@@ -1,4 +1,4 @@
-/** Files from the outside: read whole and in parts, under headers that keep them harmless, until they are gone. */
+/** Files over HTTP: whole and in ranges, with protective headers, until they are removed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer, Sending } from '../support/api.ts';
@@ -16,7 +16,7 @@ async function uploadedFile(
   return { room, fileUrl, fileId: new URL(fileUrl).pathname.split('/')[2] ?? '' };
 }
 
-describe('the address of a file', () => {
+describe('the URL of a file', () => {
   it('[FILE-1] is under /files, of 128 random bits and the name, and different for each file', async (t) => {
     const server = await startTestServer(t);
     const seen = new Set<string>();
@@ -28,7 +28,7 @@ describe('the address of a file', () => {
     assert.equal(seen.size, 5);
   });
 
-  it('[FILE-1] needs neither PIN nor key, and counts for no limit', async (t) => {
+  it('[FILE-1] requires neither PIN nor key, and does not count', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '2' });
     const room = await server.api.room({ pin: '0427' });
     const { fileUrl } = (await server.api.upload(room, 'a.txt', text, { pin: '0427' })).json;
@@ -38,7 +38,7 @@ describe('the address of a file', () => {
     }
   });
 
-  it('[FILE-1] is found by its id alone, whatever name follows, and not by half of it', async (t) => {
+  it('[FILE-1] finds the file by its id alone, whatever name follows, and not by part of the id', async (t) => {
     const server = await startTestServer(t);
     const { fileId } = await uploadedFile(server);
     assert.equal((await server.api.get(`/files/${fileId}/other.name`)).text, text);
@@ -57,7 +57,7 @@ describe('the address of a file', () => {
     assert.equal((await server.api.get(`/files/${fileId}`)).status, 404);
   });
 
-  it('[FILE-1] [FILE-5] dies with the file, with its room, and when the room expires', async (t) => {
+  it('[FILE-1] [FILE-5] stops working with the file, with its room, and when the room expires', async (t) => {
     const server = await startTestServer(t);
     const { api, clock } = server;
     const removed = await uploadedFile(server);
@@ -76,7 +76,7 @@ describe('the address of a file', () => {
     }
   });
 
-  it('[FILE-6] [LINK-1] is made of POPROOM_FILES_URL, or else of POPROOM_PUBLIC_URL', async (t) => {
+  it('[FILE-6] [LINK-1] starts with POPROOM_FILES_URL, or else with POPROOM_PUBLIC_URL', async (t) => {
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org/' });
     const first = await uploadedFile(server);
     assert.match(first.fileUrl, /^https:\/\/pop\.example\.org\/files\/[0-9a-f]{32}\/digits\.txt$/);
@@ -89,7 +89,7 @@ describe('the address of a file', () => {
 });
 
 describe('a file', () => {
-  it('[FILE-2] is read with GET, and looked at with HEAD', async (t) => {
+  it('[FILE-2] supports GET and HEAD', async (t) => {
     const server = await startTestServer(t);
     const { fileUrl } = await uploadedFile(server);
     const read = await server.api.get(fileUrl);
@@ -121,7 +121,7 @@ describe('a file', () => {
     ['bytes=-99', text, 'bytes 0-9/10'],
     ['BYTES=4-6', '456', 'bytes 4-6/10'],
   ];
-  it('[FILE-2] is read in part by a range: first, middle and last bytes, with and without an end', async (t) => {
+  it('[FILE-2] supports ranges: first, middle and last bytes, with and without an end', async (t) => {
     const server = await startTestServer(t, noLimit);
     const { fileUrl } = await uploadedFile(server);
     for (const [range, part, contentRange] of ranges) {
@@ -133,7 +133,7 @@ describe('a file', () => {
     }
   });
 
-  it('[FILE-2] has nothing outside its bytes', async (t) => {
+  it('[FILE-2] returns 416 for a range outside its bytes', async (t) => {
     const server = await startTestServer(t);
     const { fileUrl } = await uploadedFile(server);
     for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=999-', 'bytes=-0']) {
@@ -142,7 +142,7 @@ describe('a file', () => {
     }
   });
 
-  it('[FILE-2] comes whole where several ranges, another unit or no sense is asked for', async (t) => {
+  it('[FILE-2] is returned completely for several ranges, another unit or an invalid range', async (t) => {
     const server = await startTestServer(t, noLimit);
     const { fileUrl } = await uploadedFile(server);
     const ranges = [
@@ -163,7 +163,7 @@ describe('a file', () => {
     }
   });
 
-  it('[FILE-2] comes in part under If-Range only while it is the same', async (t) => {
+  it('[FILE-2] is returned in part under If-Range only while it is unchanged', async (t) => {
     const server = await startTestServer(t);
     const { fileUrl } = await uploadedFile(server);
     const etag = (await server.api.get(fileUrl)).headers.get('etag') ?? '';
@@ -175,7 +175,7 @@ describe('a file', () => {
     }
   });
 
-  it('[FILE-2] [FILE-5] is not sent again to whoever has it', async (t) => {
+  it('[FILE-2] [FILE-5] is not sent again to a client that has it', async (t) => {
     const server = await startTestServer(t);
     const { fileUrl } = await uploadedFile(server);
     const etag = (await server.api.get(fileUrl)).headers.get('etag') ?? '';
@@ -193,7 +193,7 @@ describe('a file', () => {
     assert.ok(!etag.includes(new URL(fileUrl).pathname.split('/')[2] ?? ''), 'the tag does not tell the address');
   });
 
-  it('[FILE-2] of no bytes is whole whatever part is asked for', async (t) => {
+  it('[FILE-2] without bytes is returned completely for every range', async (t) => {
     const server = await startTestServer(t);
     const { fileUrl } = await uploadedFile(server, { body: '' });
     for (const range of ['bytes=0-', 'bytes=0-0', 'bytes=-5']) {
@@ -204,7 +204,7 @@ describe('a file', () => {
 });
 
 describe('the headers of a file', () => {
-  it('[FILE-3] [FILE-5] keep it from acting on the origin and from lingering, in every kind of answer', async (t) => {
+  it('[FILE-3] [FILE-5] prevent it from acting on the origin and from being cached, in every kind of response', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const type of ['text/html', 'text/plain', 'image/png', 'image/svg+xml']) {
       const { fileUrl } = await uploadedFile(server, { type });
@@ -223,7 +223,7 @@ describe('the headers of a file', () => {
     ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp', 'image/tiff', 'image/heic'],
     ['image/x-icon', 'audio/mpeg', 'audio/wav', 'video/mp4', 'video/webm', 'application/pdf'],
   ].flat();
-  it('[FILE-4] show images, audio, video, PDF and plain text under their own type', async (t) => {
+  it('[FILE-4] show images, audio, video, PDF and plain text with their own type', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const type of shown) {
       const { fileUrl } = await uploadedFile(server, { name: 'thing', type });
@@ -247,7 +247,7 @@ describe('the headers of a file', () => {
       'text/cache-manifest',
     ],
   ].flat();
-  it('[FILE-4] make an attachment of everything else', async (t) => {
+  it('[FILE-4] make everything else an attachment', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const type of attached) {
       const { fileUrl } = await uploadedFile(server, { name: 'thing', type });
@@ -257,7 +257,7 @@ describe('the headers of a file', () => {
     }
   });
 
-  it('[FILE-4] are to be saved where that is asked for, under their own type', async (t) => {
+  it('[FILE-4] make a file an attachment on request, with its own type', async (t) => {
     const server = await startTestServer(t);
     const { fileUrl } = await uploadedFile(server, { name: 'thing', type: 'image/png' });
     for (const query of ['?download', '?download=1']) {
@@ -267,7 +267,7 @@ describe('the headers of a file', () => {
     }
   });
 
-  it('[FILE-4] carry names of all scripts, and quotes', async (t) => {
+  it('[FILE-4] contain names in all scripts, and quotes', async (t) => {
     const server = await startTestServer(t);
     const disposition = async (name: string) =>
       (await server.api.get((await uploadedFile(server, { name })).fileUrl)).headers.get('content-disposition') ?? '';

@@ -1,4 +1,4 @@
-/** The guards against guessing, as those who guess meet them. */
+/** The guards against guessing, over the API. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer, Sending } from '../support/api.ts';
@@ -15,7 +15,7 @@ const pinGuards = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 const missGuard = { POPROOM_FREE_LIMIT: '0' };
 
 describe('wrong PINs of one client', () => {
-  it('[GUESS-1] are evaluated at most 5 times when 200 come at once', async (t) => {
+  it('[GUESS-1] are evaluated at most 5 times if 200 are concurrent', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const room = await api.room({ pin: right }, { from: maker });
     const guesses = Array.from({ length: 200 }, (_, n) => String(5000 + n));
@@ -23,7 +23,7 @@ describe('wrong PINs of one client', () => {
     assert.deepEqual(tally(answers), { '403 PIN_INCORRECT': 5, '429 PIN_LOCKED': 195 });
   });
 
-  it('[GUESS-1] are counted together, whatever operation they try', async (t) => {
+  it('[GUESS-1] are counted together, whatever operation they are for', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const room = await api.room({ pin: right }, { from: maker });
     const guesses = Array.from({ length: 5 }, () => roomOperations).flat();
@@ -59,7 +59,7 @@ describe('wrong PINs of one client', () => {
     assert.equal((await look(right)).status, 200);
   });
 
-  it('[GUESS-2] are forgotten when it gives the right one', async (t) => {
+  it('[GUESS-2] are forgotten after the correct one', async (t) => {
     const { api, clock } = await startTestServer(t, pinGuards);
     const look = guesser(api, await api.room({ pin: right }, { from: maker }));
     for (let tries = 0; tries < 4; tries++) await look(wrong);
@@ -72,7 +72,7 @@ describe('wrong PINs of one client', () => {
     assert.equal((await look(wrong)).json.error.details.lockedFor, 30);
   });
 
-  it('[GUESS-2] lock it out of this room only, and nobody else', async (t) => {
+  it('[GUESS-2] lock it out of this room only, and no other client', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const [room, other] = [await api.room({ pin: right }), await api.room({ pin: right })];
     const look = guesser(api, room);
@@ -94,7 +94,7 @@ describe('wrong PINs of one client', () => {
 });
 
 describe('wrong PINs of all clients', () => {
-  it('[GUESS-3] shut out strangers after 50 within an hour, but neither the maker nor who gave the right one', async (t) => {
+  it('[GUESS-3] lock out unknown clients after 50 within an hour, but neither the creator nor clients that gave the correct one', async (t) => {
     const { api, clock } = await startTestServer(t, pinGuards);
     const friend = '192.0.2.2';
     const look = guesser(api, await api.room({ pin: right }, { from: maker }));
@@ -112,7 +112,7 @@ describe('wrong PINs of all clients', () => {
     assert.equal((await look(right, '198.51.101.2')).status, 200);
   });
 
-  it('[GUESS-3] are evaluated 50 times when 200 clients send them at once', async (t) => {
+  it('[GUESS-3] are evaluated 50 times if 200 clients send them concurrently', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const look = guesser(api, await api.room({ pin: right }, { from: maker }));
     const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => look(wrong, `198.51.100.${n}`)));
@@ -120,7 +120,7 @@ describe('wrong PINs of all clients', () => {
     assert.equal((await look(right, maker)).status, 200);
   });
 
-  it('[GUESS-6] shut out strangers for good after 100 over the life of a room, and nobody who gave the right one', async (t) => {
+  it('[GUESS-6] lock out unknown clients permanently after 100 over the lifetime of a room, but no client that gave the correct one', async (t) => {
     const server = await startTestServer(t, pinGuards);
     const { api, clock } = server;
     const friend = '192.0.2.2';
@@ -140,7 +140,7 @@ describe('wrong PINs of all clients', () => {
     for (const known of [maker, friend]) assert.equal((await look(right, known)).status, 200, known);
   });
 
-  it('[GUESS-7] do not shut out a newcomer of another network that has the right one', async (t) => {
+  it('[GUESS-7] do not lock out a newcomer from another network that has the correct one', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const look = guesser(api, await api.room({ pin: right }, { from: maker }));
     for (let n = 0; n < 50; n++) assertError(await look(wrong, `198.51.100.${n}`), 403, 'PIN_INCORRECT');
@@ -153,7 +153,7 @@ describe('wrong PINs of all clients', () => {
 });
 
 describe('misses of one client', () => {
-  it('[GUESS-4] end its look-ups after 20 within an hour, of rooms that exist too', async (t) => {
+  it('[GUESS-4] end its lookups after 20 within an hour, including existing rooms', async (t) => {
     const { api, clock } = await startTestServer(t, missGuard);
     const room = await api.room();
     for (let misses = 0; misses < 20; misses++) {
@@ -173,7 +173,7 @@ describe('misses of one client', () => {
     assert.equal((await api.get(`/api/rooms/${room}`)).status, 200);
   });
 
-  it('[GUESS-4] are unknown codes, what cannot be a code, and wrong PINs, over all rooms', async (t) => {
+  it('[GUESS-4] are unknown codes, invalid codes, and wrong PINs, across all rooms', async (t) => {
     const { api } = await startTestServer(t, missGuard);
     const rooms = [await api.room({ pin: right }), await api.room({ pin: right })];
     for (const room of rooms)
@@ -189,13 +189,13 @@ describe('misses of one client', () => {
     assertError(await api.get(`/api/rooms/${rooms[0]}`, { pin: right }), 429, 'RATE_LIMITED');
   });
 
-  it('[GUESS-4] are answered exactly 20 times when 100 come at once', async (t) => {
+  it('[GUESS-4] are answered exactly 20 times if 100 are concurrent', async (t) => {
     const { api } = await startTestServer(t, missGuard);
     const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => api.get(`/api/rooms/${unknown(n)}`)));
     assert.deepEqual(tally(answers), { '404 ROOM_NOT_FOUND': 20, '429 RATE_LIMITED': 80 });
   });
 
-  it('[GUESS-4] are not expired rooms, nor locked ones, nor paths that are no look-up', async (t) => {
+  it('[GUESS-4] do not include expired rooms, locked ones, or paths that are not lookups', async (t) => {
     const { api, clock } = await startTestServer(t, missGuard);
     const expired = await api.room({ expiresIn: 60 });
     clock.advance(60 * second);
@@ -209,7 +209,7 @@ describe('misses of one client', () => {
     assert.equal((await api.get(`/api/rooms/${await api.room()}`)).status, 200);
   });
 
-  it('[GUESS-4] end after as many as the operator says, or never', async (t) => {
+  it('[GUESS-4] end its lookups after the number that the operator sets, or never', async (t) => {
     const { api, restart } = await startTestServer(t, { ...missGuard, POPROOM_MISS_LIMIT: '3' });
     const miss = async (times: number) => {
       const answers: Answer[] = [];
@@ -222,8 +222,8 @@ describe('misses of one client', () => {
   });
 });
 
-describe('what was counted', () => {
-  it('[GUESS-5] outlives a clean restart exactly', async (t) => {
+describe('the counters of guesses', () => {
+  it('[GUESS-5] survive a clean restart exactly', async (t) => {
     const { api, clock, restart } = await startTestServer(t, missGuard);
     const half = await api.room({ pin: right }, { from: maker });
     const locked = await api.room({ pin: right }, { from: maker });

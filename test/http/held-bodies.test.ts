@@ -1,4 +1,4 @@
-/** Bodies that do not arrive whole, and responses that nobody reads: how much of them is held. */
+/** The memory of incomplete bodies and unread responses. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -16,7 +16,7 @@ function post(room: string, length: number, begun: string, more = ''): string {
 }
 
 describe('large bodies', () => {
-  it('[SAFE-4] are refused before they are read where the room does not exist', async (t) => {
+  it('[SAFE-4] are rejected before they are read if the room does not exist', async (t) => {
     const { port, api } = await startTestServer(t, manyRequests);
     const wire = await openWire(t, port);
     await wire.send(post('ZZZZZZ', 100_000, '{"content":"'));
@@ -34,7 +34,7 @@ describe('large bodies', () => {
     assert.equal(wrong.code, 'PIN_INCORRECT');
   });
 
-  it('[SAFE-5] that never end take a bounded share of the memory, and give it back', async (t) => {
+  it('[SAFE-5] that are never completed use a bounded share of the memory, and release it', async (t) => {
     const { port, api } = await startTestServer(t, manyRequests);
     const room = await api.room();
     const wires = await Promise.all(Array.from({ length: 8 }, () => openWire(t, port)));
@@ -56,7 +56,7 @@ describe('large bodies', () => {
 });
 
 describe('responses that nobody reads', () => {
-  it('[SAFE-5] take a bounded share of the memory, and give it back', async (t) => {
+  it('[SAFE-5] use a bounded share of the memory, and release it', async (t) => {
     const { port, api } = await startTestServer(t, manyRequests);
     const room = await api.room();
     await api.post(`/api/rooms/${room}/content`, { json: { content: '\u0001'.repeat(MiB) } });
@@ -76,7 +76,7 @@ describe('responses that nobody reads', () => {
 });
 
 describe('JSON that no request can have', () => {
-  it('[SAFE-3] is refused quickly', async (t) => {
+  it('[SAFE-3] is rejected quickly', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     for (const body of [

@@ -18,7 +18,7 @@ async function openRoom({ api }: TestServer, json = {}) {
 const longText = 'a text that is long enough to be missed';
 
 describe('history', () => {
-  it('[HIST-1] [HIST-2] keeps the text before a large replacement, with who wrote it and when', async (t) => {
+  it('[HIST-1] [HIST-2] keeps the text before a large replacement, with its author and time', async (t) => {
     const server = await startTestServer(t);
     const { path, write, history } = await openRoom(server);
     const { timestamp } = (await write(longText, { 'x-device-id': 'phone' })).json;
@@ -46,7 +46,7 @@ describe('history', () => {
     assert.equal((await history()).length, 1, 'an empty text is not worth keeping');
   });
 
-  it('[HIST-1] keeps one after 30 seconds of change', async (t) => {
+  it('[HIST-1] keeps a checkpoint after 30 seconds of changes', async (t) => {
     const server = await startTestServer(t);
     const { append, history } = await openRoom(server);
     for (let n = 0; n < 8; n++) {
@@ -77,7 +77,7 @@ describe('history', () => {
     assert.deepEqual(versions, [6, 5, 4, 3]);
   });
 
-  it('[HIST-2] answers 404 for a version that it does not have', async (t) => {
+  it('[HIST-2] returns 404 for an unknown version', async (t) => {
     const server = await startTestServer(t);
     const { path, write } = await openRoom(server);
     await write(longText);
@@ -86,7 +86,7 @@ describe('history', () => {
     }
   });
 
-  it('[HIST-3] is erased when asked for, and begins again', async (t) => {
+  it('[HIST-3] is erased on request, and starts again', async (t) => {
     const server = await startTestServer(t);
     const { path, write, history } = await openRoom(server);
     await write(longText);
@@ -104,7 +104,7 @@ describe('history', () => {
     );
   });
 
-  it('[HIST-3] is erased from the log too: nobody who joins later receives earlier texts', async (t) => {
+  it('[HIST-3] is erased from the log, too: nobody who joins later receives earlier texts', async (t) => {
     const server = await startTestServer(t);
     const { path, write } = await openRoom(server);
     await write('my secret text');
@@ -135,7 +135,7 @@ describe('history', () => {
     assertError(await server.api.post('/api/rooms', { json: { history: 'no' } }), 400, 'VALIDATION_FAILED');
   });
 
-  it('[LIFE-6] [HIST-1] outlives a restart', async (t) => {
+  it('[LIFE-6] [HIST-1] survives a restart', async (t) => {
     const server = await startTestServer(t);
     const { write, history } = await openRoom(server);
     await write(longText);
@@ -148,7 +148,7 @@ describe('history', () => {
     assert.equal((await history()).length, 2);
   });
 
-  it('[PIN-2] asks for the PIN', async (t) => {
+  it('[PIN-2] requires the PIN', async (t) => {
     const { api } = await startTestServer(t);
     const path = `/api/rooms/${await api.room({ pin: '0427' })}/history`;
     for (const answer of [await api.get(path), await api.get(`${path}/1`), await api.delete(path)]) {

@@ -1,4 +1,4 @@
-/** Uploads that are malformed, cut off or meant to harm: each gets its code, and nothing of it stays. */
+/** Malformed, interrupted and hostile uploads: each receives its error code, and nothing remains. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -73,7 +73,7 @@ const malformedForms: Hostile[] = [
 ];
 
 describe('a malformed form', () => {
-  it('[UP-1] [UP-6] is refused with a sentence about what is wrong, and leaves nothing', async (t) => {
+  it('[UP-1] [UP-6] is rejected with a sentence about the problem, and leaves nothing', async (t) => {
     const server = await startTestServer(t, noLimit);
     const room = await server.api.room();
     for (const { what, type = formType, body, says } of malformedForms) {
@@ -89,8 +89,8 @@ describe('a malformed form', () => {
   });
 });
 
-describe('an upload that cannot be', () => {
-  it('[ERR-3] [UP-6] is refused without a content type', async (t) => {
+describe('an invalid upload', () => {
+  it('[ERR-3] [UP-6] is rejected without a content type', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const wire = await openWire(t, server.port);
@@ -101,7 +101,7 @@ describe('an upload that cannot be', () => {
     await assertNothingStays(server, room);
   });
 
-  it('[ERR-3] [UP-6] is refused compressed', async (t) => {
+  it('[ERR-3] [UP-6] is rejected if it is compressed', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     for (const encoding of ['gzip', 'br', 'identity, gzip']) {
@@ -122,7 +122,7 @@ describe('an upload that cannot be', () => {
     );
   });
 
-  it('[UP-1] [UP-6] is refused bare and without a name, whatever its type', async (t) => {
+  it('[UP-1] [UP-6] is rejected as raw bytes without a name, whatever its type', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     for (const type of ['application/json', 'multipart/mixed; boundary=x', 'multipart/form-data2', 'rubbish']) {
@@ -133,7 +133,7 @@ describe('an upload that cannot be', () => {
     await assertNothingStays(server, room);
   });
 
-  it('[UP-6] leaves nothing when its room is not there, or is deleted while the bytes come', async (t) => {
+  it('[UP-6] leaves nothing if its room does not exist, or is deleted during the upload', async (t) => {
     const server = await startTestServer(t);
     assert.equal((await server.api.upload('000000', 'a.txt', 'x')).code, 'ROOM_NOT_FOUND');
     const body = form(filePart('x'));
@@ -151,8 +151,8 @@ describe('an upload that cannot be', () => {
   });
 });
 
-describe('an upload that breaks off', () => {
-  it('[UP-6] [RUN-7] leaves nothing when its sender leaves in the middle', async (t) => {
+describe('an upload that is interrupted', () => {
+  it('[UP-6] [RUN-7] leaves nothing when its sender disconnects in the middle', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     for (const { begin } of slowUploads()) {
@@ -165,7 +165,7 @@ describe('an upload that breaks off', () => {
     assert.ok(!server.logged().includes('request failed'), 'a sender that leaves is not an error of the server');
   });
 
-  it('[UP-6] [RUN-7] leaves nothing when its chunks turn to rubbish, even while the sender stays', async (t) => {
+  it('[UP-6] [RUN-7] leaves nothing when its chunks become invalid, even if the sender stays connected', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const wires: Wire[] = [];
@@ -179,7 +179,7 @@ describe('an upload that breaks off', () => {
     await assertNothingStays(server, room);
   });
 
-  it('[UP-6] is refused when it ends before the length that it announced', async (t) => {
+  it('[UP-6] is rejected when it ends before the announced length', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const begun = [
@@ -197,7 +197,7 @@ describe('an upload that breaks off', () => {
     }
   });
 
-  it('[UP-6] leaves nothing of many that break off at once, and of none that succeed beside them', async (t) => {
+  it('[UP-6] leaves nothing, even if many are interrupted concurrently, and does not affect those that succeed', async (t) => {
     const server = await startTestServer(t, noLimit);
     const { api, port } = server;
     const room = await api.room();

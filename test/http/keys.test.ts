@@ -1,4 +1,4 @@
-/** API keys from the outside. */
+/** API keys over the API. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -11,7 +11,7 @@ import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('an API key', () => {
-  it('[KEY-1] travels as a bearer token or in a header of its own', async (t) => {
+  it('[KEY-1] is sent as a bearer token or in its own header', async (t) => {
     const server = await startTestServer(t);
     const key = await keysOf(t, server).make('laptop', 'pro');
     const ways = [
@@ -25,7 +25,7 @@ describe('an API key', () => {
     }
   });
 
-  it('[KEY-1] looks like pop_ and 32 letters or digits, and is kept only as a SHA-256', async (t) => {
+  it('[KEY-1] has the form pop_ and 32 letters or digits, and is stored only as a SHA-256', async (t) => {
     const server = await startTestServer(t);
     const key = await keysOf(t, server).make('laptop', 'pro');
     assert.match(key, /^pop_[0-9A-Za-z]{32}$/);
@@ -37,14 +37,14 @@ describe('an API key', () => {
     assert.ok(!server.logged().includes(key.slice(4)));
   });
 
-  it('[KEY-2] is not needed: without one a request is on the free tier', async (t) => {
+  it('[KEY-2] is optional: without one a request is on the free tier', async (t) => {
     const { api } = await startTestServer(t);
     assert.equal(spent(await api.get('/api/health')), 'free 99');
     assert.equal(spent(await api.get('/api/health', { headers: { authorization: 'Basic dTpw' } })), 'free 98');
     assert.equal((await api.post('/api/rooms')).status, 201);
   });
 
-  it('[KEY-2] is refused when nobody made it', async (t) => {
+  it('[KEY-2] is rejected if it was never created', async (t) => {
     const { api } = await startTestServer(t);
     const { text } = drawApiKey();
     const others = [text, `${text}x`, text.slice(0, -1), 'pop_', 'x', '', `pop_${'é'.repeat(32)}`, `${text} ${text}`];
@@ -57,14 +57,14 @@ describe('an API key', () => {
     assertError(await api.post('/api/rooms', { headers: bearer(text) }), 401, 'INVALID_API_KEY');
   });
 
-  it('[KEY-2] that is unknown spends the requests of the address, so that keys cannot be guessed', async (t) => {
+  it('[KEY-2] that is unknown counts against the address, so that keys cannot be guessed', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
     const guess = () => api.get('/api/health', { headers: bearer(drawApiKey().text) });
     for (let tries = 0; tries < 3; tries++) assertError(await guess(), 401, 'INVALID_API_KEY');
     assertError(await guess(), 429, 'RATE_LIMITED');
   });
 
-  it('[KEY-2] that is unknown does not matter where nothing is asked for', async (t) => {
+  it('[KEY-2] that is unknown is ignored where no key is required', async (t) => {
     const { api } = await startTestServer(t);
     const { fileUrl } = (await api.upload(await api.room(), 'a.txt', 'abc')).json;
     for (const path of [fileUrl, '/livez', '/docs']) {
@@ -72,7 +72,7 @@ describe('an API key', () => {
     }
   });
 
-  it('[CLIENT-1] [RATE-1] has a limit of its own, from wherever it is used', async (t) => {
+  it('[CLIENT-1] [RATE-1] has its own limit, from every address', async (t) => {
     const server = await startTestServer(t);
     const keys = keysOf(t, server);
     const [pro, free] = [await keys.make('one', 'pro'), await keys.make('other', 'free')];
@@ -85,8 +85,8 @@ describe('an API key', () => {
   });
 });
 
-describe('a server that asks everyone for a key', () => {
-  it('[KEY-3] refuses requests without one on all of /api', async (t) => {
+describe('a server that requires a key', () => {
+  it('[KEY-3] rejects requests without one under /api', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const key = await keysOf(t, server).make('laptop', 'pro');
     const { api } = server;
@@ -101,7 +101,7 @@ describe('a server that asks everyone for a key', () => {
     }
   });
 
-  it('[KEY-3] leaves health, files, the page to read, probes and preflights open', async (t) => {
+  it('[KEY-3] leaves health, files, the page, probes and preflights open', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const headers = bearer(await keysOf(t, server).make('laptop', 'pro'));
     const { api } = server;
@@ -114,8 +114,8 @@ describe('a server that asks everyone for a key', () => {
   });
 });
 
-describe('making and revoking keys', () => {
-  it('[KEY-4] works while the server runs, and holds within a second', async (t) => {
+describe('creating and revoking keys', () => {
+  it('[KEY-4] works while the server runs, and takes effect within a second', async (t) => {
     const server = await startTestServer(t);
     const keys = keysOf(t, server);
     const use = (key: string) => server.api.get('/api/health', { headers: bearer(key) });
@@ -131,7 +131,7 @@ describe('making and revoking keys', () => {
     assert.equal((await use(again)).status, 200);
   });
 
-  it('[KEY-4] [LIFE-6] outlives a restart', async (t) => {
+  it('[KEY-4] [LIFE-6] survives a restart', async (t) => {
     const server = await startTestServer(t);
     const keys = keysOf(t, server);
     const [key, revoked] = [await keys.make('laptop', 'pro'), await keys.make('phone', 'pro')];

@@ -1,4 +1,4 @@
-/** Clients that are gone before their answer is on its way: whatever was opened for them is closed again. */
+/** Clients that disconnect before their response: everything that was opened for them is closed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -44,7 +44,7 @@ const servedOf = (server: TestServer, route: string) =>
   server.logged().split(`"route":"${route}","status":200`).length - 1;
 
 describe('a client that resets its connection', () => {
-  it('[RUN-7] leaves no file open, at whatever moment it goes', async (t) => {
+  it('[RUN-7] leaves no file open, whenever it disconnects', async (t) => {
     const server = await startTestServer(t, noLimits);
     const file = await uploaded(server, await server.api.room());
     await Promise.all(Array.from({ length: 100 }, (_, i) => askAndReset(server, file, i % 40)));
@@ -52,7 +52,7 @@ describe('a client that resets its connection', () => {
     assert.doesNotMatch(server.logged(), /"level":"error"/, 'whoever leaves is no failure');
   });
 
-  it('[RUN-7] leaves neither file nor channel open where it went before a slow store has answered', async (t) => {
+  it('[RUN-7] leaves neither file nor channel open if it disconnected before a slow store responded', async (t) => {
     const redis = await startRedis();
     t.after(() => redis.stop());
     const server = await startTestServer(t, slowRedis(redis.url));

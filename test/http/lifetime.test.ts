@@ -17,7 +17,7 @@ const day = 24 * hour;
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('the lifetime of a room', () => {
-  it('[LIFE-1] is 24 hours, or what the operator says', async (t) => {
+  it('[LIFE-1] is 24 hours, or the configured value', async (t) => {
     const { api, clock, restart } = await startTestServer(t);
     const lifetime = async () => Date.parse((await api.post('/api/rooms')).json.expiresAt) - clock.now;
     assert.equal(await lifetime(), day);
@@ -25,7 +25,7 @@ describe('the lifetime of a room', () => {
     assert.equal(await lifetime(), 1.5 * hour);
   });
 
-  it('[LIFE-1] is what the creation asks for, from 60 seconds to 7 days', async (t) => {
+  it('[LIFE-1] is the requested one, from 60 seconds to 7 days', async (t) => {
     const { api, clock } = await startTestServer(t);
     for (const expiresIn of [60, 61, 86_400, 604_800]) {
       const { status, json } = await api.post('/api/rooms', { json: { expiresIn } });
@@ -47,7 +47,7 @@ describe('the lifetime of a room', () => {
     assertError(infinite, 400, 'VALIDATION_FAILED');
   });
 
-  it('[LIFE-1] is at most what the operator allows, which may be ten years', async (t) => {
+  it('[LIFE-1] is at most the configured maximum, which may be ten years', async (t) => {
     const { api, clock, restart } = await startTestServer(t, { POPROOM_ROOM_TTL: '1h', POPROOM_ROOM_MAX_TTL: '2h' });
     assert.equal((await api.post('/api/rooms', { json: { expiresIn: 7200 } })).status, 201);
     const details = assertError(await api.post('/api/rooms', { json: { expiresIn: 7201 } }), 400, 'VALIDATION_FAILED');
@@ -59,7 +59,7 @@ describe('the lifetime of a room', () => {
 });
 
 describe('an expired room', () => {
-  it('[LIFE-2] is there until its last millisecond, and gone for every operation from its end', async (t) => {
+  it('[LIFE-2] is available until its last millisecond, and expired for every operation from then on', async (t) => {
     const { api, clock } = await startTestServer(t, unlimited);
     for (const { name, run, success } of roomOperations) {
       const room = await api.room({ expiresIn: 60 });
@@ -71,7 +71,7 @@ describe('an expired room', () => {
     }
   });
 
-  it('[LIFE-2] takes its files with it', async (t) => {
+  it('[LIFE-2] makes its files unavailable', async (t) => {
     const { api, clock } = await startTestServer(t);
     const { fileUrl } = (await api.upload(await api.room({ expiresIn: 60 }), 'a.txt', 'abc')).json;
     clock.advance(60 * second - 1);
@@ -80,7 +80,7 @@ describe('an expired room', () => {
     assertError(await api.get(fileUrl), 404, 'FILE_NOT_FOUND');
   });
 
-  it('[LIFE-2] [UP-6] refuses an upload that began in time and is whole too late', async (t) => {
+  it('[LIFE-2] [UP-6] rejects an upload that started in time and is completed too late', async (t) => {
     const server = await startTestServer(t);
     const { api, clock, port } = server;
     const room = await api.room({ expiresIn: 60 });
@@ -95,7 +95,7 @@ describe('an expired room', () => {
     await eventually('no bytes are left', async () => (await storedBlobs(server)).length === 0);
   });
 
-  it('[LIFE-2] says so with and without its PIN', async (t) => {
+  it('[LIFE-2] is reported with and without its PIN', async (t) => {
     const { api, clock } = await startTestServer(t);
     const room = await api.room({ pin: '0427', expiresIn: 60 });
     clock.advance(60 * second);
@@ -105,7 +105,7 @@ describe('an expired room', () => {
   });
 
   for (const swept of [false, true]) {
-    it(`[LIFE-2] [LIFE-3] is 410 for 24 hours and 404 after, when ${swept ? 'a sweep' : 'no sweep'} has run`, async (t) => {
+    it(`[LIFE-2] [LIFE-3] returns 410 for 24 hours and then 404, when ${swept ? 'a sweep' : 'no sweep'} has run`, async (t) => {
       const server = await startTestServer(t, unlimited);
       const { api, clock } = server;
       const room = await api.room({ expiresIn: 60 });
@@ -120,7 +120,7 @@ describe('an expired room', () => {
 });
 
 describe('a deleted room', () => {
-  it('[LIFE-4] is 404 for every operation at once, and never 410', async (t) => {
+  it('[LIFE-4] returns 404 for every operation immediately, and never 410', async (t) => {
     const { api, clock } = await startTestServer(t, unlimited);
     const room = await api.room({ expiresIn: 60 });
     await api.delete(`/api/rooms/${room}`);
@@ -156,7 +156,7 @@ describe('the sweep', () => {
     }
   });
 
-  it('[LIFE-5] removes bytes that no room names when they are an hour old', async (t) => {
+  it('[LIFE-5] removes bytes without a room when they are an hour old', async (t) => {
     const server = await startTestServer(t);
     const { api, clock } = server;
     // The age of files goes by the time of their store, which no test can turn.

@@ -20,7 +20,7 @@ describe('a link', () => {
     }
   });
 
-  it('[LINK-1] is https where a trusted proxy says so, and only there', async (t) => {
+  it('[LINK-1] is https if a trusted proxy says so, and only then', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const schemeBy = async (...headers: string[]) =>
@@ -33,7 +33,7 @@ describe('a link', () => {
     assert.equal(await schemeBy('X-Forwarded-Proto: https'), 'http:');
   });
 
-  it('[LINK-1] is built from POPROOM_PUBLIC_URL where that is set, whatever the Host', async (t) => {
+  it('[LINK-1] is built from POPROOM_PUBLIC_URL if that is set, whatever the Host', async (t) => {
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org/share/' });
     const room = await server.api.room();
     for (const host of ['localhost', 'evil.example', 'a b', '"><script>']) {
@@ -42,7 +42,7 @@ describe('a link', () => {
     }
   });
 
-  it('[LINK-1] is not built from a Host that is none: 400, and nothing is stored', async (t) => {
+  it('[LINK-1] is not built from an invalid Host: 400, and nothing is stored', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await server.api.room();
     const hostile = [
@@ -83,7 +83,7 @@ describe('a link', () => {
     assert.deepEqual(await storedBlobs(server), []);
   });
 
-  it('[LINK-1] is not built from two Hosts, nor from none', async (t) => {
+  it('[LINK-1] is not built from two Hosts, nor without one', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const twice = await upload(t, server, room, 'Host: localhost', 'Host: evil.example');
@@ -92,7 +92,7 @@ describe('a link', () => {
     assert.equal(assertError(old, 400, 'VALIDATION_FAILED').field, 'Host');
   });
 
-  it('[LINK-1] does not matter to answers without one', async (t) => {
+  it('[LINK-1] does not affect responses without one', async (t) => {
     const server = await startTestServer(t);
     for (const host of ['a b', '"><script>', '[::1']) {
       const answer = await ask(t, server.port, lines('GET /api/health HTTP/1.1', `Host: ${host}`, 'Connection: close'));
@@ -101,8 +101,8 @@ describe('a link', () => {
   });
 });
 
-describe('every answer of the API', () => {
-  it('[LINK-2] [LINK-3] is not to be kept, and may be read by pages of any origin, without credentials', async (t) => {
+describe('every response of the API', () => {
+  it('[LINK-2] [LINK-3] is not cached, and can be read by pages of any origin, without credentials', async (t) => {
     const server = await startTestServer(t);
     for (const [name, { headers }] of Object.entries(await answersOf(server))) {
       assert.equal(headers.get('cache-control'), 'no-store', name);
@@ -110,7 +110,7 @@ describe('every answer of the API', () => {
     }
   });
 
-  it('[LINK-3] is readable where it is a file or a probe too', async (t) => {
+  it('[LINK-3] can be read by other origins if it is a file or a probe, too', async (t) => {
     const { api } = await startTestServer(t);
     const { fileUrl } = (await api.upload(await api.room(), 'a.txt', 'abc')).json;
     for (const path of [fileUrl, '/livez', '/readyz', '/nothing']) {
@@ -120,7 +120,7 @@ describe('every answer of the API', () => {
 });
 
 describe('a preflight', () => {
-  it('[LINK-3] is answered for every path that is not a page, with its methods and all headers that the API knows', async (t) => {
+  it('[LINK-3] is answered for every path that is not a page, with its methods and all headers of the API', async (t) => {
     const { api } = await startTestServer(t);
     for (const { method, path, parameters, sameOriginOnly } of Object.values(endpoints) as Described[]) {
       if (sameOriginOnly) continue;
@@ -141,7 +141,7 @@ describe('a preflight', () => {
     }
   });
 
-  it('[LINK-3] is answered to a client that has used up its requests', async (t) => {
+  it('[LINK-3] is answered for a client that has used up its requests', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     for (let tries = 0; tries < 3; tries++) assert.equal((await api.call('OPTIONS', '/api/rooms')).status, 204);
     assertReadable((await api.post('/api/rooms')).headers, 'the refusal');

@@ -39,8 +39,8 @@ const malformed: Record<string, string> = {
   CONNECT: lines('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443'),
 };
 
-describe('what the HTTP parser refuses', () => {
-  it('[ERR-5] [ERR-1] gets the shape of all errors', async (t) => {
+describe('a request that the HTTP parser rejects', () => {
+  it('[ERR-5] [ERR-1] receives an error in the common format', async (t) => {
     const server = await startTestServer(t);
     const { port, api } = server;
     for (const [name, bytes] of Object.entries(malformed)) {
@@ -55,7 +55,7 @@ describe('what the HTTP parser refuses', () => {
     assert.equal((await api.get('/api/health')).status, 200);
   });
 
-  it('[ERR-5] is told what is wrong, where that can be said', async (t) => {
+  it('[ERR-5] receives a description of the problem if there is one', async (t) => {
     const { port } = await startTestServer(t);
     const messageOf = async (name: string) => (await ask(t, port, malformed[name] ?? '')).json.error.message;
     assert.match(await messageOf('a header of 20 kB'), /16 KiB/);
@@ -63,7 +63,7 @@ describe('what the HTTP parser refuses', () => {
     assert.match(await messageOf('CONNECT'), /CONNECT/);
   });
 
-  it('[ERR-5] may come after a good request, and is answered after it or instead of it', async (t) => {
+  it('[ERR-5] may follow a valid request, and is answered after it or instead of it', async (t) => {
     const { port } = await startTestServer(t);
     const wire = await openWire(t, port);
     await wire.send(requestHead('GET', '/api/health'));
@@ -73,7 +73,7 @@ describe('what the HTTP parser refuses', () => {
     await wire.closed();
   });
 
-  it('[ERR-5] never gets into the bytes of a file that is on its way', async (t) => {
+  it('[ERR-5] never corrupts the bytes of a file that is being sent', async (t) => {
     const { api, port } = await startTestServer(t);
     const size = 10 * 1024 * 1024;
     const { fileUrl } = (await api.upload(await api.room(), 'zeros', Buffer.alloc(size))).json;
@@ -86,7 +86,7 @@ describe('what the HTTP parser refuses', () => {
     assert.match(rest.join('\r\n\r\n').slice(0, size), /^\0*$/);
   });
 
-  it('[ERR-5] that ends before it is whole is no request', async (t) => {
+  it('[ERR-5] that is incomplete is not served', async (t) => {
     const { port, api } = await startTestServer(t);
     for (const bytes of ['', 'GET', 'GET /api/health HTTP/1.1\r\nHost:', `${lines(...post, 'Content-Length: 99')}{`]) {
       const wire = await openWire(t, port);
@@ -97,15 +97,15 @@ describe('what the HTTP parser refuses', () => {
   });
 });
 
-describe('what is odd but HTTP', () => {
-  it('[ERR-1] is refused without a Host, as HTTP/1.1 asks for', async (t) => {
+describe('an unusual but valid request', () => {
+  it('[ERR-1] is rejected without a Host, as HTTP/1.1 requires', async (t) => {
     const { port } = await startTestServer(t);
     const answer = await ask(t, port, lines('GET /api/health HTTP/1.1', 'Connection: close'));
     assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'Host');
     assert.equal((await ask(t, port, lines('GET /api/health HTTP/1.0'))).status, 200);
   });
 
-  it('[ERR-4] names its target by a path, and by nothing else', async (t) => {
+  it('[ERR-4] must name its target as a path', async (t) => {
     const { port } = await startTestServer(t);
     const at = (target: string) => ask(t, port, lines(`GET ${target} HTTP/1.1`, 'Host: x', 'Connection: close'));
     for (const target of ['/api/health?', '/api/health?http://y/']) {
@@ -126,7 +126,7 @@ describe('what is odd but HTTP', () => {
     assert.equal(answer.json.status, 'healthy');
   });
 
-  it('[ERR-1] is answered in turn where it comes many at a time', async (t) => {
+  it('[ERR-1] is answered in order if many arrive together', async (t) => {
     const { port } = await startTestServer(t);
     const several = ['/api/health', '/api/nothing', '/livez', '/api/rooms/7KQ2MX'].map((path) =>
       requestHead('GET', path),
@@ -139,7 +139,7 @@ describe('what is odd but HTTP', () => {
     );
   });
 
-  it('[ERR-1] is told to go on where it asks with 100-continue, once nothing speaks against its body', async (t) => {
+  it('[ERR-1] receives 100 Continue when its body is acceptable', async (t) => {
     const { port } = await startTestServer(t);
     const wire = await openWire(t, port);
     const head = { 'Content-Type': 'application/json', 'Content-Length': 2, Expect: '100-continue' };
@@ -149,7 +149,7 @@ describe('what is odd but HTTP', () => {
     assert.equal((await wire.answer()).status, 201);
   });
 
-  it('[ERR-1] is refused before it sends a body that would be refused anyway', async (t) => {
+  it('[ERR-1] is rejected before it sends a body that would be rejected', async (t) => {
     const { port } = await startTestServer(t);
     const json = { 'Content-Type': 'application/json', Expect: '100-continue' };
     const refused: [string, Record<string, string | number>, number, string][] = [
@@ -166,7 +166,7 @@ describe('what is odd but HTTP', () => {
     }
   });
 
-  it('[ERR-1] may expect something else, which does not matter', async (t) => {
+  it('[ERR-1] may have another Expect, which is ignored', async (t) => {
     const { port } = await startTestServer(t);
     const expecting = lines(...post, 'Content-Length: 2', 'Expect: miracles', 'Connection: close');
     assert.equal((await ask(t, port, `${expecting}{}`)).status, 201);

@@ -24,24 +24,24 @@ const rateHeaders = [
 ];
 
 describe('the OpenAPI document', () => {
-  it('[API-11] is committed as the code describes it', () => {
+  it('[API-11] matches the code', () => {
     assert.equal(committed, `${JSON.stringify(openapiDocument(), null, 2)}\n`, 'run "npm run generate"');
   });
 
-  it('[API-11] says that it is OpenAPI 3.1, of Poproom, under MIT', () => {
+  it('[API-11] is OpenAPI 3.1, with the title Poproom and the licence MIT', () => {
     assert.match(document.openapi, /^3\.1\.\d+$/);
     assert.equal(document.info.title, 'Poproom');
     assert.match(document.info.version, /^\d+\.\d+\.\d+/);
     assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });
   });
 
-  it('[API-11] refers only to what is there', () => {
+  it('[API-11] has only references that resolve', () => {
     const targets = valuesAt(document, '$ref') as string[];
     assert.ok(targets.length > 100);
     for (const $ref of targets) assert.ok(follow(document, { $ref }), $ref);
   });
 
-  it('[API-11] leaves no component unused, but for those that no operation can answer', () => {
+  it('[API-11] has no unused component, except for errors that no operation can return', () => {
     const used = new Set(valuesAt(document, '$ref'));
     const unused = Object.entries(document.components)
       .filter(([kind]) => kind !== 'securitySchemes')
@@ -81,7 +81,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('[API-11] gives the headers that tell what to do next: Retry-After on 429 and 503, Allow on 405', () => {
+  it('[API-11] describes the headers that say what to do next: Retry-After on 429 and 503, Allow on 405', () => {
     const { MethodNotAllowed, RateLimited, RateLimitedOrPinLocked, Unavailable } = document.components.responses;
     assert.ok(MethodNotAllowed?.headers.Allow);
     for (const response of [RateLimited, RateLimitedOrPinLocked, Unavailable]) {
@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('[API-11] shows every error code of the protocol in an answer, under its status', () => {
+  it('[API-11] shows every error code of the protocol in a response, under its status', () => {
     assert.deepEqual(Object.keys(document.components.examples), Object.keys(errorCodes));
     assert.deepEqual(
       [...new Set(codesOf(Object.values(document.components.responses)))].toSorted(),
@@ -102,7 +102,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('[API-11] allows a key on what counts, and asks for none elsewhere', () => {
+  it('[API-11] allows a key on counted endpoints, and requires none elsewhere', () => {
     assert.deepEqual(document.security, [{}, { bearer: [] }, { apiKey: [] }]);
     for (const { operationId, security } of operations) {
       const { counted } = endpoints[operationId as keyof typeof endpoints];
@@ -110,7 +110,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('[API-11] takes a file as a form and as bare bytes', () => {
+  it('[API-11] accepts a file as a form and as raw bytes', () => {
     const { content } = document.paths['/api/rooms/{roomId}/upload']?.post?.requestBody ?? {};
     assert.deepEqual(Object.keys(content ?? {}), ['multipart/form-data', '*/*']);
   });
@@ -150,22 +150,22 @@ describe('the examples of the OpenAPI document', () => {
     }
   }
 
-  it('[API-11] are what the schemas of the requests allow', () => {
+  it('[API-11] match the schemas of the requests', () => {
     for (const { operationId, requestBody } of operations) assertMedia(requestBody?.content, operationId);
   });
 
-  it('[API-11] are what the schemas of the responses allow', () => {
+  it('[API-11] match the schemas of the responses', () => {
     for (const { description, content } of everyResponse()) assertMedia(content, description);
   });
 
-  it('[API-11] are what the parameters and headers allow', () => {
+  it('[API-11] match the parameters and headers', () => {
     const parameters = operations.flatMap((operation) => operation.parameters ?? []).map((it) => follow(document, it));
     for (const { name, schema, example } of parameters) assertValid(schema, example, name);
     for (const [name, { schema, example }] of Object.entries(document.components.headers))
       assertValid(schema, example, name);
   });
 
-  it('[API-11] that stand in the schemas are valid too', () => {
+  it('[API-11] in the schemas are valid, too', () => {
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       for (const part of schemasWithin(schema)) {
         for (const example of part.examples) assertValid(part, example, name);
@@ -173,7 +173,7 @@ describe('the examples of the OpenAPI document', () => {
     }
   });
 
-  it('[API-11] of an answer with a code that its status cannot have are refused', () => {
+  it('[API-11] of a response with a code that its status cannot have are rejected', () => {
     const content = document.components.responses.RoomExpired?.content?.['application/json'];
     assert.throws(() =>
       assertValid(content?.schema ?? {}, document.components.examples.PIN_LOCKED?.value, 'RoomExpired'),

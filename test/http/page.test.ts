@@ -1,4 +1,4 @@
-/** The page as the server hands it out: what it is, what it may do, how it is kept and compressed. */
+/** The page as the server delivers it: content, permissions, caching and compression. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ function policyOf({ headers }: Answer): Record<string, string> {
 }
 
 describe('the page', () => {
-  it('[SITE-1] is the same at all its addresses, whatever the room', async (t) => {
+  it('[SITE-1] is the same at all its URLs, whatever the room', async (t) => {
     const { api } = await startTestServer(t);
     const { text } = await api.get('/');
     assert.match(text, /^<!doctype html>/);
@@ -50,7 +50,7 @@ describe('the page', () => {
     }
   });
 
-  it('[SITE-1] is made of files that are there, and shown when its script has run', async (t) => {
+  it('[SITE-1] consists of existing files, and is shown when its script has run', async (t) => {
     const { api } = await startTestServer(t);
     const { text } = await api.get('/');
     const names = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, name = '']) => name);
@@ -59,7 +59,7 @@ describe('the page', () => {
     assert.match(text, /<script type="module" blocking="render"/);
   });
 
-  it('[SITE-1] is missing where it was not built, and there as soon as it is', async (t) => {
+  it('[SITE-1] is missing if it was not built, and available as soon as it is', async (t) => {
     const { server, path } = await startWithMadePage(t);
     const html = await readFile(join(path, 'index.html'));
     await rm(join(path, 'index.html'));
@@ -73,7 +73,7 @@ describe('the page', () => {
     assert.equal((await server.api.get('/assets/icon.svg')).status, 200);
   });
 
-  it('[SITE-2] bears the limits of this server', async (t) => {
+  it('[SITE-2] contains the limits of this server', async (t) => {
     const server = await startTestServer(t);
     const standard = { roomTtl: 86_400, roomMaxTtl: 604_800, contentMax: 1_048_576, fileMax: 10_485_760 };
     assert.deepEqual(limitsIn(await server.api.get('/')), standard);
@@ -82,7 +82,7 @@ describe('the page', () => {
     for (const address of addresses) assert.deepEqual(limitsIn(await server.api.get(address)), own);
   });
 
-  it('[SITE-3] may use nothing but this server', async (t) => {
+  it('[SITE-3] may load only from this server', async (t) => {
     const { api } = await startTestServer(t);
     for (const address of addresses) {
       assert.deepEqual(policyOf(await api.get(address)), {
@@ -103,7 +103,7 @@ describe('the page', () => {
     }
   });
 
-  it('[SITE-3] may show pictures from where the files are', async (t) => {
+  it('[SITE-3] may show images from the origin of the files', async (t) => {
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org' });
     assert.equal(policyOf(await server.api.get('/'))['img-src'], "'self' blob: https://pop.example.org");
     const tag = (await server.api.get('/')).headers.get('etag') ?? '';
@@ -113,7 +113,7 @@ describe('the page', () => {
     assert.equal(policyOf(answer)['img-src'], "'self' blob: https://files.example.org:8443");
   });
 
-  it('[SITE-3] has no script and no style in itself, and nothing from elsewhere', async (t) => {
+  it('[SITE-3] has no inline script or style, and loads nothing from elsewhere', async (t) => {
     const { api } = await startTestServer(t);
     const { text } = await api.get('/');
     assert.doesNotMatch(text, /<style|\sstyle=|\son\w+=|javascript:|https?:|\/\/[a-z]/i);
@@ -123,7 +123,7 @@ describe('the page', () => {
     }
   });
 
-  it('[SITE-4] keeps the code of a room to itself', async (t) => {
+  it('[SITE-4] does not reveal the code of a room', async (t) => {
     const { api } = await startTestServer(t);
     for (const address of addresses) {
       const { headers } = await api.get(address);
@@ -138,7 +138,7 @@ describe('the page', () => {
     }
   });
 
-  it('[SITE-9] counts for no limit, asks for no key, and says where the limit stands', async (t) => {
+  it('[SITE-9] does not count, requires no key, and reports the limit', async (t) => {
     const { server } = await startWithMadePage(t, { POPROOM_FREE_LIMIT: '2', POPROOM_REQUIRE_API_KEY: 'true' });
     for (const address of [...addresses, '/assets/icon.svg', '/assets/index.abcdef012345.js']) {
       const { status, headers } = await server.api.get(address);
@@ -152,7 +152,7 @@ describe('the page', () => {
 });
 
 describe('a file of the page', () => {
-  it('[SITE-7] has the type that its name says', async (t) => {
+  it('[SITE-7] has the media type of its name', async (t) => {
     const { server } = await startWithMadePage(t);
     const types = {
       'index.abcdef012345.js': 'text/javascript; charset=utf-8',
@@ -170,7 +170,7 @@ describe('a file of the page', () => {
     }
   });
 
-  it('[SITE-7] may be the service worker of all addresses, if it is the one that is named so', async (t) => {
+  it('[SITE-7] may be the service worker of the whole origin, if it is the service worker file', async (t) => {
     const { server } = await startWithMadePage(t);
     const scopeOf = async (name: string) =>
       (await server.api.get(`/assets/${name}`)).headers.get('service-worker-allowed');
@@ -178,7 +178,7 @@ describe('a file of the page', () => {
     assert.equal(await scopeOf('index.abcdef012345.js'), null);
   });
 
-  it('[SITE-5] is kept for a year where its name changes with it, and asked for anew where not', async (t) => {
+  it('[SITE-5] is cached for a year if its name contains its hash, and revalidated otherwise', async (t) => {
     const { server } = await startWithMadePage(t);
     const keptAs = async (address: string) => (await server.api.get(address)).headers.get('cache-control');
     for (const name of ['index.abcdef012345.js', 'index.0123456789ab.css']) {
@@ -191,7 +191,7 @@ describe('a file of the page', () => {
   });
 
   for (const encoding of ['br', 'gzip', 'identity']) {
-    it(`[SITE-5] [SITE-6] is not sent again to whoever has it, encoding ${encoding}`, async (t) => {
+    it(`[SITE-5] [SITE-6] is not sent again to a client that has it, encoding ${encoding}`, async (t) => {
       const { server } = await startWithMadePage(t);
       for (const address of ['/', '/r/7KQ2MX', '/assets/index.abcdef012345.js', '/assets/manifest.webmanifest']) {
         const sent = { 'accept-encoding': encoding };
@@ -208,7 +208,7 @@ describe('a file of the page', () => {
     });
   }
 
-  it('[SITE-5] [SITE-6] has a version of its own in each encoding', async (t) => {
+  it('[SITE-5] [SITE-6] has its own ETag in each encoding', async (t) => {
     const { server } = await startWithMadePage(t);
     for (const address of ['/', '/assets/index.abcdef012345.js']) {
       const tagIn = async (encoding: string) =>
@@ -218,7 +218,7 @@ describe('a file of the page', () => {
     }
   });
 
-  it('[SITE-6] comes in the encoding that the client likes best', async (t) => {
+  it('[SITE-6] is sent in the encoding that the client prefers', async (t) => {
     const { server } = await startWithMadePage(t, { POPROOM_FREE_LIMIT: '0' });
     const wishes: [string, string | null][] = [
       ['gzip, deflate, br, zstd', 'br'],
@@ -246,7 +246,7 @@ describe('a file of the page', () => {
     }
   });
 
-  it('[SITE-6] comes as it is to clients that name no encoding', async (t) => {
+  it('[SITE-6] is sent unencoded to clients that name no encoding', async (t) => {
     const { server } = await startWithMadePage(t);
     const { headers, text } = await plainly(t, server, '/assets/index.abcdef012345.js');
     assert.equal(headers.get('content-encoding'), null);
@@ -256,7 +256,7 @@ describe('a file of the page', () => {
     assert.deepEqual([small.headers.get('content-encoding'), small.headers.get('vary')], [null, null]);
   });
 
-  it('[SITE-7] answers HEAD as GET, without the bytes', async (t) => {
+  it('[SITE-7] answers HEAD like GET, without the bytes', async (t) => {
     const { server } = await startWithMadePage(t);
     for (const address of [...addresses, '/assets/index.abcdef012345.js', '/assets/service-worker.js']) {
       const [got, head] = await Promise.all(['GET', 'HEAD'].map((method) => server.api.call(method, address)));
@@ -269,7 +269,7 @@ describe('a file of the page', () => {
     }
   });
 
-  it('[SITE-8] is one of the build, whatever is asked for', async (t) => {
+  it('[SITE-8] is part of the build, whatever is requested', async (t) => {
     const { server, path } = await startWithMadePage(t, { POPROOM_FREE_LIMIT: '0' });
     const names = ['nothing.js', '..%2fsecret.txt', '..%2Findex.html', '%2e%2e', '.', '%2e', '..%5csecret.txt', '%00'];
     names.push('index.abcdef012345.js.br', 'index.abcdef012345.js.gz', 'icon.svg%00.png', 'ICON.SVG', '__proto__');
@@ -298,7 +298,7 @@ describe('the page that was built', () => {
     }
   });
 
-  it('[SITE-6] has the same in all its encodings', async () => {
+  it('[SITE-6] has the same content in all encodings', async () => {
     const folder = new URL('assets/', built);
     for (const name of await readdir(folder)) {
       if (!/\.(br|gz)$/.test(name)) continue;
@@ -311,7 +311,7 @@ describe('the page that was built', () => {
     }
   });
 
-  it('[SITE-5] has its scripts and styles under names that change with them', async (t) => {
+  it('[SITE-5] has its scripts and styles under names that contain their hash', async (t) => {
     const { api } = await startTestServer(t);
     const { text } = await api.get('/');
     const loaded = [...text.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, address = '']) => address);

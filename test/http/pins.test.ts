@@ -1,4 +1,4 @@
-/** PINs: what they are, how they travel, what they open, and where they never appear. */
+/** PINs: their form, how they are sent, what they protect, and where they never appear. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const wrong = '9138';
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a PIN', () => {
-  it('[PIN-1] is a string of four ASCII digits when a room is made', async (t) => {
+  it('[PIN-1] is a string of four ASCII digits when a room is created', async (t) => {
     const { api } = await startTestServer(t);
     for (const pin of ['0000', '0427', '9999']) {
       assert.equal((await api.post('/api/rooms', { json: { pin } })).json.hasPin, true);
@@ -28,7 +28,7 @@ describe('a PIN', () => {
     }
   });
 
-  it('[PIN-1] is one at the door too, in whatever way it comes', async (t) => {
+  it('[PIN-1] must be one in requests, too, in every place', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room({ pin: right });
     const path = `/api/rooms/${room}/content`;
@@ -45,7 +45,7 @@ describe('a PIN', () => {
     assertError(await api.get(`${path}?pin=%D9%A1%D9%A2%D9%A3%D9%A4`), 400, 'VALIDATION_FAILED');
   });
 
-  it('[PIN-2] is asked for by a protected room on every operation', async (t) => {
+  it('[PIN-2] is required by a protected room for every operation', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room({ pin: right });
     for (const { name, run } of roomOperations) {
@@ -59,7 +59,7 @@ describe('a PIN', () => {
     }
   });
 
-  it('[PIN-2] stops a write and a removal that lack it', async (t) => {
+  it('[PIN-2] prevents a write and a removal if it is missing', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room({ pin: right });
     for (const sending of [{}, { pin: wrong }]) {
@@ -71,7 +71,7 @@ describe('a PIN', () => {
     assert.deepEqual((await api.get(`/api/rooms/${room}/files`, { pin: right, from: '192.0.2.9' })).json.files, []);
   });
 
-  it('[PIN-3] travels in a header, in the query, in a JSON body, or in a form before the file', async (t) => {
+  it('[PIN-3] is accepted in a header, in the query, in a JSON body, or in a form before the file', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room({ pin: right });
     const path = `/api/rooms/${room}`;
@@ -84,7 +84,7 @@ describe('a PIN', () => {
     assert.equal((await api.delete(path, { json: { pin: right } })).status, 200);
   });
 
-  it('[PIN-3] counts from the header before the query, and from there before the body', async (t) => {
+  it('[PIN-3] is used from the header first, then from the query, then from the body', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room({ pin: right });
     const send = (header: string | undefined, query: string | undefined, body: string) =>
@@ -99,7 +99,7 @@ describe('a PIN', () => {
     assertError(await send('42', right, right), 400, 'VALIDATION_FAILED');
   });
 
-  it('[PIN-3] counts from the header before the form, and not where it stands after the file', async (t) => {
+  it('[PIN-3] is used from the header before the form, and not after the file', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room({ pin: right });
     assert.equal((await uploadForm(api, room, wrong, { pin: right })).status, 201);
@@ -119,7 +119,7 @@ describe('a PIN', () => {
 });
 
 describe('the secrecy of a PIN', () => {
-  it('[PIN-5] is kept by every answer and by the log, whichever way it came', async (t) => {
+  it('[PIN-5] is preserved in every response and the log, wherever it was sent', async (t) => {
     const server = await startTestServer(t, unlimited);
     const { api } = server;
     const pins = { right: '7351', wrong: '8462', late: '9573', nonsense: '61728' };
@@ -144,7 +144,7 @@ describe('the secrecy of a PIN', () => {
     assert.ok(!server.logged().includes('also='));
   });
 
-  it('[PIN-6] is kept by the store: no PIN, and no plain hash of one', async (t) => {
+  it('[PIN-6] is preserved in the store: no PIN, and no plain hash of one', async (t) => {
     const server = await startTestServer(t);
     const { api } = server;
     const room = await api.room({ pin: '7351' });
@@ -166,7 +166,7 @@ describe('the secrecy of a PIN', () => {
     }
   });
 
-  it('[PIN-6] hangs on a secret outside the store: under another, the PIN no longer opens', async (t) => {
+  it('[PIN-6] depends on a secret outside the store: with another, the PIN is rejected', async (t) => {
     const server = await startTestServer(t);
     const { api, restart } = server;
     const room = await api.room({ pin: right });
@@ -178,7 +178,7 @@ describe('the secrecy of a PIN', () => {
     assert.equal((await api.get(`/api/rooms/${room}`, { pin: right })).status, 200);
   });
 
-  it('[PIN-6] does not show that two rooms have the same', async (t) => {
+  it('[PIN-6] includes that two rooms have the same', async (t) => {
     const server = await startTestServer(t);
     const [one, other] = [await server.api.room({ pin: right }), await server.api.room({ pin: right })];
     const { pinMac } = await insideOf(server);

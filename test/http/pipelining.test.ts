@@ -8,7 +8,7 @@ import { openWire } from '../support/wire.ts';
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
 describe('requests on one connection', () => {
-  it('[SAFE-2] are answered in their order, however many come together', async (t) => {
+  it('[SAFE-2] are answered in order, however many arrive together', async (t) => {
     const { api, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '100000' });
     const room = await api.room();
     const paths = Array.from({ length: 200 }, (_, n) => `/api/rooms/${room}/content?n=${n}`);
@@ -26,7 +26,7 @@ describe('requests on one connection', () => {
     });
   });
 
-  it('[SAFE-2] are not read further until those that wait are answered', async (t) => {
+  it('[SAFE-2] are not read further until the waiting ones are answered', async (t) => {
     const { port } = await startTestServer(t);
     const wire = await openWire(t, port, { readsAnswers: false });
     const batch = get('/docs').repeat(2000);
@@ -41,7 +41,7 @@ describe('requests on one connection', () => {
     wire.leave();
   });
 
-  it('[SAFE-2] that follow one which ends the connection are not served', async (t) => {
+  it('[SAFE-2] that follow one that ends the connection are not served', async (t) => {
     const { api, port } = await startTestServer(t);
     const room = await api.room();
     const last = get('/api/health', 'Connection: close\r\n');

@@ -1,4 +1,4 @@
-/** What one client may store, and all of them together: exact to the byte, and given back when it ends. */
+/** Storage quotas of one client and of all: exact to the byte, and freed at the end. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -20,7 +20,7 @@ const megabyte = { ...noLimit, POPROOM_CLIENT_MAX_BYTES: '1MiB' };
 const [here, elsewhere] = ['203.0.113.7', '203.0.113.8'];
 
 describe('the quota of a client', () => {
-  it('[UP-8] is filled to the last byte, over all rooms, and says how much is used and when it frees', async (t) => {
+  it('[UP-8] can be used to the last byte, across all rooms, and reports its usage and when space is freed', async (t) => {
     const { api } = await startTestServer(t, megabyte);
     const [one, two] = [await api.room({ expiresIn: 3600 }), await api.room()];
     const send = (room: string, bytes: number, from = here) => api.upload(room, 'a.bin', Buffer.alloc(bytes), { from });
@@ -41,7 +41,7 @@ describe('the quota of a client', () => {
     'of an announced length': (bytes: Buffer) => ({ body: bytes, headers: {} }),
     'as a form': (bytes: Buffer) => ({ body: form(filePart(bytes)), headers: { 'content-type': formType } }),
   })) {
-    it(`[UP-8] is exact when uploads ${how} race`, async (t) => {
+    it(`[UP-8] is exact when uploads ${how} are concurrent`, async (t) => {
       const server = await startTestServer(t, megabyte);
       const { api } = server;
       const rooms = await Promise.all(Array.from({ length: 4 }, () => api.room()));
@@ -57,7 +57,7 @@ describe('the quota of a client', () => {
     });
   }
 
-  it('[UP-8] is not passed by uploads that do not announce their length', async (t) => {
+  it('[UP-8] is not exceeded by uploads that do not announce their length', async (t) => {
     const server = await startTestServer(t, megabyte);
     const { api } = server;
     const room = await api.room();
@@ -71,7 +71,7 @@ describe('the quota of a client', () => {
     assert.equal((await storedBlobs(server)).length, stored + 2);
   });
 
-  it('[UP-11] counts nothing of what is removed, breaks off, is malformed or is refused', async (t) => {
+  it('[UP-11] does not count removed, interrupted, malformed or rejected files', async (t) => {
     const server = await startTestServer(t, megabyte);
     const { api } = server;
     const room = await api.room();
@@ -96,7 +96,7 @@ describe('the quota of a client', () => {
     assert.equal((await storedBlobs(server)).length, 1);
   });
 
-  it('[UP-11] is free again when a room has expired', async (t) => {
+  it('[UP-11] is freed when a room has expired', async (t) => {
     const server = await startTestServer(t, megabyte);
     const { api, clock } = server;
     const all = Buffer.alloc(1024 * KiB);
@@ -111,7 +111,7 @@ describe('the quota of a client', () => {
     });
   });
 
-  it('[UP-11] is kept over a restart', async (t) => {
+  it('[UP-11] survives a restart', async (t) => {
     const server = await startTestServer(t, megabyte);
     const room = await server.api.room();
     assert.equal((await server.api.upload(room, 'a.bin', Buffer.alloc(1000 * KiB), { from: here })).status, 201);
@@ -128,7 +128,7 @@ describe('the quota of a client', () => {
     assert.ok(!stored.includes(here));
   });
 
-  it('[UP-12] is larger with an API key, the same from every address, and not that of the address', async (t) => {
+  it('[UP-12] is larger with an API key, the same from every address, and separate from the address', async (t) => {
     const server = await startTestServer(t, { ...megabyte, POPROOM_KEY_MAX_BYTES: '2MiB' });
     const { api } = server;
     const headers = bearer(await keysOf(t, server).make('build', 'pro'));
@@ -143,7 +143,7 @@ describe('the quota of a client', () => {
     assert.equal((await send(1, here)).status, 201);
   });
 
-  it('[UP-9] is one for all addresses of an IPv6 /64, and four times as much for its /48', async (t) => {
+  it('[UP-9] is shared by all addresses of an IPv6 /64, and four times as large for its /48', async (t) => {
     const { api } = await startTestServer(t, megabyte);
     const room = await api.room();
     const send = (from: string, KiBs: number) => api.upload(room, 'a.bin', Buffer.alloc(KiBs * KiB), { from });
@@ -163,7 +163,7 @@ describe('long texts', () => {
   const write = (api: TestServer['api'], room: string, KiBs: number, from = here) =>
     api.post(`/api/rooms/${room}/content`, { json: { content: randomText(KiBs * KiB) }, from });
 
-  it('[UP-8] count for the address that created the room, with their history, and are refused when it is full', async (t) => {
+  it('[UP-8] count against the address that created the room, with their history, and are rejected when it is full', async (t) => {
     const { api } = await startTestServer(t, megabyte);
     const [room, other] = [await api.room({}, { from: here }), await api.room({}, { from: here })];
     assert.equal((await write(api, room, 400, elsewhere)).status, 200);
@@ -185,7 +185,7 @@ describe('long texts', () => {
     assert.equal((await api.upload(room, 'a.bin', Buffer.alloc(129 * KiB), { from: here })).status, 201);
   });
 
-  it('[UP-8] are refused by a message to a live channel, which stays open', async (t) => {
+  it('[UP-8] are rejected by a message on a live channel, which stays open', async (t) => {
     const server = await startTestServer(t, { ...noLimit, POPROOM_CLIENT_MAX_BYTES: '128KiB' });
     const room = await server.api.room({ history: false });
     const device = await joinRoom(t, server.url, room);
@@ -225,7 +225,7 @@ describe('long texts', () => {
 const randomText = (length: number) => randomBytes(length / 2).toString('hex');
 
 describe('the quota of all clients', () => {
-  it('[UP-10] [RUN-15] refuses files with 507, and leaves the server ready for texts', async (t) => {
+  it('[UP-10] [RUN-15] rejects files with 507, and leaves the server ready for texts', async (t) => {
     const { api } = await startTestServer(t, { ...noLimit, POPROOM_TOTAL_MAX_BYTES: '1MiB' });
     const room = await api.room();
     const race = Array.from({ length: 30 }, (_, i) =>
@@ -254,7 +254,7 @@ describe('the quota of all clients', () => {
     assert.equal((await api.upload(await api.room(), 'c.bin', 'x')).status, 201);
   });
 
-  it('[RUN-15] is told as full, and the server as ready, when the disk has too little room for files', async (t) => {
+  it('[RUN-15] is reported as full, and the server as ready, when the disk has too little space for files', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_MIN_FREE_DISK: '900000GiB' });
     const { status, json } = await api.get('/readyz');
     assert.deepEqual([status, json.checks.disk, json.checks.uploads], [200, 'ok', 'full']);

@@ -1,4 +1,4 @@
-/** Rate limits, and the headers that tell about them. */
+/** Rate limits and their headers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer } from '../support/api.ts';
@@ -11,7 +11,7 @@ const second = 1000;
 const hour = 3600 * second;
 
 describe('the limit of a client', () => {
-  it('[RATE-1] [RATE-2] is 100 requests an hour, of which exactly so many of 300 at once are granted', async (t) => {
+  it('[RATE-1] [RATE-2] is 100 requests per hour, and exactly so many of 300 concurrent ones are granted', async (t) => {
     const { api } = await startTestServer(t);
     const answers = await Promise.all(Array.from({ length: 300 }, () => api.get('/api/health')));
     const granted = answers.filter(({ status }) => status === 200);
@@ -28,7 +28,7 @@ describe('the limit of a client', () => {
     }
   });
 
-  it('[RATE-1] begins its hour with the first request, and is whole again after it', async (t) => {
+  it('[RATE-1] starts its hour with the first request, and resets after it', async (t) => {
     const { api, clock } = await startTestServer(t, { POPROOM_FREE_LIMIT: '2' });
     const begun = clock.now;
     assertQuota(await api.get('/api/health'), { limit: 2, left: 1, resetAt: begun + hour, now: clock.now });
@@ -43,7 +43,7 @@ describe('the limit of a client', () => {
     assertQuota(await api.get('/api/health'), { limit: 2, left: 1, resetAt: begun + 2 * hour, now: clock.now });
   });
 
-  it('[RATE-1] does not run on because of refused requests', async (t) => {
+  it('[RATE-1] is not extended by rejected requests', async (t) => {
     const { api, clock } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     for (let tries = 0; tries < 5; tries++) {
       await api.get('/api/health');
@@ -52,7 +52,7 @@ describe('the limit of a client', () => {
     assert.equal((await api.get('/api/health')).status, 200);
   });
 
-  it('[RATE-2] is granted exactly, whatever is asked for at once', async (t) => {
+  it('[RATE-2] is granted exactly, whatever is requested concurrently', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_FREE_LIMIT: '20' });
     const room = await api.room();
     const paths = ['/api/health', '/api/nothing', `/api/rooms/${room}`, `/api/rooms/${room}/content`];
@@ -60,7 +60,7 @@ describe('the limit of a client', () => {
     assert.equal(answers.filter(({ code }) => code !== 'RATE_LIMITED').length, 19);
   });
 
-  it('[RATE-2] stops a request over it before anything is done', async (t) => {
+  it('[RATE-2] rejects a request over it before anything is done', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const room = await api.room();
     assertError(await api.post(`/api/rooms/${room}/content`, { json: { content: 'x' } }), 429, 'RATE_LIMITED');
@@ -95,7 +95,7 @@ describe('the limit of a client', () => {
     for (const path of free) assert.equal(leftOf(await api.get(path)), left, path);
   });
 
-  it('[RATE-5] is switched off by 0, and is then not named', async (t) => {
+  it('[RATE-5] is disabled by 0, and is then not named', async (t) => {
     const { api, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const answers = await Promise.all(Array.from({ length: 150 }, () => api.get('/api/health')));
     answers.push(await api.get('/livez'), await api.get('/api/nothing'), await ask(t, port, 'nonsense\r\n\r\n'));
@@ -108,7 +108,7 @@ describe('the limit of a client', () => {
     }
   });
 
-  it('[RATE-1] [RATE-5] is that of its tier, each with its own setting', async (t) => {
+  it('[RATE-1] [RATE-5] depends on the tier, each with its own setting', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '5' });
     const headers = bearer(await keysOf(t, server).make('laptop', 'pro'));
     const answers = await Promise.all(Array.from({ length: 20 }, () => server.api.get('/api/health', { headers })));
@@ -117,7 +117,7 @@ describe('the limit of a client', () => {
     assert.equal((await server.api.get('/api/health')).headers.get('ratelimit-policy'), null);
   });
 
-  it('[RATE-6] outlives a clean restart exactly', async (t) => {
+  it('[RATE-6] survives a clean restart exactly', async (t) => {
     const { api, clock, restart } = await startTestServer(t, { POPROOM_FREE_LIMIT: '5' });
     const begun = clock.now;
     for (let requests = 0; requests < 3; requests++) await api.get('/api/health');
@@ -183,7 +183,7 @@ describe('the rate headers', () => {
     }
   });
 
-  it('[RATE-4] are on what is refused (429), for its tier and for guessing', async (t) => {
+  it('[RATE-4] are on rejections (429), for its tier and for guessing', async (t) => {
     const { api, clock } = await startTestServer(t, { POPROOM_FREE_LIMIT: '3', POPROOM_MISS_LIMIT: '1' });
     await api.get('/api/rooms/7KQ2MX');
     const guess = await api.get('/api/rooms/7KQ2MX');
@@ -195,7 +195,7 @@ describe('the rate headers', () => {
     assertQuota(over, { limit: 3, left: 0, resetAt: clock.now + hour, now: clock.now });
   });
 
-  it('[RATE-4] are on what is not even HTTP (400), as far as its address is known', async (t) => {
+  it('[RATE-4] are on invalid HTTP (400), if the address is known', async (t) => {
     const { api, clock, port } = await startTestServer(t);
     await api.get('/api/health');
     for (const bytes of ['nonsense\r\n\r\n', lines('GET / HTTP/1.1', 'Host : x'), '\x16\x03\x01']) {

@@ -1,4 +1,4 @@
-/** Rooms from the outside: made, looked at, deleted. */
+/** Rooms over the API: creation, description, deletion. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startTestServer } from '../support/server.ts';
@@ -6,7 +6,7 @@ import { startTestServer } from '../support/server.ts';
 const day = 24 * 3600_000;
 
 describe('rooms', () => {
-  it('[API-1] makes a room without a body, with an empty one and with a PIN', async (t) => {
+  it('[API-1] are created without a body, with an empty one and with a PIN', async (t) => {
     const { api, clock } = await startTestServer(t);
     const plain = await api.post('/api/rooms');
     assert.equal(plain.status, 201);
@@ -17,7 +17,7 @@ describe('rooms', () => {
     assert.equal((await api.post('/api/rooms', { json: { pin: '0427' } })).json.hasPin, true);
   });
 
-  it('[API-2] [DEV-1] tells about a room and its devices', async (t) => {
+  it('[API-2] [DEV-1] are described with their devices', async (t) => {
     const { api, clock } = await startTestServer(t);
     const code = await api.room();
     const at = (id?: string) => api.get(`/api/rooms/${code}`, id ? { headers: { 'x-device-id': id } } : {});
@@ -33,7 +33,7 @@ describe('rooms', () => {
     assert.deepEqual(json, { roomId: code, expiresAt: json.expiresAt, hasPin: false, deviceCount: 1 });
   });
 
-  it('[DEV-2] refuses a device id that is none', async (t) => {
+  it('[DEV-2] reject an invalid device id', async (t) => {
     const { api } = await startTestServer(t);
     const code = await api.room();
     for (const id of ['', 'a b', 'ä', 'x'.repeat(65), 'a/b']) {
@@ -47,7 +47,7 @@ describe('rooms', () => {
     }
   });
 
-  it('[API-3] [LIFE-4] deletes a room with its text and its files', async (t) => {
+  it('[API-3] [LIFE-4] are deleted with their text and their files', async (t) => {
     const { api } = await startTestServer(t);
     const code = await api.room();
     const { fileUrl } = (await api.upload(code, 'a.txt', 'hello')).json;

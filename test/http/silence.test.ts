@@ -1,8 +1,9 @@
-/** Clients that begin and fall silent: those who owe the rest of a body are told, and all are cut off. */
+/** Stalled clients: those with an incomplete body receive an error, and all are disconnected. */
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { abortSignalOf } from '../../src/http/request/aborted.ts';
 import { receiveForm } from '../../src/http/request/form.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
@@ -29,15 +30,15 @@ const bare = { 'Content-Type': 'text/plain', 'X-File-Name': 'late.txt' };
 
 const bodies: Record<string, Body> = {
   'a text': { path: '/content', headers: json, ...splitAt(text, 'la') },
-  'a text of which nothing has come': { path: '/content', headers: json, ...splitAt(text, '') },
+  'a text of which nothing has arrived': { path: '/content', headers: json, ...splitAt(text, '') },
   'a file': { path: '/upload', headers: bare, begun: 'la', rest: 'te' },
   'a form before its file': { path: '/upload', headers: { 'Content-Type': formType }, ...splitAt(wholeForm, '0427') },
   'a form in its file': { path: '/upload', headers: { 'Content-Type': formType }, ...splitAt(wholeForm, 'la') },
 };
 
-describe('a body that falls silent', { timeout: 60_000, concurrency: true }, () => {
+describe('a stalled body', { timeout: 60_000, concurrency: true }, () => {
   for (const [what, body] of Object.entries(bodies)) {
-    it(`[RUN-7] [ERR-1] [UP-6] is refused and its connection closed, and what comes too late counts for nothing: ${what}`, async (t) => {
+    it(`[RUN-7] [ERR-1] [UP-6] is rejected and its connection closed, and late bytes are ignored: ${what}`, async (t) => {
       const server = await startTestServer(t, {}, { idleTimeoutMs });
       const room = await server.api.room();
       const wire = await begin(t, server, room, body);
@@ -59,18 +60,18 @@ describe('a form', () => {
     ['timeout', /took too long/],
     ['close', /ended before its body did/],
   ] as const) {
-    it(`[RUN-7] [UP-6] is given up at its ${event}, though what reads forms is still being loaded`, async () => {
+    it(`[RUN-7] [UP-6] is rejected at its ${event}, even while the form parser is being loaded`, async () => {
       const raw = new IncomingMessage(new Socket());
       raw.headers['content-type'] = formType;
-      const received = receiveForm(raw, 1024, () => assert.fail('there was no file'));
+      const received = receiveForm(raw, abortSignalOf(raw), () => assert.fail('there was no file'));
       raw.emit(event);
       await assert.rejects(received, { code: 'VALIDATION_FAILED', message });
     });
   }
 });
 
-describe('a connection that falls silent', { timeout: 60_000 }, () => {
-  it('[RUN-7] is closed without a word where nothing is owed', async (t) => {
+describe('an idle connection', { timeout: 60_000 }, () => {
+  it('[RUN-7] is closed without a response if there is no request', async (t) => {
     const { port, api } = await startTestServer(t, {}, { idleTimeoutMs });
     const wire = await openWire(t, port);
     await wire.send(requestHead('GET', '/api/health'));

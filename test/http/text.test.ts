@@ -1,4 +1,4 @@
-/** The text of a room: what goes in comes out. */
+/** The text of a room is returned as it was stored. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ const MiB = 1024 * 1024;
 const unlimited = { POPROOM_FREE_LIMIT: '0' };
 
 describe('a text', () => {
-  it('[API-4] [API-5] is stored and read, each with the moment of the write', async (t) => {
+  it('[API-4] [API-5] is stored and read, each with the time of the write', async (t) => {
     const { api, clock } = await startTestServer(t);
     const path = await pathOf(api);
     clock.advance(1234);
@@ -24,7 +24,7 @@ describe('a text', () => {
     assert.deepEqual(read.json, { content: 'Hello', timestamp: writtenAt });
   });
 
-  it('[TEXT-1] comes back as it was, whatever it is', async (t) => {
+  it('[TEXT-1] is returned unchanged, whatever it is', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const path = await pathOf(api);
     const comesBack = fc.asyncProperty(anyText(300), async (content) => {
@@ -34,7 +34,7 @@ describe('a text', () => {
     await fc.assert(comesBack, { numRuns: 150 });
   });
 
-  it('[TEXT-1] comes back as it was where others trim, cut or normalise', async (t) => {
+  it('[TEXT-1] is returned unchanged where others trim, cut or normalise', async (t) => {
     const { api } = await startTestServer(t);
     const path = await pathOf(api);
     const plain = ['', ' ', '\n', '\r\n', '\ta\r\rb \n', '"\\/', '<script>', '{{x}}', '%00', "'; DROP TABLE rooms;--"];
@@ -54,7 +54,7 @@ describe('a text', () => {
     }
   });
 
-  it('[TEXT-1] may have 1 MiB of UTF-8 and not a byte more', async (t) => {
+  it('[TEXT-1] may have exactly 1 MiB of UTF-8', async (t) => {
     const { api } = await startTestServer(t);
     const path = await pathOf(api);
     for (const unit of ['a', 'é', '😀']) {
@@ -67,7 +67,7 @@ describe('a text', () => {
     }
   });
 
-  it('[TEXT-1] may have 1 MiB also where every character of it is escaped', async (t) => {
+  it('[TEXT-1] may have 1 MiB even if every character of it is escaped', async (t) => {
     const { api } = await startTestServer(t);
     const path = await pathOf(api);
     const send = (escaped: string) =>
@@ -79,7 +79,7 @@ describe('a text', () => {
     assert.ok((await api.get(path)).json.content === '😀'.repeat(MiB / 4));
   });
 
-  it('[TEXT-1] may be as long as the operator says', async (t) => {
+  it('[TEXT-1] may be as long as configured', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_CONTENT_MAX: '10' });
     const path = await pathOf(api);
     assert.equal((await api.post(path, { json: { content: '0123456789' } })).status, 200);
@@ -88,7 +88,7 @@ describe('a text', () => {
     assert.equal((await api.get(path)).json.content, '0123456789');
   });
 
-  it('[TEXT-1] is refused with half of a surrogate pair in it', async (t) => {
+  it('[TEXT-1] is rejected with half of a surrogate pair', async (t) => {
     const { api } = await startTestServer(t);
     const path = await pathOf(api);
     for (const escaped of ['\\ud800', '\\udc00', 'a\\ud83d', '\\ude00\\ud83d', '😀\\udfff', '\\ud800\\ud800\\udc00']) {
@@ -104,7 +104,7 @@ describe('a text', () => {
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
   });
 
-  it('[TEXT-2] is empty before the first write, with the moment of the room’s creation', async (t) => {
+  it('[TEXT-2] is empty before the first write, with the time of the creation of the room', async (t) => {
     const { api, clock } = await startTestServer(t);
     const madeAt = new Date(clock.now).toISOString();
     const path = await pathOf(api);
@@ -114,7 +114,7 @@ describe('a text', () => {
     assert.equal(headers.get('etag'), '"0"');
   });
 
-  it('[TEXT-6] is there after a restart, version and moment included', async (t) => {
+  it('[TEXT-6] survives a restart with its version and time', async (t) => {
     const { api, clock, restart } = await startTestServer(t);
     const path = await pathOf(api);
     await api.post(path, { json: { content: 'one' } });

@@ -1,4 +1,4 @@
-/** A text that comes byte by byte, each in a chunk of its own. */
+/** A text that arrives in chunks of one byte. */
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -55,7 +55,7 @@ function memory(): number {
 }
 
 describe('a text in chunks of one byte', () => {
-  it('[RUN-7] [TEXT-1] takes memory by its bytes and not by its chunks, and is whole', async (t) => {
+  it('[RUN-7] [TEXT-1] uses memory by its bytes and not by its chunks, and is complete', async (t) => {
     const port = await startBareServer(t);
     const path = `/api/rooms/${await createApi(() => `http://127.0.0.1:${port}`).room()}/content`;
     const begun = requestHead('POST', path, headers) + byteByByte(`{"content":"${text}`);

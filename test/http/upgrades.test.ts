@@ -1,4 +1,4 @@
-/** Handshakes of WebSockets that are refused: answered, logged and counted like every other request. */
+/** Rejected WebSocket handshakes are answered, logged and counted like other requests. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -24,7 +24,7 @@ async function counted({ api }: TestServer, status: number): Promise<string | un
 }
 
 describe('a refused upgrade', () => {
-  it('[RUN-5] [RUN-3] [ERR-1] has the headers of all answers, a line in the log and its place in the figures', async (t) => {
+  it('[RUN-5] [RUN-3] [ERR-1] has the common headers, a line in the log and is counted in the metrics', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const answer = await ask(t, server.port, handshake(room, 'Origin: https://evil.example'));
@@ -45,7 +45,7 @@ describe('a refused upgrade', () => {
     assert.equal(await counted(server, 400), '1');
   });
 
-  it('[RUN-3] is counted apart from those that are taken', async (t) => {
+  it('[RUN-3] is counted separately from accepted ones', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     await connect(t, server.url, room);

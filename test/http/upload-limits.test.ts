@@ -1,4 +1,4 @@
-/** Where uploads end: one byte too many, one file too many, a full disk. The refusal comes early, and nothing stays. */
+/** Limits of uploads: a byte too many, a file too many, a full disk. They are rejected early, and nothing remains. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -13,10 +13,10 @@ const largest = 10_485_760;
 const bareHeaders = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt' };
 const formHeaders = { 'Content-Type': formType };
 
-describe('the largest file', () => {
+describe('the maximum file size', () => {
   for (const encoding of ['bare', 'form'] as const) {
     for (const length of ['announced', 'not announced'] as const) {
-      it(`[UP-2] [UP-6] refuses the byte that is one too many, ${encoding}, its length ${length}`, async (t) => {
+      it(`[UP-2] [UP-6] rejects one byte more, ${encoding}, its length ${length}`, async (t) => {
         const server = await startTestServer(t, noLimit);
         const room = await server.api.room();
         const bytes = randomBytes(largest + 1);
@@ -35,7 +35,7 @@ describe('the largest file', () => {
     }
   }
 
-  it('[UP-2] refuses an announced length over the limit without reading a byte', async (t) => {
+  it('[UP-2] rejects a larger announced length without reading a byte', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const lengths = [
@@ -53,7 +53,7 @@ describe('the largest file', () => {
     await assertNothingStays(server, room);
   });
 
-  it('[UP-2] refuses a client that asks before it sends, instead of telling it to go ahead', async (t) => {
+  it('[UP-2] rejects a client that expects 100 Continue, instead of continuing', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const secret = await server.api.room({ pin: '0427' });
@@ -73,7 +73,7 @@ describe('the largest file', () => {
     }
   });
 
-  it('[UP-2] refuses before the end of a body that passes the limit', async (t) => {
+  it('[UP-2] rejects a body before its end when it exceeds the limit', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const tooMuch = Buffer.alloc(largest + 1);
@@ -100,7 +100,7 @@ describe('the largest file', () => {
     }
   });
 
-  it('[UP-2] refuses a form without end, wherever in it the end is missing', async (t) => {
+  it('[UP-2] rejects an endless form, wherever it is endless', async (t) => {
     const server = await startTestServer(t, noLimit);
     const room = await server.api.room();
     const rubbish = Buffer.alloc(1024 * 1024, 'x');
@@ -125,7 +125,7 @@ describe('the largest file', () => {
 });
 
 describe('a full room', () => {
-  it('[UP-3] holds 100 files, whatever comes at once, and has room again when one is removed', async (t) => {
+  it('[UP-3] has 100 files, whatever is concurrent, and has space again when one is removed', async (t) => {
     const server = await startTestServer(t, noLimit);
     const { api } = server;
     const room = await api.room();
@@ -145,7 +145,7 @@ describe('a full room', () => {
     assert.equal((await api.upload(room, 'again.txt', 'x')).status, 201);
   });
 
-  it('[UP-3] holds 100 MiB, and refuses what would pass it', async (t) => {
+  it('[UP-3] has 100 MiB, and rejects more', async (t) => {
     const server = await startTestServer(t, noLimit);
     const { api, port } = server;
     const room = await api.room();
@@ -166,7 +166,7 @@ describe('a full room', () => {
 });
 
 describe('a full disk', () => {
-  it('[UP-4] takes no files when they would leave too little room', async (t) => {
+  it('[UP-4] rejects files that would leave too little space', async (t) => {
     const server = await startTestServer(t, { POPROOM_MIN_FREE_DISK: '900000GiB' });
     const room = await server.api.room();
     const bare = await server.api.upload(room, 'a.txt', 'x');

@@ -1,4 +1,4 @@
-/** Names of uploaded files: kept for people, stripped of what deceives, never a path. */
+/** Names of uploaded files: readable, without deceptive characters, never a path. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';
@@ -33,7 +33,7 @@ const names: { raw: string; kept: string }[] = [
 ];
 
 describe('the name of an upload', () => {
-  it('[UP-5] [FILE-1] is kept without path parts, controls and direction overrides, sent bare', async (t) => {
+  it('[UP-5] [FILE-1] is stored without path parts, control characters and direction overrides, sent as raw bytes', async (t) => {
     const server = await startTestServer(t, noLimit);
     const room = await server.api.room();
     for (const { raw, kept } of names) {
@@ -45,7 +45,7 @@ describe('the name of an upload', () => {
     await assertOnlyHashes(server);
   });
 
-  it('[UP-5] [FILE-1] is kept in the same way, sent as a form', async (t) => {
+  it('[UP-5] [FILE-1] is stored in the same way, sent as a form', async (t) => {
     const server = await startTestServer(t, noLimit);
     const room = await server.api.room();
     for (const { raw, kept } of names) {
@@ -57,7 +57,7 @@ describe('the name of an upload', () => {
     await assertOnlyHashes(server);
   });
 
-  it('[UP-5] loses line breaks, and cannot make a header of its own', async (t) => {
+  it('[UP-5] loses line breaks, and cannot add a header', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const { json } = await api.upload(room, 'a\r\nSet-Cookie: x=1\r\n.txt', 'x');
@@ -84,7 +84,7 @@ describe('the name of an upload', () => {
     }
   });
 
-  it('[UP-5] is read from a form in all the ways that clients write it', async (t) => {
+  it('[UP-5] is read from a form in all encodings that clients use', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const dispositions = [

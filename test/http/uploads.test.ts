@@ -1,4 +1,4 @@
-/** Uploads that succeed: as a form and bare, up to the last byte, into rooms with and without a PIN. */
+/** Successful uploads: as a form and as raw bytes, up to the maximum size, with and without a PIN. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -14,7 +14,7 @@ const noLimit = { POPROOM_FREE_LIMIT: '0' };
 const largest = 10_485_760;
 
 describe('uploads', () => {
-  it('[API-6] [UP-1] takes a file as a form', async (t) => {
+  it('[API-6] [UP-1] accepts a file as a form', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const body = new FormData();
@@ -28,7 +28,7 @@ describe('uploads', () => {
     assert.equal(listed.fileUrl, json.fileUrl);
   });
 
-  it('[API-6] [UP-1] takes the bare bytes, named by a header or by the query', async (t) => {
+  it('[API-6] [UP-1] accepts raw bytes, named by a header or by the query', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const byHeader = await api.upload(room, 'naïve plan.txt', 'hello', { headers: { 'content-type': 'text/plain' } });
@@ -46,7 +46,7 @@ describe('uploads', () => {
     );
   });
 
-  it('[UP-1] takes the header for the name where both are there', async (t) => {
+  it('[UP-1] uses the name in the header if both are given', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const { json } = await api.post(`/api/rooms/${room}/upload?fileName=query.txt`, {
@@ -56,7 +56,7 @@ describe('uploads', () => {
     assert.equal(json.fileName, 'header.txt');
   });
 
-  it('[UP-2] takes empty files', async (t) => {
+  it('[UP-2] accepts empty files', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();
     const bare = await api.upload(room, 'empty.txt', '');
@@ -72,7 +72,7 @@ describe('uploads', () => {
     }
   });
 
-  it('[UP-2] takes a request that says nothing of a body for an empty one', async (t) => {
+  it('[UP-2] accepts a request without a body as an empty file', async (t) => {
     const { api, port } = await startTestServer(t);
     const to = `POST /api/rooms/${await api.room()}/upload?fileName=empty.txt HTTP/1.1`;
     const send = (type: string) =>
@@ -84,7 +84,7 @@ describe('uploads', () => {
 
   for (const encoding of ['bare', 'form'] as const) {
     for (const length of ['announced', 'not announced'] as const) {
-      it(`[UP-2] [UP-7] takes the last byte that is allowed, ${encoding}, its length ${length}`, async (t) => {
+      it(`[UP-2] [UP-7] accepts exactly the maximum size, ${encoding}, its length ${length}`, async (t) => {
         const server = await startTestServer(t, noLimit);
         const { api } = server;
         const room = await api.room();
@@ -104,7 +104,7 @@ describe('uploads', () => {
     }
   }
 
-  it('[UP-2] tells a client that asks before it sends to go ahead, and then takes the file', async (t) => {
+  it('[UP-2] sends 100 Continue to a client that expects it, and then accepts the file', async (t) => {
     const { api, port } = await startTestServer(t);
     const room = await api.room();
     const bodies = [
@@ -121,7 +121,7 @@ describe('uploads', () => {
     }
   });
 
-  it('[UP-1] takes a form that comes in single bytes, with words before and after it', async (t) => {
+  it('[UP-1] accepts a form that arrives in single bytes, with text before and after it', async (t) => {
     const { api, port } = await startTestServer(t);
     const room = await api.room();
     const wire = await openWire(t, port);
@@ -135,7 +135,7 @@ describe('uploads', () => {
     assert.equal((await api.get(JSON.parse(text).fileUrl)).text, 'hello');
   });
 
-  it('[UP-6] leaves nothing unfinished behind when uploads succeed', async (t) => {
+  it('[UP-6] leaves nothing unfinished when uploads succeed', async (t) => {
     const server = await startTestServer(t);
     const { api } = server;
     const room = await api.room();
@@ -149,7 +149,7 @@ describe('uploads', () => {
     const right = field('pin', '0427');
     const wrong = field('pin', '9999');
 
-    it('[PIN-3] takes the PIN as a field before the file', async (t) => {
+    it('[PIN-3] accepts the PIN as a field before the file', async (t) => {
       const { api } = await startTestServer(t);
       const room = await api.room({ pin: '0427' });
       const send = (body: Buffer, sending = {}) =>
@@ -161,7 +161,7 @@ describe('uploads', () => {
       assert.equal((await send(form(field('pin', '42'), filePart('x')))).code, 'VALIDATION_FAILED');
     });
 
-    it('[PIN-3] goes by the header, then the query, then the field', async (t) => {
+    it('[PIN-3] uses the header, then the query, then the field', async (t) => {
       const { api } = await startTestServer(t);
       const room = await api.room({ pin: '0427' });
       const send = (query: string, pin: string | undefined, body: Buffer) =>
@@ -176,7 +176,7 @@ describe('uploads', () => {
       assert.equal((await send('?pin=9999', undefined, form(right, filePart('x')))).code, 'PIN_INCORRECT');
     });
 
-    it('[PIN-3] takes the PIN of bare bytes from the header and from the query', async (t) => {
+    it('[PIN-3] accepts the PIN for raw bytes in the header and in the query', async (t) => {
       const { api } = await startTestServer(t);
       const room = await api.room({ pin: '0427' });
       assert.equal((await api.upload(room, 'a', 'x', { pin: '0427' })).status, 201);

@@ -1,4 +1,4 @@
-/** Versions of a text: who writes on what they have read overwrites nobody. */
+/** Versions of a text: a conditional write never overwrites the change of another client. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 const unlimited = { POPROOM_FREE_LIMIT: '0' };
 
 describe('the version of a text', () => {
-  it('[TEXT-3] goes up by one with each write, and both endpoints carry it', async (t) => {
+  it('[TEXT-3] increases by one with each write, and both endpoints return it', async (t) => {
     const { api } = await startTestServer(t);
     const { path, write } = await room(api);
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
@@ -18,7 +18,7 @@ describe('the version of a text', () => {
     }
   });
 
-  it('[TEXT-3] does not go up with uploads', async (t) => {
+  it('[TEXT-3] does not increase with uploads', async (t) => {
     const { api } = await startTestServer(t);
     const { path, code, write } = await room(api);
     await write('x');
@@ -26,7 +26,7 @@ describe('the version of a text', () => {
     assert.equal((await api.get(path)).headers.get('etag'), '"1"');
   });
 
-  it('[TEXT-3] is another for each of 50 writes at once, and the last one stays', async (t) => {
+  it('[TEXT-3] is unique for each of 50 concurrent writes, and the last one stays', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const { path, write } = await room(api);
     const written = await Promise.all(Array.from({ length: 50 }, (_, n) => write(`text ${n}`)));
@@ -39,7 +39,7 @@ describe('the version of a text', () => {
 });
 
 describe('a write with If-Match', () => {
-  it('[TEXT-4] is done on the current version, alone, in a list, or as any', async (t) => {
+  it('[TEXT-4] succeeds for the current version, alone, in a list, or as *', async (t) => {
     const { api } = await startTestServer(t);
     const { write } = await room(api);
     const matching = ['"0"', '"1"', '"9", "2"', '"3","x"', ' "4" ', '*', ' * ', '"x,y" , "7"', 'W/"9", "8"'];
@@ -50,7 +50,7 @@ describe('a write with If-Match', () => {
     }
   });
 
-  it('[TEXT-4] changes nothing on another, and is told the current one', async (t) => {
+  it('[TEXT-4] changes nothing for another version, and returns the current one', async (t) => {
     const { api, clock } = await startTestServer(t);
     const { path, write } = await room(api);
     await write('first');
@@ -68,7 +68,7 @@ describe('a write with If-Match', () => {
     assert.equal(headers.get('etag'), '"2"');
   });
 
-  it('[TEXT-4] is refused where it is malformed, with nothing written', async (t) => {
+  it('[TEXT-4] is rejected if it is malformed, and nothing is written', async (t) => {
     const { api } = await startTestServer(t);
     const { path, write } = await room(api);
     for (const ifMatch of ['0', '', '"0', '0"', "'0'", '"0" "1"', '*, "0"', 'w/"0"', '"0";', '"0",,x', 'null']) {
@@ -78,7 +78,7 @@ describe('a write with If-Match', () => {
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
   });
 
-  it('[TEXT-4] wins once of 50 at once on the same version', async (t) => {
+  it('[TEXT-4] succeeds once of 50 concurrent ones for the same version', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const { path, write } = await room(api);
     for (let round = 0; round < 5; round++) {
@@ -97,7 +97,7 @@ describe('a read with If-None-Match', () => {
   const readAt = (api: TestServer['api'], path: string, tag: string) =>
     api.get(path, { headers: { 'if-none-match': tag } });
 
-  it('[TEXT-5] is 304 without a body on the current version', async (t) => {
+  it('[TEXT-5] returns 304 without a body for the current version', async (t) => {
     const { api } = await startTestServer(t);
     const { path, write } = await room(api);
     await write('x');
@@ -110,7 +110,7 @@ describe('a read with If-None-Match', () => {
     }
   });
 
-  it('[TEXT-5] is the text on another version, or where the condition makes no sense', async (t) => {
+  it('[TEXT-5] returns the text for another version, or an invalid condition', async (t) => {
     const { api } = await startTestServer(t);
     const { path, write } = await room(api);
     await write('x');
@@ -124,7 +124,7 @@ describe('a read with If-None-Match', () => {
     assert.equal((await readAt(api, path, '"2"')).status, 304);
   });
 
-  it('[TEXT-5] [PIN-2] still needs the PIN', async (t) => {
+  it('[TEXT-5] [PIN-2] still requires the PIN', async (t) => {
     const { api } = await startTestServer(t);
     const path = `/api/rooms/${await api.room({ pin: '0427' })}/content`;
     assertError(await readAt(api, path, '*'), 401, 'PIN_REQUIRED');

@@ -1,4 +1,4 @@
-/** Whatever happens, in whatever order, all devices end on the true state. */
+/** All devices reach the same state after any sequence of events. */
 import { describe, it, type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** How much a channel may send, and is sent. */
+/** Limits of what a channel may send and receive. */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -16,8 +16,8 @@ async function openRoom(t: TestContext) {
   return { ...server, room: await server.api.room() };
 }
 
-describe('what a channel may send', () => {
-  it('[LIVE-24] is 4 KiB before it has joined', async (t) => {
+describe('a message from the client', () => {
+  it('[LIVE-24] has at most 4 KiB before it has joined', async (t) => {
     const { url, room } = await openRoom(t);
     const device = await connect(t, url, room);
     device.say({ type: 'join', deviceName: 'x', pin: '0'.repeat(5000) });
@@ -30,7 +30,7 @@ describe('what a channel may send', () => {
     assert.equal((await waiting.closed).code, 1009);
   });
 
-  it('[LIVE-24] has at most four mistakes', async (t) => {
+  it('[LIVE-24] may be invalid four times in a row', async (t) => {
     const { url, room } = await openRoom(t);
     const device = await joinRoom(t, url, room);
     await device.next('snapshot');
@@ -42,7 +42,7 @@ describe('what a channel may send', () => {
     assert.equal(device.told.filter(({ type }) => type === 'error').length, 5);
   });
 
-  it('[SAFE-3] is JSON within bounds', async (t) => {
+  it('[SAFE-3] has a bounded number of JSON values', async (t) => {
     const { url, room } = await openRoom(t);
     const device = await joinRoom(t, url, room);
     await device.next('snapshot');
@@ -52,7 +52,7 @@ describe('what a channel may send', () => {
     }
   });
 
-  it('[LIVE-25] counts pings and pongs', async (t) => {
+  it('[LIVE-25] counts if it is a ping or a pong', async (t) => {
     const { url, room } = await openRoom(t);
     for (const kind of ['ping', 'pong'] as const) {
       const device = await joinRoom(t, url, room);
@@ -62,7 +62,7 @@ describe('what a channel may send', () => {
     }
   });
 
-  it('[SAFE-7] is received for two large messages of a client at a time; the others wait for their turn', async (t) => {
+  it('[SAFE-7] of more than 64 KiB is received only twice at a time from a client; the others wait', async (t) => {
     const { url, room, api } = await openRoom(t);
     const [first, second] = [await joinRoom(t, url, room), await joinRoom(t, url, room)];
     const others = await Promise.all(Array.from({ length: 4 }, () => joinRoom(t, url, room)));
@@ -83,7 +83,7 @@ describe('what a channel may send', () => {
     await second.next('conflict');
   });
 
-  it('[SAFE-7] is received so in fragments with pings between them, too', async (t) => {
+  it('[SAFE-7] of more than 64 KiB waits in fragments with pings between them, too', async (t) => {
     const { url, room } = await openRoom(t);
     const senders = await Promise.all([1, 2, 3].map(() => joinRoom(t, url, room)));
     for (const device of senders) await device.next('snapshot');
@@ -117,8 +117,8 @@ function maskedFrame(text: string, firstByte = 0x81): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-describe('what a channel is sent', () => {
-  it('[LIVE-2] [LIVE-4] is a long text as it is, whatever is in it', async (t) => {
+describe('a message to the client', () => {
+  it('[LIVE-2] [LIVE-4] has a long text unchanged, whatever is in it', async (t) => {
     const { url, room, api } = await openRoom(t);
     const content = `"content":"" \\ "${'\u0001é𝄞\u2028"'.repeat(5000)}`;
     const deviceName = '"content":""';
@@ -140,7 +140,7 @@ describe('what a channel is sent', () => {
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, content);
   });
 
-  it('[SAFE-5] waits in memory only within bounds, and others join when it was read', async (t) => {
+  it('[SAFE-5] is buffered only within bounds, and others can join when it was read', async (t) => {
     const { url, room } = await openRoom(t);
     const writer = await joinRoom(t, url, room, { edits: true });
     await writer.next('snapshot');
@@ -167,7 +167,7 @@ describe('what a channel is sent', () => {
     });
   });
 
-  it('[LIVE-5] does not repeat a long text that it has received', async (t) => {
+  it('[LIVE-5] does not repeat a long text that the client has received', async (t) => {
     const { url, room, api } = await openRoom(t);
     const content = 'x'.repeat(100_000);
     await api.post(`/api/rooms/${room}/content`, { json: { content } });
@@ -178,7 +178,7 @@ describe('what a channel is sent', () => {
     assert.deepEqual([conflict.version, conflict.ref, conflict.content], [1, 'a', undefined]);
   });
 
-  it('[LIVE-26] is 4 MiB in one go, and then the newest state once a second', async (t) => {
+  it('[LIVE-26] is limited to 4 MiB in one burst, and then to the latest state once per second', async (t) => {
     const { url, room } = await openRoom(t);
     const reader = await joinRoom(t, url, room);
     const writer = await joinRoom(t, url, room, { edits: true });

@@ -1,11 +1,11 @@
-/** Whatever way a room changes, the devices in it are told. */
+/** Devices in a room receive every change, however it was made. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { joinRoom } from '../support/device.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('changes of a room', () => {
-  it('[LIVE-2] begin with a snapshot of everything', async (t) => {
+  it('[LIVE-2] start with a snapshot of everything', async (t) => {
     const { api, url } = await startTestServer(t);
     const room = await api.room({ pin: '0427' });
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'Hello' }, pin: '0427' });
@@ -68,7 +68,7 @@ describe('changes of a room', () => {
     assert.ok(!one.told.some((message) => message.type === 'content' && message.content === 'by socket'), 'no echo');
   });
 
-  it('[LIVE-6] end with the room, deleted or expired', async (t) => {
+  it('[LIVE-6] end when the room is deleted or expires', async (t) => {
     const { api, url, clock } = await startTestServer(t);
     const [deleted, expiring] = [await api.room(), await api.room({ expiresIn: 60 })];
     const one = await joinRoom(t, url, deleted);
@@ -84,7 +84,7 @@ describe('changes of a room', () => {
     assert.ok(performance.now() - before < 5_000);
   });
 
-  it('[LIVE-14] end with a time to come back when the server stops', async (t) => {
+  it('[LIVE-14] end with a delay before reconnecting when the server stops', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const devices = await Promise.all(Array.from({ length: 5 }, () => joinRoom(t, server.url, room)));

@@ -1,4 +1,4 @@
-/** Who is in a room. */
+/** The devices of a room. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -6,7 +6,7 @@ import { connect, joinRoom } from '../support/device.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('devices in a room', () => {
-  it('[DEV-1] are told to each other by name, and two channels of one device are one', async (t) => {
+  it('[DEV-1] see each other by name, and two channels of one device are one', async (t) => {
     const { api, url } = await startTestServer(t);
     const room = await api.room();
     const phone = await joinRoom(t, url, room, { deviceId: 'phone', deviceName: 'My phone' });
@@ -25,7 +25,7 @@ describe('devices in a room', () => {
     assert.equal((await api.get(`/api/rooms/${room}`, { headers: { 'x-device-id': 'phone' } })).json.deviceCount, 3);
   });
 
-  it('[DEV-3] are gone within two seconds of a clean close', async (t) => {
+  it('[DEV-3] are removed within two seconds of a clean close', async (t) => {
     const { api, url } = await startTestServer(t);
     const room = await api.room();
     const stays = await joinRoom(t, url, room, { deviceId: 'stays' });
@@ -41,7 +41,7 @@ describe('devices in a room', () => {
     assert.equal((await api.get(`/api/rooms/${room}`)).json.deviceCount, 1);
   });
 
-  it('[DEV-4] are refused with the reason when the room has as many as may be', async (t) => {
+  it('[DEV-4] are rejected with the reason when the room has reached its limit', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_MAX_DEVICES_PER_ROOM: '2' });
     const room = await api.room();
     for (const deviceId of ['one', 'two', 'two']) await (await joinRoom(t, url, room, { deviceId })).next('snapshot');
@@ -52,7 +52,7 @@ describe('devices in a room', () => {
     assert.deepEqual(assertError(events, 429, 'RATE_LIMITED'), { reason: 'devices', retryAfter: 60 });
   });
 
-  it('[LIVE-12] may have so many channels and no more', async (t) => {
+  it('[LIVE-12] may have exactly the maximum number of channels', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_MAX_CHANNELS_PER_CLIENT: '2' });
     const room = await api.room();
     const first = await joinRoom(t, url, room);

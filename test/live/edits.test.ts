@@ -1,4 +1,4 @@
-/** Editing over the channel: edits in, edits out, beside clients that know only whole texts. */
+/** Editing over the channel, together with clients that receive whole texts. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { TextEdit } from '../../src/protocol/types.ts';
@@ -18,7 +18,7 @@ const contentOf = async ({ api }: TestServer, room: string) =>
   (await api.get(`/api/rooms/${room}/content`)).json.content;
 
 describe('editing over the channel', () => {
-  it('[LIVE-16] [LIVE-17] tells others the edit, the author that it is written, and old clients the text', async (t) => {
+  it('[LIVE-16] [LIVE-17] sends others the edit, its author an acknowledgement, and older clients the text', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const [author, other] = [
@@ -41,7 +41,7 @@ describe('editing over the channel', () => {
     assert.ok(reader.told.every(({ type }) => type !== 'edit'));
   });
 
-  it('[LIVE-16] tells of a text that is replaced as the smallest edit', async (t) => {
+  it('[LIVE-16] sends a replaced text as the smallest edit', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'one\ntwo\nthree\n' } });
@@ -52,7 +52,7 @@ describe('editing over the channel', () => {
     assert.equal(deviceId, undefined);
   });
 
-  it('[LIVE-5] [LIVE-16] lets old and new clients write in one room', async (t) => {
+  it('[LIVE-5] [LIVE-16] allows old and new clients to write in one room', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const [modern, old] = [await editor(t, server, room), await joinRoom(t, server.url, room)];
@@ -68,7 +68,7 @@ describe('editing over the channel', () => {
     assert.deepEqual({ content, version, ref }, { content: 'from old and new', version: 2, ref: 'p' });
   });
 
-  it('[LIVE-16] tells a client that receives whole texts what its edit made of the text', async (t) => {
+  it('[LIVE-16] sends a client that receives whole texts the result of its edit', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const old = await joinRoom(t, server.url, room);
@@ -94,7 +94,7 @@ describe('editing over the channel', () => {
     assert.equal(await contentOf(server, room), 'abcxyz!');
   });
 
-  it('[LIVE-17] sends everything before an answer, with 10 devices that write without waiting', async (t) => {
+  it('[LIVE-17] sends everything before an acknowledgement, with 10 devices that write without waiting', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const names = Array.from({ length: 10 }, (_, n) => `device-${n}`);
@@ -121,7 +121,7 @@ const versionsOf = ({ told }: Device) =>
   told.flatMap((message) => (message.type === 'edit' || message.type === 'written' ? message.version : []));
 
 describe('a device that rejoins', () => {
-  it('[LIVE-18] gets the edits that it missed, and no snapshot', async (t) => {
+  it('[LIVE-18] receives the edits that it missed, and no snapshot', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const writer = await editor(t, server, room, { deviceId: 'writer' });
@@ -142,7 +142,7 @@ describe('a device that rejoins', () => {
     assert.equal(devices?.seq, seq + 2);
   });
 
-  it('[LIVE-18] gets a snapshot as well when it missed something else', async (t) => {
+  it('[LIVE-18] receives a snapshot as well if it missed something else', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const writer = await editor(t, server, room);
@@ -156,7 +156,7 @@ describe('a device that rejoins', () => {
     assert.deepEqual(versionsOf(again), [2]);
   });
 
-  it('[LIVE-18] gets a snapshot when its version is unknown, ahead, or was another text', async (t) => {
+  it('[LIVE-18] receives a snapshot if its version is unknown, too new, or was another text', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const writer = await editor(t, server, room);
@@ -172,7 +172,7 @@ describe('a device that rejoins', () => {
     }
   });
 
-  it('[LIVE-19] [SYNC-3] repeats an edit that was stored, and it is stored once', async (t) => {
+  it('[LIVE-19] [SYNC-3] can repeat an edit that was stored, and it is stored once', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const first = await editor(t, server, room, { deviceId: 'phone' });
@@ -201,7 +201,7 @@ describe('a device that rejoins', () => {
     assert.equal(await contentOf(server, room), '2nce!');
   });
 
-  it('[LIVE-19] [SYNC-3] repeats it after a restart of the server', async (t) => {
+  it('[LIVE-19] [SYNC-3] can repeat it after a restart of the server', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const first = await editor(t, server, room, { deviceId: 'phone' });
@@ -216,7 +216,7 @@ describe('a device that rejoins', () => {
   });
 });
 
-describe('a refused edit', () => {
+describe('a rejected edit', () => {
   const tooMany = Array.from({ length: 1001 }, (_, n) => ({ from: n, to: n, insert: '' }));
   const refused: [string, object, string][] = [
     ['out of range', { edits: [{ from: 0, to: 6, insert: '' }], baseVersion: 1 }, 'VALIDATION_FAILED'],
@@ -252,7 +252,7 @@ describe('a refused edit', () => {
     assert.deepEqual([json.content, headers.get('etag')], ['ab😀c', '"1"']);
   });
 
-  it('[TEXT-8] [TEXT-11] is one on a version that the log no longer has', async (t) => {
+  it('[TEXT-8] [TEXT-11] includes one for a version that the log no longer has', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_CONTENT_MAX: '8KiB' });
     const room = await server.api.room();
     const device = await editor(t, server, room);

@@ -1,4 +1,4 @@
-/** The same by server-sent events. */
+/** The live channel over server-sent events. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { startTestServer } from '../support/server.ts';
@@ -40,7 +40,7 @@ function parse(block: string): Event | undefined {
 const next = async (events: AsyncGenerator<Event>): Promise<Event> => (await events.next()).value;
 
 describe('server-sent events', () => {
-  it('[LIVE-1] [LIVE-2] [LIVE-3] tell the same as the socket, with the seq as id', async (t) => {
+  it('[LIVE-1] [LIVE-2] [LIVE-3] carry the same as the socket, with the seq as id', async (t) => {
     const { api, url } = await startTestServer(t);
     const room = await api.room({ pin: '0427' });
     const events = follow(t, `${url}/api/rooms/${room}/events?pin=0427&deviceId=tv&deviceName=TV`);
@@ -68,7 +68,7 @@ describe('server-sent events', () => {
     assert.equal((await next(behind)).data.content.content, 'two');
   });
 
-  it('[LIVE-7] refuse with the error of the REST API', async (t) => {
+  it('[LIVE-7] return the error of the REST API', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room({ pin: '0427' });
     assert.equal((await api.get(`/api/rooms/${room}/events`)).code, 'PIN_REQUIRED');

@@ -1,4 +1,4 @@
-/** Signs of life, and what happens without them. */
+/** Heartbeats, and what happens without a reply. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { startTestServer } from '../support/server.ts';
 const heartbeatMs = 1000;
 
 describe('heartbeats', () => {
-  it('[LIVE-8] come regularly, with the seq that a device should have', async (t) => {
+  it('[LIVE-8] are sent regularly, with the current seq', async (t) => {
     const { api, url } = await startTestServer(t, {}, { heartbeatMs });
     const room = await api.room();
     const device = await joinRoom(t, url, room);
@@ -28,7 +28,7 @@ describe('heartbeats', () => {
     await device.next('heartbeat');
   });
 
-  it('[DEV-3] that stay unanswered end the stay of a device', async (t) => {
+  it('[DEV-3] without a reply remove the device', async (t) => {
     const { api, url } = await startTestServer(t, {}, { heartbeatMs });
     const room = await api.room();
     const stays = await joinRoom(t, url, room, { deviceId: 'stays' });
@@ -43,7 +43,7 @@ describe('heartbeats', () => {
     assert.equal(stays.socket.readyState, stays.socket.OPEN);
   });
 
-  it('[LIVE-8] bring a device to the true state when news was lost on the way', async (t) => {
+  it('[LIVE-8] bring a device up to date when a notification was lost', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
     const config = readConfig({ POPROOM_DATA_DIR: folder, ...engineUnderTest() });
     const { store, blobs, bus, secret, close } = await openEngine(config, Date.now);

@@ -1,4 +1,4 @@
-/** Connections that do not behave: each has an end, and none takes the server along. */
+/** Misbehaving connections: each is ended, and none stops the server. */
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -35,8 +35,8 @@ function acceptedAt(t: TestContext, port: number): Socket[] {
   return accepted;
 }
 
-describe('connections that do not behave', () => {
-  it('[RUN-7] a CONNECT that is reset does not take the server along', async (t) => {
+describe('misbehaving connections', () => {
+  it('[RUN-7] a CONNECT that is reset does not stop the server', async (t) => {
     const { api, port } = await startTestServer(t);
     for (let i = 0; i < 20; i++) {
       const socket = await open(t, port);
@@ -47,7 +47,7 @@ describe('connections that do not behave', () => {
     assert.equal((await api.get('/api/health')).status, 200);
   });
 
-  it('[RUN-7] a refused upgrade that stays half open is closed', async (t) => {
+  it('[RUN-7] a rejected upgrade that stays half open is closed', async (t) => {
     const { api, port } = await startTestServer(t);
     const socket = await open(t, port);
     socket.write(handshake(`/api/rooms/${await api.room()}/live`, 'Origin: https://evil.example\r\n'));
@@ -59,7 +59,7 @@ describe('connections that do not behave', () => {
     await closed;
   });
 
-  it('[LIVE-12] a WebSocket that is reset while it is let in keeps no place', async (t) => {
+  it('[LIVE-12] a WebSocket that is reset while it is authorized keeps no channel', async (t) => {
     const redis = await startRedis();
     t.after(() => redis.stop());
     const line = await openLine(t, () => redis.port);
@@ -84,7 +84,7 @@ describe('connections that do not behave', () => {
     await (await eventually('there is a place for another', join)).next('snapshot');
   });
 
-  it('[LIVE-1] a handshake that is none gets the error shape and the rate headers', async (t) => {
+  it('[LIVE-1] an invalid handshake returns the common error format and the rate limit headers', async (t) => {
     const { api, port } = await startTestServer(t);
     const socket = await open(t, port);
     socket.write(handshake(`/api/rooms/${await api.room()}/live`).replace('Version: 13', 'Version: 5'));
@@ -94,7 +94,7 @@ describe('connections that do not behave', () => {
     assert.match(String(answer), /"code":"VALIDATION_FAILED"/);
   });
 
-  it('[RUN-4] [LIVE-14] a WebSocket that arrives during the stop does not hold it up', async (t) => {
+  it('[RUN-4] [LIVE-14] a WebSocket that arrives during the stop does not delay it', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const socket = await open(t, server.port);
@@ -119,7 +119,7 @@ describe('connections that do not behave', () => {
     assert.ok(performance.now() - startedAt < 10_000);
   });
 
-  it('[LIVE-4] a device that comes back is told of a write that is not yet acknowledged', async (t) => {
+  it('[LIVE-4] a device that reconnects receives a write that is not yet acknowledged', async (t) => {
     const server = await startTestServer(t);
     const { api, url } = server;
     const room = await api.room();
@@ -131,7 +131,7 @@ describe('connections that do not behave', () => {
     assert.equal((await device.next('snapshot')).content.content, 'two');
   });
 
-  it('[LIVE-7] HEAD of a stream is let in like GET', async (t) => {
+  it('[LIVE-7] HEAD of a stream is authorized like GET', async (t) => {
     const { api } = await startTestServer(t);
     assert.equal((await api.call('HEAD', '/api/rooms/ZZZZZZ/events')).status, 404);
     assert.equal((await api.call('HEAD', `/api/rooms/${await api.room()}/events`)).status, 200);

@@ -1,11 +1,11 @@
-/** Who is let in, who is not, and what a device that comes back is told. */
+/** Joining a room: admission, rejection and reconnecting. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('joining', () => {
-  it('[LIVE-7] is refused with the reason and its code', async (t) => {
+  it('[LIVE-7] is rejected with the reason and its close code', async (t) => {
     const { api, url, clock } = await startTestServer(t);
     const room = await api.room({ pin: '0427' });
     const old = await api.room({ expiresIn: 60 });
@@ -52,7 +52,7 @@ describe('joining', () => {
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, '');
   });
 
-  it('[LIVE-4] with the seq that it has, a device is told only what it missed', async (t) => {
+  it('[LIVE-4] with its last seq sends a device only what it missed', async (t) => {
     const { api, url } = await startTestServer(t);
     const room = await api.room();
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'one' } });
@@ -68,7 +68,7 @@ describe('joining', () => {
     assert.equal((await missedOne.next('snapshot')).content.content, 'two');
   });
 
-  it('[LIVE-13] is for pages of this origin, of those that are allowed, and for those that are no pages', async (t) => {
+  it('[LIVE-13] is allowed for pages of this origin, of allowed origins, and for other programs', async (t) => {
     const { api, url, port } = await startTestServer(t, { POPROOM_ALLOWED_ORIGINS: 'https://app.example.org' });
     const room = await api.room();
     for (const origin of [undefined, url, 'https://app.example.org']) {
@@ -79,7 +79,7 @@ describe('joining', () => {
     }
   });
 
-  it('[LIVE-1] counts as one request, with the rate headers on the opening response', async (t) => {
+  it('[LIVE-1] counts as one request, with the rate limit headers on the opening response', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
     const room = await api.room();
     const device = await connect(t, url, room);

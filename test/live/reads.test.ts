@@ -11,7 +11,7 @@ import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
 import { noQuota } from '../support/no-quota.ts';
 
 describe('the reads of a room', () => {
-  it('[LIVE-20] are none for 10 live edits and 10 live texts, with both kinds of sessions in the room', async (t) => {
+  it('[LIVE-20] are not needed for 10 live edits and 10 live texts, with both kinds of sessions in the room', async (t) => {
     const { join, counts } = await open(t);
     const [editor, reader] = [await join('editor', true), await join('reader', false)];
     counts.clear();
@@ -29,7 +29,7 @@ describe('the reads of a room', () => {
     assert.deepEqual(Object.fromEntries(counts), { readText: 1, appendText: 20 });
   });
 
-  it('[LIVE-20] are one for a change that did not come along, however often it is told', async (t) => {
+  it('[LIVE-20] happen once for a change that the notification does not include, however often it is sent', async (t) => {
     const { join, counts, rooms, bus, code } = await open(t);
     const { sent } = await join('reader', true);
     const added = await rooms.addFile(code, file(), quota);
@@ -47,7 +47,7 @@ describe('the reads of a room', () => {
     );
   });
 
-  it('[LIVE-8] are made where a change is missing in between', async (t) => {
+  it('[LIVE-8] happen if a change is missing in between', async (t) => {
     const { join, counts, service, bus, code, caller } = await open(t);
     const { sent } = await join('reader', true);
     bus.isDeaf = true;

@@ -9,7 +9,7 @@ const elsewhere = { from: '10.0.0.9' };
 const minute = 60_000;
 
 describe('a channel that resumes', () => {
-  it('[LIVE-21] is not refused when all requests are used up, and does not count', async (t) => {
+  it('[LIVE-21] is not rejected when all requests are used up, and does not count', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
     const room = await server.api.room({}, elsewhere);
     const { token } = await stay(t, server, room);
@@ -29,7 +29,7 @@ describe('a channel that resumes', () => {
     await assert.rejects(connect(t, server.url, room), /429/, 'without a token, the limit holds');
   });
 
-  it('[LIVE-21] may do so until ten minutes after the end, however long it lasted', async (t) => {
+  it('[LIVE-21] may do so until ten minutes after its end, however long it lasted', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' }, { heartbeatMs: 1000 });
     const room = await server.api.room({}, elsewhere);
     const device = await joinRoom(t, server.url, room);
@@ -45,7 +45,7 @@ describe('a channel that resumes', () => {
     await assert.rejects(connect(t, server.url, room, { resumeToken: last }), /429/);
   });
 
-  it('[LIVE-21] [LIVE-4] has a new token also where it missed nothing', async (t) => {
+  it('[LIVE-21] [LIVE-4] receives a new token even if it missed nothing', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
     const room = await server.api.room({}, elsewhere);
     const { token, seq } = await stay(t, server, room);
@@ -59,7 +59,7 @@ describe('a channel that resumes', () => {
     await stay(t, server, room, renewed);
   });
 
-  it('[LIVE-21] is not kept out by wrong PINs and unknown codes from its address', async (t) => {
+  it('[LIVE-21] is not rejected because of wrong PINs and unknown codes from its address', async (t) => {
     const server = await startTestServer(t, { POPROOM_MISS_LIMIT: '8' });
     const room = await server.api.room({ pin: '0427' });
     const { token } = await stay(t, server, room, undefined, '0427');
@@ -71,7 +71,7 @@ describe('a channel that resumes', () => {
     await stay(t, server, room, token);
   });
 
-  it('[LIVE-21] does the same by server-sent events, with a header', async (t) => {
+  it('[LIVE-21] can use server-sent events, with a header', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '2' });
     const room = await server.api.room({ pin: '0427' }, elsewhere);
     const { token } = await stay(t, server, room, undefined, '0427');
@@ -111,7 +111,7 @@ describe('a channel that resumes', () => {
     await stay(t, server, room.toLowerCase(), token);
   });
 
-  it('[LIVE-22] is not let into another room that got the code of its own, nor into one that is gone', async (t) => {
+  it('[LIVE-22] is not admitted to another room that got the same code, nor to one that has ended', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room({ pin: '0427' });
     const { token } = await stay(t, server, room, undefined, '0427');
@@ -123,7 +123,7 @@ describe('a channel that resumes', () => {
     assert.equal((await refusedJoin(t, server, room, token)).code, 4401);
   });
 
-  it('[LIVE-22] leaves its token in no line of the log', async (t) => {
+  it('[LIVE-22] does not leave its token in the log', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '2' });
     const room = await server.api.room({}, elsewhere);
     const { token } = await stay(t, server, room);
@@ -136,7 +136,7 @@ describe('a channel that resumes', () => {
     for (const part of token.split('.').slice(1)) assert.ok(!server.logged().includes(part));
   });
 
-  it('[LIVE-22] outlives a restart of the server', async (t) => {
+  it('[LIVE-22] survives a restart of the server', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '2' });
     const room = await server.api.room({}, elsewhere);
     const { token } = await stay(t, server, room);
@@ -145,7 +145,7 @@ describe('a channel that resumes', () => {
     await stay(t, server, room, token);
   });
 
-  it('[LIVE-23] [LIVE-12] takes one of the channels that a client may have', async (t) => {
+  it('[LIVE-23] [LIVE-12] counts as one of the channels that a client may have', async (t) => {
     const server = await startTestServer(t, { POPROOM_MAX_CHANNELS_PER_CLIENT: '2' });
     const room = await server.api.room();
     const { token } = await stay(t, server, room);
@@ -156,7 +156,7 @@ describe('a channel that resumes', () => {
     await assert.rejects(connect(t, server.url, room, { resumeToken: token }), /429/);
   });
 
-  it('[LIVE-23] counts when one client resumes very often', async (t) => {
+  it('[LIVE-23] counts as a request when one client resumes very often', async (t) => {
     const limits = { POPROOM_FREE_LIMIT: '1', POPROOM_MAX_CHANNELS_PER_CLIENT: '1000' };
     const server = await startTestServer(t, limits);
     const room = await server.api.room({}, elsewhere);

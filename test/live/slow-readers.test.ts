@@ -1,4 +1,4 @@
-/** When a reader is too slow, second by second, and what it is told of the changes that it missed meanwhile. */
+/** Slow readers: when they are disconnected, and how they receive the changes that they missed. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';
@@ -18,7 +18,7 @@ const slowForMs = 10_000;
 const muchWaiting = 200_000;
 
 describe('a slow reader', () => {
-  it('[LIVE-10] that takes what was waiting keeps up, however often there is more', async (t) => {
+  it('[LIVE-10] that reads its backlog keeps up, however often there is more', async (t) => {
     const { session, line, write } = await attend(t);
     for (let second = 0; second <= 11; second++) {
       line.backlog = muchWaiting;
@@ -29,7 +29,7 @@ describe('a slow reader', () => {
     assert.equal(line.closedWith, undefined);
   });
 
-  it('[LIVE-10] that takes nothing for ten seconds is closed', async (t) => {
+  it('[LIVE-10] that reads nothing for ten seconds is disconnected', async (t) => {
     const { session, line } = await attend(t);
     line.backlog = muchWaiting;
     for (let second = 0; second < 10; second++) session.catchUp(second * 1000);
@@ -38,7 +38,7 @@ describe('a slow reader', () => {
     assert.equal(line.closedWith, 4429);
   });
 
-  it('[LIVE-4] may lose its line between two messages, and still says which of them it has not seen', async (t) => {
+  it('[LIVE-4] may lose its connection between two messages, and still names the last one that it has received', async (t) => {
     const { session, line, write, addFile, feed } = await attend(t);
     line.backlog = muchWaiting;
     await write('while it was busy');
@@ -53,7 +53,7 @@ describe('a slow reader', () => {
     ]);
   });
 
-  it('[LIVE-10] [LIVE-17] gets the edits that it missed, with the answer to its own in their place', async (t) => {
+  it('[LIVE-10] [LIVE-17] receives the edits that it missed, with the acknowledgement of its own in their place', async (t) => {
     const { session, line, write } = await attend(t, 'edits');
     line.backlog = muchWaiting;
     await write('a');
@@ -73,7 +73,7 @@ describe('a slow reader', () => {
     );
   });
 
-  it('[LIVE-10] gets a snapshot when it missed more edits than are at hand', async (t) => {
+  it('[LIVE-10] receives a snapshot if it missed more edits than are available', async (t) => {
     const { session, line, write } = await attend(t, 'edits');
     line.backlog = muchWaiting;
     for (let n = 0; n < 70; n++) await write(`text ${n}`);

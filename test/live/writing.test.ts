@@ -1,4 +1,4 @@
-/** Writing over the channel, and what a channel may not do. */
+/** Writing over the channel, and its limits. */
 import assert from 'node:assert/strict';
 import { connect as connectSocket } from 'node:net';
 import { describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { onReceived } from '../support/overhear.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('writing over the channel', () => {
-  it('[LIVE-5] is answered by conflict when someone else was faster, and overwrites nothing', async (t) => {
+  it('[LIVE-5] is answered with a conflict if another client was faster, and overwrites nothing', async (t) => {
     const { api, url } = await startTestServer(t);
     const room = await api.room();
     const [one, two] = [await joinRoom(t, url, room), await joinRoom(t, url, room)];
@@ -20,7 +20,7 @@ describe('writing over the channel', () => {
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'first');
   });
 
-  it('[LIVE-5] of rubbish is refused message by message, and the channel stays', async (t) => {
+  it('[LIVE-5] of invalid messages is rejected one by one, and the channel stays open', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB' });
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
@@ -46,7 +46,7 @@ describe('writing over the channel', () => {
     await device.next('written');
   });
 
-  it('[LIVE-5] is refused under the name that the message gave itself', async (t) => {
+  it('[LIVE-5] is rejected with the ref of the message', async (t) => {
     const { api, url } = await startTestServer(t);
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
@@ -56,7 +56,7 @@ describe('writing over the channel', () => {
     assert.equal((await device.next('error')).ref, undefined);
   });
 
-  it('[LIVE-6] past the time of the room is told that it is over, before the clock has looked', async (t) => {
+  it('[LIVE-6] after the expiry of the room receives its end, before the next tick', async (t) => {
     // Nothing but the write is to find out.
     const { api, url, clock } = await startTestServer(t, {}, { heartbeatMs: 3600_000 });
     const device = await joinRoom(t, url, await api.room({ expiresIn: 60 }));
@@ -68,7 +68,7 @@ describe('writing over the channel', () => {
     assert.ok(device.told.every(({ type }) => type !== 'error'));
   });
 
-  it('[LIVE-9] of large texts waits at the sender until those before it are stored', async (t) => {
+  it('[LIVE-9] of large texts waits at the sender until the earlier ones are stored', async (t) => {
     const { api, url, port } = await startTestServer(t);
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
@@ -99,7 +99,7 @@ describe('writing over the channel', () => {
     assert.equal((await device.closed).code, 4429);
   });
 
-  it('[LIVE-9] too much in one message, or in too many pieces, closes the channel', async (t) => {
+  it('[LIVE-9] too much in one message, or in too many fragments, closes the channel', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB' });
     const room = await api.room();
     const large = await joinRoom(t, url, room);
@@ -115,13 +115,13 @@ describe('writing over the channel', () => {
     assert.ok([1008, 1009].includes((await pieces.closed).code));
   });
 
-  it('[LIVE-9] does not compress', async (t) => {
+  it('[LIVE-9] is not compressed', async (t) => {
     const { api, url } = await startTestServer(t);
     const device = await connect(t, url, await api.room(), { perMessageDeflate: true });
     assert.equal(device.socket.extensions, '');
   });
 
-  it('[LIVE-10] readers that do not read, by stream or by socket, get no queue and are closed', async (t) => {
+  it('[LIVE-10] to readers that do not read, by stream or by socket, is not queued, and they are disconnected', async (t) => {
     const { api, url, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' }, { heartbeatMs: 5000 });
     const room = await api.room();
     const writer = await joinRoom(t, url, room);

@@ -1,4 +1,4 @@
-/** A cluster goes away and comes back, whole or in part: what holds for one server holds for it too. */
+/** Outages of a cluster, complete or partial: the rules for one server apply. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Answer } from '../support/api.ts';
@@ -14,7 +14,7 @@ const trueWithinMs = 5_000;
 /** So many that some lie on each server; one client may have 20 channels. */
 const roomCount = 18;
 
-describe('a cluster goes away', { timeout: 90_000 }, () => {
+describe('a cluster outage', { timeout: 90_000 }, () => {
   let redis: RedisCluster;
   let s3: TestS3;
   before(async () => {
@@ -26,7 +26,7 @@ describe('a cluster goes away', { timeout: 90_000 }, () => {
     ['all of it', 3],
     ['one of its servers', 1],
   ] as const) {
-    it(`[NODE-11] [NODE-12] devices know what is written as soon as ${what} is back`, async (t) => {
+    it(`[NODE-11] [NODE-12] devices receive writes as soon as ${what} has recovered`, async (t) => {
       const { nodes, rooms } = await startAll(t);
       const lost = redis.servers.slice(0, count);
       for (const server of lost) server.signal('SIGKILL');

@@ -1,4 +1,4 @@
-/** A node that is killed: nothing that it answered is lost, and its devices do not linger. */
+/** A killed node: nothing acknowledged is lost, and its devices are removed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertRemembered, type RoomMemory, rememberRoom } from '../support/answered.ts';
@@ -13,7 +13,7 @@ import { startS3 } from '../support/s3.ts';
 const goneWithinMs = 60_000;
 
 describe('a node that is killed', { timeout: 110_000 }, () => {
-  it('[NODE-8] takes nothing along that it answered, and its devices are gone within a minute', async (t) => {
+  it('[NODE-8] loses nothing that it acknowledged, and its devices are removed within a minute', async (t) => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));

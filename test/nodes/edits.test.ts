@@ -36,7 +36,7 @@ describe('a text that is edited on two nodes', () => {
     }
   });
 
-  it('[LIVE-18] [LIVE-19] [NODE-8] goes on with the other node, and stores an edit once', async (t) => {
+  it('[LIVE-18] [LIVE-19] [NODE-8] continues with the other node, and stores an edit once', async (t) => {
     const [one, two] = await startTwo(t, installation(stores, withoutLimits));
     const room = await one.api.room();
     const first = await joinRoom(t, one.url, room, { edits: true, deviceId: 'phone' });

@@ -1,4 +1,4 @@
-/** The primary of Redis is lost, and Sentinel puts its replica in its place: the nodes go on with that one. */
+/** Sentinel replaces the lost primary of Redis with its replica, and the nodes continue with it. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Answer } from '../support/api.ts';
@@ -19,7 +19,7 @@ const failsOverWithinMs = 60_000;
 const toldWithinMs = 5_000;
 
 describe('a failover by Sentinel', { timeout: 150_000 }, () => {
-  it('[NODE-16] leaves what was replicated, needs no restart, and devices hear what is written after it', async (t) => {
+  it('[NODE-16] keeps what was replicated, needs no restart, and devices receive later writes', async (t) => {
     const { redis, nodes } = await startAll(t);
     const [one, two] = nodes;
     const [room, untouched] = [await one.api.room(), await two.api.room({ pin: '0427' })];

@@ -1,4 +1,4 @@
-/** What a client may store, over two nodes. */
+/** Storage quotas across two nodes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -8,14 +8,14 @@ import { startS3, type TestS3 } from '../support/s3.ts';
 
 const KiB = 1024;
 
-describe('quotas over two nodes', () => {
+describe('quotas across two nodes', () => {
   let stores: Stores & { redis: RedisServer; s3: TestS3 };
   before(async () => {
     stores = { redis: await startRedis(), s3: await startS3() };
   });
   after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
 
-  it('[NODE-18] are exact when uploads of one client race over both, and free on both what one removed', async (t) => {
+  it('[NODE-18] are exact when uploads of one client are concurrent on both, and a removal on one frees both', async (t) => {
     const nodes = await startTwo(t, installation(stores, { ...withoutLimits, POPROOM_CLIENT_MAX_BYTES: '1MiB' }));
     const from = '203.0.113.7';
     const rooms = await Promise.all(Array.from({ length: 4 }, (_, i) => nodes[i % 2 ? 1 : 0].api.room()));

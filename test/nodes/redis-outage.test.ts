@@ -1,4 +1,4 @@
-/** Redis goes away under load and comes back: answers stay swift and honest, and nothing that was answered is lost. */
+/** Redis outages under load: responses stay fast and correct, and nothing acknowledged is lost. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
@@ -46,9 +46,9 @@ const outages: Outage[] = [
   { how: 'is restarted', begin: () => undefined, lastsMs: 0, end: (redis) => redis.restart() },
 ];
 
-describe('Redis goes away', () => {
+describe('a Redis outage', () => {
   for (const outage of outages) {
-    it(`[NODE-9] [NODE-10] [NODE-11] [NODE-12] when it ${outage.how}`, async (t) => {
+    it(`[NODE-9] [NODE-10] [NODE-11] [NODE-12] is survived when Redis ${outage.how}`, async (t) => {
       const { redis, nodes } = await startAll(t);
       const quiet = await Promise.all(Array.from({ length: 6 }, () => watchedRoom(t, nodes)));
       const late = await Promise.all(Array.from({ length: 6 }, () => watchedRoom(t, nodes)));
@@ -101,7 +101,7 @@ describe('Redis goes away', () => {
     });
   }
 
-  it('[NODE-11] finds its way back when connections die without a word', async (t) => {
+  it('[NODE-11] ends without a restart when connections died silently', async (t) => {
     const line = await openLine(t, () => redis.port);
     const redis = await startRedis();
     const s3 = await startS3();
@@ -118,7 +118,7 @@ describe('Redis goes away', () => {
     t.diagnostic(`back after ${Math.round(performance.now() - since)} ms`);
   });
 
-  it('[NODE-12] tells a device of another node, which noticed nothing, of a write that had no answer', async (t) => {
+  it('[NODE-12] does not hide a write without a response from a device of another node that noticed nothing', async (t) => {
     const { redis, nodes } = await startAll(t);
     const { code, isTrue } = await watchedRoom(t, nodes);
     const writer = await joinRoom(t, nodes[0].url, code);
@@ -133,7 +133,7 @@ describe('Redis goes away', () => {
     await eventually('devices have the truth', isTrue, trueWithinMs);
   });
 
-  it('[NODE-9] outlives what is not HTTP, limits or not', async (t) => {
+  it('[NODE-9] does not affect the rejection of invalid HTTP, with and without limits', async (t) => {
     const { redis, nodes } = await startAll(t, {});
     redis.signal('SIGKILL');
     await eventually('it is away', async () => (await nodes[0].api.get('/readyz')).status === 503);
@@ -145,7 +145,7 @@ describe('Redis goes away', () => {
     }
   });
 
-  it('[NODE-9] says so while Redis takes no writes, as in the middle of a failover', async (t) => {
+  it('[NODE-9] is reported while Redis accepts no writes, as during a failover', async (t) => {
     const { redis, nodes } = await startAll(t);
     const { code } = await watchedRoom(t, nodes);
     const command = (...words: string[]) => execFileSync('redis-cli', ['-p', String(redis.port), ...words]);

@@ -1,4 +1,4 @@
-/** One node after the other is restarted, behind a load balancer and under load. */
+/** Restarts one node after the other, behind a load balancer and under load. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertRemembered } from '../support/answered.ts';

@@ -1,4 +1,4 @@
-/** The S3 store goes away: what needs no bytes goes on, and what does says so. */
+/** S3 outages: operations that need no bytes work, and the others report the outage. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -12,8 +12,8 @@ import { startS3 } from '../support/s3.ts';
 const nothingListens = 1;
 const uploadRefusedWithinMs = 8_000;
 
-describe('the S3 store goes away', { timeout: 60_000 }, () => {
-  it('[NODE-13] leaves text, lists and deletions as they are, refuses uploads, and needs no restart', async (t) => {
+describe('an S3 outage', { timeout: 60_000 }, () => {
+  it('[NODE-13] does not affect text, lists and deletions, rejects uploads, and needs no restart', async (t) => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
@@ -58,7 +58,7 @@ describe('the S3 store goes away', { timeout: 60_000 }, () => {
     await eventually('the bytes of both rooms are gone', async () => (await s3.keys()).length === 0);
   });
 
-  it('[NODE-13] says so within seconds when it takes the connection of an upload and is silent', async (t) => {
+  it('[NODE-13] is reported within seconds if the store accepts the connection of an upload and stays silent', async (t) => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));

@@ -1,4 +1,4 @@
-/** Rooms past their time, on nodes that all sweep. */
+/** Expired rooms on several nodes that all sweep. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bucketOf } from '../support/bucket.ts';
@@ -14,7 +14,7 @@ const roomCount = 40;
 const fileCount = 24;
 const goneWithinMs = 60_000;
 
-describe('two nodes that sweep at once', { timeout: 90_000 }, () => {
+describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
   let redis: RedisServer;
   let s3: TestS3;
   before(async () => {
@@ -48,7 +48,7 @@ describe('two nodes that sweep at once', { timeout: 90_000 }, () => {
     );
   });
 
-  it('[NODE-14] remove each file once, whichever of the requests of all nodes comes to it', async (t) => {
+  it('[NODE-14] remove each file once, whichever node and request removes it', async (t) => {
     const settings = installation({ redis, s3 }, withoutLimits);
     const nodes = [await startTestServer(t, settings), await startTestServer(t, settings)];
     await removeAllAtOnce(nodes);
@@ -73,7 +73,7 @@ describe('two nodes that sweep at once', { timeout: 90_000 }, () => {
     assert.equal(removals(), count, 'each file is removed once');
   }
 
-  it('[NODE-14] tell the devices of all nodes that it is over', async (t) => {
+  it('[NODE-14] notify the devices of all nodes of the end', async (t) => {
     const settings = installation({ redis, s3 }, withoutLimits);
     const [one, two] = [await startTestServer(t, settings), await startTestServer(t, settings)];
     const room = await one.api.room({ expiresIn: 60 });

@@ -31,7 +31,7 @@ describe('Redis over TLS', { timeout: 60_000, concurrency: true }, () => {
     });
   }
 
-  it('[NODE-17] does not talk to a server for which nobody vouches', async () => {
+  it('[NODE-17] does not talk to a server whose certificate is not trusted', async () => {
     const refused = { code: 'UNAVAILABLE', message: /self-signed certificate/ };
     await assert.rejects(connectRedis(parseRedisUrl(redis.url)), refused);
   });

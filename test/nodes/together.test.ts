@@ -1,4 +1,4 @@
-/** Two and three nodes over one Redis and one S3 store are one service: whichever one asks, the answer is the same. */
+/** Two and three nodes with one Redis and one S3 store act as one service. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { hashOf } from '../support/answered.ts';
@@ -17,7 +17,7 @@ describe('several nodes', () => {
   });
   after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
 
-  it('[NODE-1] tell the devices of one what is written on another, at once and in order', async (t) => {
+  it('[NODE-1] send the devices of one what is written on another, immediately and in order', async (t) => {
     const settings = installation(stores, withoutLimits);
     const [one, two, three] = [...(await startTwo(t, settings)), await startNode(t, settings)] as const;
     const room = await one.api.room();
@@ -43,7 +43,7 @@ describe('several nodes', () => {
     for (const { told } of [there, elsewhere]) assert.deepEqual(seqsOf(told), seqsOf(told).toSorted(byNumber));
   });
 
-  it('[LIVE-22] let a channel resume on one that began on another, though all requests are used up', async (t) => {
+  it('[LIVE-22] allow a channel of another node to resume, even if all requests are used up', async (t) => {
     const [one, two] = await startTwo(t, installation(stores, { POPROOM_FREE_LIMIT: '1' }));
     const room = await one.api.room({ pin: '0427' }, { from: '10.0.0.9' });
     const device = await joinRoom(t, one.url, room, { pin: '0427' });
@@ -54,7 +54,7 @@ describe('several nodes', () => {
     await resumed.next('snapshot');
   });
 
-  it('[NODE-2] hand out a file that was uploaded on another, and stop when it is removed on a third', async (t) => {
+  it('[NODE-2] serve a file that was uploaded on another, and stop when it is removed on a third', async (t) => {
     const settings = installation(stores, withoutLimits);
     const [one, two, three] = [...(await startTwo(t, settings)), await startNode(t, settings)] as const;
     const room = await one.api.room();
@@ -77,7 +77,7 @@ describe('several nodes', () => {
     await eventually('its bytes are gone', async () => !(await stores.s3.keys()).some((key) => key.startsWith(prefix)));
   });
 
-  it('[NODE-3] count and name the devices of all of them', async (t) => {
+  it('[NODE-3] count and list the devices of all of them', async (t) => {
     const [one, two] = await startTwo(t, installation(stores, withoutLimits));
     const room = await one.api.room();
     const laptop = await joinRoom(t, one.url, room, { deviceId: 'laptop', deviceName: 'Laptop' });
@@ -117,7 +117,7 @@ describe('several nodes', () => {
     assert.ok(performance.now() - deletedAt < 5_000);
   });
 
-  it('[NODE-5] grant exactly the limit, of 1,000 requests that race over three of them', async (t) => {
+  it('[NODE-5] grant exactly the limit, of 1,000 concurrent requests on three of them', async (t) => {
     const settings = installation(stores, { POPROOM_FREE_LIMIT: '100' });
     const nodes = [...(await startTwo(t, settings)), await startNode(t, settings)];
     const from = { 'x-forwarded-for': '203.0.113.7' };
@@ -126,7 +126,7 @@ describe('several nodes', () => {
     assert.equal(answers.filter((status) => status === 429).length, 900);
   });
 
-  it('[NODE-6] evaluate at most 5 of 200 wrong PINs that are sent to two of them at once', async (t) => {
+  it('[NODE-6] evaluate at most 5 of 200 wrong PINs that are sent to two of them concurrently', async (t) => {
     const nodes = await startTwo(t, installation(stores, withoutLimits));
     const room = await nodes[0].api.room({ pin: '0427' });
     const member = await joinRoom(t, nodes[1].url, room, { pin: '0427' });
@@ -145,7 +145,7 @@ describe('several nodes', () => {
     await member.next('pin-attempts', ({ pinAttempts }) => pinAttempts === 5);
   });
 
-  it('[NODE-7] know the keys that the command makes, and no longer know those that it revokes', async (t) => {
+  it('[NODE-7] accept the keys that the command creates, and no longer those that it revokes', async (t) => {
     const settings = installation(stores, { POPROOM_REQUIRE_API_KEY: 'true', POPROOM_PRO_LIMIT: '50' });
     const nodes = await startTwo(t, settings);
     const made = await run(['keys', 'create', 'script'], settings);

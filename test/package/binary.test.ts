@@ -1,4 +1,4 @@
-/** What `npm run build:binary` makes: one file that serves and commands, where there is no Node and nothing beside it. */
+/** The executable of `npm run build:binary`: one file that serves and runs all commands, without Node. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -43,7 +43,7 @@ async function start(t: TestContext, data: string, settings: Record<string, stri
 }
 
 describe('the executable', () => {
-  it('[PACK-5] is one file, and says its version', async () => {
+  it('[PACK-5] is one file, and prints its version', async () => {
     assert.deepEqual(await readdir(folder), ['licenses.md', 'poproom']);
     const { stdout, stderr } = await run(['--version'], nowhere, executable());
     assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
@@ -61,7 +61,7 @@ describe('the executable', () => {
     assert.match((await server.api.get('/docs')).text, /<title>Poproom API<\/title>/);
   });
 
-  it('[PACK-5] keeps what the commands put into a room, also over a restart', async (t) => {
+  it('[PACK-5] keeps what the commands store in a room, including across a restart', async (t) => {
     const data = await dataFolder(t);
     const first = await start(t, data);
     const code = await first.poproom('new');
@@ -91,7 +91,7 @@ describe('the executable', () => {
     await server.end('SIGTERM');
   });
 
-  it('[PACK-6] comes with the licences of all that is in it', async () => {
+  it('[PACK-6] includes the licences of everything in it', async () => {
     const licenses = await readFile(join(folder, 'licenses.md'), 'utf8');
     const { dependencies } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     for (const library of [...Object.keys(dependencies), 'preact'])

@@ -1,4 +1,4 @@
-/** The package as others get it: packed from a copy of this checkout, and installed in an empty folder. */
+/** The package as users install it: packed from a copy of this checkout, in an empty folder. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What is installed is what was looked at: everything is pinned by its content. */
+/** All dependencies are pinned by their content. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -11,7 +11,7 @@ interface Locked {
 const root = new URL('../../', import.meta.url);
 
 describe('the lockfile', () => {
-  it('[PACK-7] has the hash of every package and no download address', () => {
+  it('[PACK-7] has the hash of every package and no download URL', () => {
     const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8')) as {
       packages: Record<string, Locked>;
     };
@@ -25,7 +25,7 @@ describe('the lockfile', () => {
 });
 
 describe('the workflows', () => {
-  it('[PACK-7] name each action by the commit that it is', () => {
+  it('[PACK-7] name each action by its commit', () => {
     const folder = new URL('.github/workflows/', root);
     const uses = readdirSync(folder).flatMap((name) => [
       ...readFileSync(new URL(name, folder), 'utf8').matchAll(/^\s*-? *uses: *(.*)$/gm),

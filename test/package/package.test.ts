@@ -1,4 +1,4 @@
-/** What `npm pack` makes, as those meet it who install it: the command, the page, the SDK and its types. */
+/** The result of `npm pack`, installed: the command, the page, the SDK and its types. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -68,7 +68,7 @@ describe('the package', () => {
     return (path: string) => path.startsWith(start);
   };
 
-  it('[PACK-1] has what is run and read, and nothing else', () => {
+  it('[PACK-1] contains what is run and read, and nothing else', () => {
     const kinds = [/^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/poproom\.js)$/, /^dist\/[\w-]+\.js$/];
     kinds.push(/^dist\/client\/index\.js$/, /^dist\/(client|protocol)\/(text\/)?[\w-]+\.d\.ts$/);
     kinds.push(/^dist\/web\/((index|docs)\.html|assets\/[\w.-]+\.(js|css|svg|png|webmanifest|md)(\.(br|gz))?)$/);
@@ -78,13 +78,13 @@ describe('the package', () => {
     );
   });
 
-  it('[PACK-1] has no script that names a map, for there are none', async () => {
+  it('[PACK-1] has no script that names a source map, because there are none', async () => {
     for (const path of contents.filter((candidate) => candidate.endsWith('.js'))) {
       assert.doesNotMatch(await readFile(inPackage(path), 'utf8'), /^\/\/[#@] sourceMappingURL=/m, path);
     }
   });
 
-  it('[PACK-1] tells the licences of what the page is made of', async () => {
+  it('[PACK-1] contains the licences of the libraries of the page', async () => {
     const licenses = await readFile(inPackage('dist/web/assets/licenses.md'), 'utf8');
     for (const library of ['preact', '@preact/signals', 'uqr', '@codemirror/state', 'diff', 'linkify-it']) {
       assert.match(licenses, new RegExp(`^## ${library} - `, 'm'));
@@ -102,7 +102,7 @@ describe('the command, installed', () => {
     assert.equal(((await health.json()) as { status: string }).status, 'healthy');
   });
 
-  it('[PACK-2] makes a room, and puts and gets its text and files', async () => {
+  it('[PACK-2] creates a room, and stores and reads its text and files', async () => {
     const { poproom, folder } = installed;
     const at = ['--url', served.url];
     const code = (await poproom('new', ...at)).trim();
@@ -149,7 +149,7 @@ describe('the SDK, installed', () => {
     assert.deepEqual(JSON.parse(stdout), everything);
   });
 
-  it('[PACK-3] works in a browser as it is, on a page of any origin that the server allows', async (t) => {
+  it('[PACK-3] works unmodified in a browser, on a page of any origin that the server allows', async (t) => {
     const files = new Map([
       ['/', '<!doctype html><title>Elsewhere</title>'],
       ['/sdk.js', await readFile(inPackage('dist/client/index.js'), 'utf8')],
@@ -213,7 +213,7 @@ describe('the types of the SDK', () => {
     return stdout;
   }
 
-  it('[PACK-4] are all in use in that program', async () => {
+  it('[PACK-4] are all used in that program', async () => {
     const index = await readFile(inPackage('dist/client/index.d.ts'), 'utf8');
     const exported = [...index.matchAll(/\{([^}]*)\}/g)].flatMap(
       ([, names = '']) => names.match(/\b[A-Z_a-z]\w+\b/g) ?? [],

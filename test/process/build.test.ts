@@ -1,4 +1,4 @@
-/** What `npm run build` makes of the page, and when. */
+/** What `npm run build` builds for the page, and when. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ describe('the page in dist/web', () => {
     return utimes(path, at, at);
   };
 
-  it('[SITE-1] is built where there is none', async (t) => {
+  it('[SITE-1] is built if it is missing', async (t) => {
     const root = await builtPage(t);
     assert.equal(await pageIsFresh(root), true);
     await rm(join(root, 'dist/web/index.html'));
@@ -43,14 +43,14 @@ describe('the page in dist/web', () => {
   });
 
   for (const source of [...sources, 'web/src/a', 'src/client']) {
-    it(`[SITE-1] is built anew after a change of ${source}`, async (t) => {
+    it(`[SITE-1] is rebuilt after a change of ${source}`, async (t) => {
       const root = await builtPage(t);
       await touch(join(root, source), 20);
       assert.equal(await pageIsFresh(root), false);
     });
   }
 
-  it('[SITE-1] stays as it is where only the server was changed', async (t) => {
+  it('[SITE-1] is not rebuilt if only the server was changed', async (t) => {
     const root = await builtPage(t);
     await touch(join(root, 'src/server.ts'), 20);
     assert.equal(await pageIsFresh(root), true);
@@ -84,12 +84,12 @@ describe('the service worker', () => {
     'assets/icon-512.png': png(512),
   };
 
-  it('[SITE-7] is one script that is told what the page needs without network', async (t) => {
+  it('[SITE-7] is one script that contains the list of files for offline use', async (t) => {
     const { s } = await toldTo(t, page);
     assert.deepEqual(s, ['/', '/assets/icon-192.png', '/assets/icon.svg', '/assets/index.abcdef012345.js']);
   });
 
-  it('[SITE-7] is another one whenever one of those has changed, and only then', async (t) => {
+  it('[SITE-7] changes whenever one of those files has changed, and only then', async (t) => {
     const { v } = await toldTo(t, page);
     assert.match(v, /^[0-9a-f]{12}$/);
     assert.equal((await toldTo(t, { ...page, 'assets/licenses.md': '##', 'assets/icon-512.png': png(513) })).v, v);

@@ -1,4 +1,4 @@
-/** The command line: what it says, where it says it, and how it ends. */
+/** The command line: its output and exit codes. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { dataFolder, run, startProcess } from '../support/process.ts';
 
 describe('poproom', () => {
-  it('[RUN-1] says what it can do', async () => {
+  it('[RUN-1] lists its commands', async () => {
     const asked = await Promise.all([run([]), run(['--help']), run(['help']), run(['-h'])]);
     for (const { code, stdout, stderr } of asked) {
       assert.deepEqual([code, stderr], [0, '']);
@@ -26,12 +26,12 @@ describe('poproom', () => {
     }
   });
 
-  it('[RUN-1] tells its version', async () => {
+  it('[RUN-1] prints its version', async () => {
     const { code, stdout } = await run(['--version']);
     assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
   });
 
-  it('[RUN-1] refuses a command that it does not know', async () => {
+  it('[RUN-1] rejects an unknown command', async () => {
     const { code, stdout, stderr } = await run(['server']);
     assert.deepEqual([code, stdout], [2, '']);
     assert.equal(stderr, 'poproom: Unknown command "server"; see poproom --help.\n');
@@ -59,7 +59,7 @@ describe('poproom serve', () => {
     );
   });
 
-  it('[RUN-1] names every setting that cannot be, all at once, and leaves nothing on the disk', async (t) => {
+  it('[RUN-1] names all invalid settings together, and leaves nothing on the disk', async (t) => {
     const folder = join(await dataFolder(t), 'fresh');
     const bad = {
       PORT: '99999',
@@ -81,13 +81,13 @@ describe('poproom serve', () => {
     }
   });
 
-  it('[RUN-1] refuses a lifetime over the longest', async () => {
+  it('[RUN-1] rejects a lifetime over the maximum', async () => {
     const { code, stderr } = await run(['serve'], { POPROOM_ROOM_TTL: '2d', POPROOM_ROOM_MAX_TTL: '1d' });
     assert.equal(code, 2);
     assert.match(stderr, /POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL/);
   });
 
-  it('[RUN-6] does not start on a folder that another server has, and does when that one is gone', async (t) => {
+  it('[RUN-6] does not start on a folder that another server uses, and starts when that one has stopped', async (t) => {
     const folder = await dataFolder(t);
     const first = await startProcess(t, folder);
     const { code, stdout, stderr } = await run(['serve'], { POPROOM_DATA_DIR: folder });
@@ -99,7 +99,7 @@ describe('poproom serve', () => {
     assert.equal((await second.api.get('/api/health')).status, 200);
   });
 
-  it('[RUN-1] says what is wrong with a folder or an address that cannot be', async (t) => {
+  it('[RUN-1] reports an invalid folder or address', async (t) => {
     const folder = await dataFolder(t);
     await writeFile(join(folder, 'file'), '');
     const notAFolder = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: join(folder, 'file') });
@@ -109,7 +109,7 @@ describe('poproom serve', () => {
     assert.deepEqual([notAFolder.code, noAddress.code], [9, 1]);
   });
 
-  it('[RUN-1] says so when its port is in use', async (t) => {
+  it('[RUN-1] reports that its port is in use', async (t) => {
     const taken = createServer();
     t.after(() => taken.close());
     const port = await new Promise<number>((resolve) => {
@@ -121,7 +121,7 @@ describe('poproom serve', () => {
 });
 
 describe('poproom keys', () => {
-  it('[KEY-4] [KEY-1] makes, lists and revokes keys while the server runs', async (t) => {
+  it('[KEY-4] [KEY-1] creates, lists and revokes keys while the server runs', async (t) => {
     const folder = await dataFolder(t);
     const env = { POPROOM_DATA_DIR: folder };
     const { api } = await startProcess(t, folder);
@@ -159,7 +159,7 @@ describe('poproom keys', () => {
     assert.match((await run(['keys', 'list'], env)).stdout, /laptop +pro +\S+ +\d{4}-\d\d-\d\d\n/);
   });
 
-  it('[KEY-4] tells keys as JSON, and the key itself only when it is made', async (t) => {
+  it('[KEY-4] prints keys as JSON, and the key itself only when it is created', async (t) => {
     const env = { POPROOM_DATA_DIR: await dataFolder(t) };
     const tell = async (...args: string[]) => {
       const { code, stdout, stderr } = await run(['keys', ...args, '--json'], env);
@@ -179,7 +179,7 @@ describe('poproom keys', () => {
     for (const moment of [made.createdAt, revokedAt]) assert.equal(new Date(moment).toISOString(), moment);
   });
 
-  it('[KEY-4] makes no new place for keys by looking for them', async (t) => {
+  it('[KEY-4] creates no data folder when it only lists keys', async (t) => {
     const env = { POPROOM_DATA_DIR: join(await dataFolder(t), 'elsewhere') };
     for (const args of [['list'], ['revoke', 'a']]) {
       const { code, stderr } = await run(['keys', ...args], env);
@@ -189,7 +189,7 @@ describe('poproom keys', () => {
     assert.equal(existsSync(env.POPROOM_DATA_DIR), false);
   });
 
-  it('[KEY-4] refuses wrong uses, each with a sentence', async (t) => {
+  it('[KEY-4] rejects incorrect usage with one sentence each', async (t) => {
     const env = { POPROOM_DATA_DIR: await dataFolder(t) };
     await run(['keys', 'create', 'taken'], env);
     const wrong: [args: string[], says: RegExp][] = [

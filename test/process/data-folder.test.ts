@@ -1,4 +1,4 @@
-/** The modes of what is in the data folder. */
+/** File modes in the data folder. */
 import assert from 'node:assert/strict';
 import { chmod, lstat, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { builtCommand, dataFolder, type Program, run, startProcess } from '../support/process.ts';
 
 describe('the data folder', () => {
-  it('[RUN-13] has folders of 0700 and files of 0600, whatever the umask', async (t) => {
+  it('[RUN-13] has folders with mode 0700 and files with 0600, whatever the umask', async (t) => {
     const folder = join(await dataFolder(t), 'data');
     const server = await startProcess(t, folder, {}, withUmask('000'));
     await server.api.upload(await server.api.room(), 'file.txt', 'bytes');
@@ -16,7 +16,7 @@ describe('the data folder', () => {
     await assertPrivate(folder);
   });
 
-  it('[RUN-13] is closed to other users at the start where it was open', async (t) => {
+  it('[RUN-13] is closed to other users at startup if it was open', async (t) => {
     const folder = await dataFolder(t);
     const former = await startProcess(t, folder);
     await former.api.room();
@@ -29,7 +29,7 @@ describe('the data folder', () => {
     assert.doesNotMatch(server.output(), /other users/);
   });
 
-  it('[RUN-13] is left open, with a warning, where there is something else in it', async (t) => {
+  it('[RUN-13] is left open, with a warning, if it contains other things', async (t) => {
     const folder = join(await dataFolder(t), 'shared');
     await mkdir(folder);
     await writeFile(join(folder, 'somebody.else'), '');

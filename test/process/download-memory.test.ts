@@ -1,4 +1,4 @@
-/** The memory that readers take who do not read, measured on the built server. */
+/** The memory of downloads with slow readers, measured on the built server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

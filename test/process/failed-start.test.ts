@@ -1,4 +1,4 @@
-/** A start that fails leaves nothing open behind it. */
+/** A failed start leaves nothing open. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
@@ -11,8 +11,8 @@ import { startServer } from '../../src/server.ts';
 const nothing = () => undefined;
 const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-describe('a start that fails', () => {
-  it('[RUN-6] lets go of the folder, so that the next one can have it', async (t) => {
+describe('a failed start', () => {
+  it('[RUN-6] releases the folder, so that the next one can use it', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
     t.after(() => rm(folder, { recursive: true }));
     const settings = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_DATA_DIR: folder, POPROOM_METRICS: 'true' };

@@ -1,4 +1,4 @@
-/** What refused clients can write into the log, and how its lines tell them apart. */
+/** The log lines that rejected clients cause, and how they identify clients. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
@@ -21,8 +21,8 @@ interface Line {
   err?: object;
 }
 
-describe('the log of a flood', () => {
-  it('[RUN-10] of refused requests from one client has a few lines, which count them all', async (t) => {
+describe('the log of many events', () => {
+  it('[RUN-10] of rejected requests from one client has a few lines, which count all of them', async (t) => {
     const server = await startProcess(t, await dataFolder(t), { POPROOM_FREE_LIMIT: '1' });
     await server.api.get('/api/rooms/7KQ2MX');
     const since = performance.now();
@@ -36,7 +36,7 @@ describe('the log of a flood', () => {
     assert.ok(lines[0]?.requestId, 'the first can be found by its id');
   });
 
-  it('[RUN-10] of refused requests from many clients is bounded, too', async (t) => {
+  it('[RUN-10] of rejected requests from many clients is bounded, too', async (t) => {
     const server = await startProcess(t, await dataFolder(t), { ...behindProxy, POPROOM_REQUIRE_API_KEY: 'true' });
     const from = (index: number) =>
       requestHead('GET', '/api/rooms/7KQ2MX', { 'X-Forwarded-For': `203.0.${index >> 8}.${index & 255}` });
@@ -49,7 +49,7 @@ describe('the log of a flood', () => {
     assert.ok(lines.some(({ client, count }) => client === undefined && count));
   });
 
-  it('[RUN-10] of refused live channels has a few lines', async (t) => {
+  it('[RUN-10] of rejected live channels has a few lines', async (t) => {
     const server = await startProcess(t, await dataFolder(t), { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' });
     const room = await server.api.room({ pin: '0427' });
     const channels = 100;
@@ -63,7 +63,7 @@ describe('the log of a flood', () => {
     assert.ok(lines.every(({ client }) => client === lines[0]?.client));
   });
 
-  it('[RUN-10] of requests that fail has a few lines, the first of them with the cause', async (t) => {
+  it('[RUN-10] of failed requests has a few lines, the first of them with the cause', async (t) => {
     const settings = { POPROOM_FREE_LIMIT: '0', POPROOM_MIN_FREE_DISK: '900000GiB' };
     const server = await startProcess(t, await dataFolder(t), settings);
     const room = await server.api.room();
@@ -78,7 +78,7 @@ describe('the log of a flood', () => {
     assert.ok(lines[0]?.msg === 'request failed' && lines[0].err);
   });
 
-  it('[RUN-10] [RUN-11] of messages names the client whose channel is closed for them', async (t) => {
+  it('[RUN-10] [RUN-11] of messages names the client whose channel is closed', async (t) => {
     const server = await startProcess(t, await dataFolder(t));
     const socket = new WebSocket(channelUrl(server, await server.api.room()));
     await once(socket, 'open');
@@ -90,7 +90,7 @@ describe('the log of a flood', () => {
     assert.equal(line?.msg, 'live channel refused');
   });
 
-  it('[RUN-10] of refused upgrades has a few lines', async (t) => {
+  it('[RUN-10] of rejected upgrades has a few lines', async (t) => {
     const server = await startProcess(t, await dataFolder(t), { POPROOM_FREE_LIMIT: '0' });
     const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': 12 };
     const head = requestHead('GET', '/api/rooms/7KQ2MX/live', upgrade);
@@ -102,7 +102,7 @@ describe('the log of a flood', () => {
     assertFew(lines, since);
   });
 
-  it('[RUN-10] is complete where everything is logged', async (t) => {
+  it('[RUN-10] is complete at level debug', async (t) => {
     const settings = { POPROOM_FREE_LIMIT: '1', POPROOM_LOG_LEVEL: 'debug' };
     const server = await startProcess(t, await dataFolder(t), settings);
     const statuses = await pipelined(server.port, requestHead('GET', '/api/rooms/7KQ2MX'), 200);
@@ -112,7 +112,7 @@ describe('the log of a flood', () => {
 });
 
 describe('a line about a client', () => {
-  it('[RUN-11] names it the same after a restart and on another node, and not by its address', async (t) => {
+  it('[RUN-11] names it the same after a restart and on another node, and never by its address', async (t) => {
     const settings = {
       ...behindProxy,
       POPROOM_SECRET: 'a secret that all of the nodes share',
@@ -141,7 +141,7 @@ describe('a line about a client', () => {
     }
   });
 
-  it('[RUN-11] has another name with another secret', async (t) => {
+  it('[RUN-11] has another hash with another secret', async (t) => {
     const names = await Promise.all(
       [1, 2].map(async () => {
         const server = await startProcess(t, await dataFolder(t));

@@ -1,4 +1,4 @@
-/** What the log holds of requests, and what it must never hold. */
+/** What the log contains about requests, and what it must never contain. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -18,7 +18,7 @@ const secrets = {
 };
 
 describe('the log', () => {
-  it('[RUN-5] [RUN-11] [PIN-5] is of JSON lines with request ids and clients, and holds nothing of what people share', async (t) => {
+  it('[RUN-5] [RUN-11] [PIN-5] consists of JSON lines with request ids and clients, and contains no user data', async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, { POPROOM_LOG_LEVEL: 'debug' });
     const key = (await run(['keys', 'create', 'logged'], { POPROOM_DATA_DIR: folder })).stdout.trim();
@@ -57,7 +57,7 @@ describe('the log', () => {
       );
   });
 
-  it('[RUN-5] [ERR-6] notes the cause of a failure under the request id, without what was shared', async (t) => {
+  it('[RUN-5] [ERR-6] has the cause of a failure under the request id, without user data', async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, { POPROOM_MIN_FREE_DISK: '900000GiB' });
     const room = await server.api.room();
@@ -75,7 +75,7 @@ describe('the log', () => {
     for (const secret of [room, secrets.fileName, secrets.bytes]) assert.ok(!server.output().includes(secret));
   });
 
-  it('[RUN-8] has the warnings of the runtime, which nobody has to read from standard error', async (t) => {
+  it('[RUN-8] contains the warnings of the runtime', async (t) => {
     const settings = { NODE_OPTIONS: onSignal("process.emitWarning('an odd thing')") };
     const server = await startProcess(t, await dataFolder(t), settings);
     server.signal('SIGUSR2');

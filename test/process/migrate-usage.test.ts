@@ -1,4 +1,4 @@
-/** The command line of `poproom migrate`: what it says of itself, and of wrong uses. */
+/** The options of `poproom migrate`, its help and its messages for incorrect usage. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ describe('poproom migrate', () => {
     assert.match(stdout, /poproom migrate --from sqlite:\.\/data --to redis:\/\/localhost:6379 --to-files s3:/);
   });
 
-  it('[MOVE-5] says what is wrong with its options in one sentence, without passwords', async (t) => {
+  it('[MOVE-5] reports incorrect options in one sentence, without passwords', async (t) => {
     const { from, to } = await places(t);
     const host = 'redis://user:pass-word@127.0.0.1:1';
     const wrong: [args: string[], says: RegExp][] = [
@@ -34,7 +34,7 @@ describe('poproom migrate', () => {
     for (const [args, says] of wrong) await assertRefused(args, says, 2);
   });
 
-  it('[MOVE-3] tells what was moved and compared as JSON', async (t) => {
+  it('[MOVE-3] reports what was moved and compared as JSON', async (t) => {
     const { folder, from, to } = await places(t);
     const { code, stdout, stderr } = await run(['migrate', ...from, ...to, '--json'], {
       POPROOM_SECRET: 'x'.repeat(32),
@@ -50,7 +50,7 @@ describe('poproom migrate', () => {
     assert.ok(existsSync(join(folder, 'new', 'poproom.db')));
   });
 
-  it('[MOVE-5] says what is wrong with the places it is given', async (t) => {
+  it('[MOVE-5] reports problems with its source and target', async (t) => {
     const { folder, from, to } = await places(t);
     await writeFile(join(folder, 'file'), '');
     await symlink(join(folder, 'data'), join(folder, 'link'));

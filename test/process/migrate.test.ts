@@ -1,4 +1,4 @@
-/** `poproom migrate`: from one engine to another and back, with interruptions and with things in the way. */
+/** `poproom migrate`: from one engine to another and back, with interruptions and conflicts. */
 import assert from 'node:assert/strict';
 import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
 
   const migrate = (args: string[], over: Record<string, string> = {}) => run(['migrate', ...args], over);
 
-  it('[MOVE-1] [MOVE-3] moves everything to Redis and S3, and back to a fresh folder', async (t) => {
+  it('[MOVE-1] [MOVE-3] moves everything to Redis and S3, and back to a new folder', async (t) => {
     const cluster = freshCluster();
     const folder = await copyOfSource(t);
     const TMPDIR = await dataFolder(t);
@@ -114,7 +114,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.deepEqual(await look(server, furniture), seen);
   });
 
-  it('[MOVE-1] leaves the files where they are when both ends keep them there', async (t) => {
+  it('[MOVE-1] does not move the files when both sides use the same storage', async (t) => {
     const folder = await copyOfSource(t);
     const { to, s3Env } = freshCluster();
     const toSameFiles = [...to.slice(0, 2), '--to-files', `disk:${folder}/files`];
@@ -133,7 +133,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.match(again.stdout, /^Compared 43 rooms, 14 files and 2 keys: no differences\.$/m);
   });
 
-  it('[MOVE-2] goes on where it was killed, to Redis and S3', async (t) => {
+  it('[MOVE-2] continues after it was killed, to Redis and S3', async (t) => {
     const cluster = freshCluster();
     const args = ['--from', `sqlite:${await copyOfSource(t)}`, ...cluster.to];
     const killed = launch(['migrate', ...args], { ...cluster.s3Env, TMPDIR: await dataFolder(t) });
@@ -148,7 +148,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
 
   const arrived = async (prefix: string) => (await s3.keys()).filter((key) => key.startsWith(prefix));
 
-  it('[MOVE-2] goes on where it was killed, to another folder', async (t) => {
+  it('[MOVE-2] continues after it was killed, to another folder', async (t) => {
     const from = `sqlite:${await copyOfSource(t)}`;
     let fresh: string;
     let killed: Awaited<ReturnType<typeof launch>['exit']>;
@@ -173,7 +173,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.deepEqual(await look(server, furniture), seen);
   });
 
-  it('[MOVE-2] stops when it is told to, and goes on when it is run again', async (t) => {
+  it('[MOVE-2] stops on request, and continues when it is run again', async (t) => {
     const cluster = freshCluster();
     const args = ['--from', `sqlite:${await copyOfSource(t)}`, ...cluster.to];
     const stopped = launch(['migrate', ...args], cluster.s3Env);
@@ -187,7 +187,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.equal((await migrate(args, cluster.s3Env)).code, 0);
   });
 
-  it('[MOVE-2] [MOVE-3] tells of rooms and a key in its way, and overwrites none', async (t) => {
+  it('[MOVE-2] [MOVE-3] reports existing rooms and keys that differ, and overwrites none', async (t) => {
     const fresh = join(await dataFolder(t), 'fresh');
     const args = ['--from', `sqlite:${await copyOfSource(t)}`, '--to', `sqlite:${fresh}`];
     await migrate(args);
@@ -205,14 +205,14 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.match(again.stderr, new RegExp(`^ {2}room ${changed}: its text differs$`, 'm'));
     assert.match(again.stderr, new RegExp(`^ {2}room ${namesake}: another room has this code at the target$`, 'm'));
     assert.match(again.stderr, /^ {2}the key "laptop" \(.*\) differs at the target, or one of the two is revoked$/m);
-    assert.match(again.stdout, /^Moved 1 rooms, .*$\n^Compared 43 rooms, .*: 3 differences\.$/m);
+    assert.match(again.stdout, /^Moved 1 room, .*$\n^Compared 43 rooms, .*: 3 differences\.$/m);
     const after = await startProcess(t, fresh, env);
     assert.equal((await after.api.get(`/api/rooms/${changed}/content`)).json.content, 'mine');
     assert.equal((await after.api.get(`/api/rooms/${namesake}/content`)).json.content, 'another');
     assert.equal((await after.api.get(`/api/rooms/${changed}`, bearer(furniture.keys.inForce))).status, 401);
   });
 
-  it('[MOVE-3] tells of bytes that are missing, and of bytes that are others', async (t) => {
+  it('[MOVE-3] reports bytes that are missing or different', async (t) => {
     const folder = await copyOfSource(t);
     const fresh = join(await dataFolder(t), 'fresh');
     const sizes = await Promise.all((await storedBlobs(folder)).map(async (path) => ({ path, ...(await stat(path)) })));
@@ -227,11 +227,11 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     await writeFile(damaged.replace(folder, fresh), Buffer.alloc((await stat(damaged)).size, '?'));
     const second = await migrate(args);
     assert.equal(second.code, 1);
-    assert.match(second.stdout, /^Moved 0 rooms, 1 files/m);
+    assert.match(second.stdout, /^Moved 0 rooms, 1 file /m);
     assert.match(second.stderr, /^ {2}room \w+: the file ".*" differs at the target$/m);
   });
 
-  it('[MOVE-4] touches no folder on which a server runs', async (t) => {
+  it('[MOVE-4] does not touch a folder that a running server uses', async (t) => {
     const folder = await copyOfSource(t);
     const fresh = join(await dataFolder(t), 'fresh');
     const server = await startProcess(t, folder, env);
@@ -244,7 +244,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     await server.end('SIGTERM');
   });
 
-  it('[MOVE-5] does not mix rooms of two secrets in one folder', async (t) => {
+  it('[MOVE-5] does not mix rooms with different secrets in one folder', async (t) => {
     const folder = await dataFolder(t);
     await writeFile(join(folder, 'secret'), 'f'.repeat(64));
     const { code, stdout, stderr } = await migrate([
@@ -271,7 +271,7 @@ function makeAnother(folder: string, code: string): void {
   db.close();
 }
 
-const movedFiles = (stdout: string) => Number(/^Moved \d+ rooms, (\d+) files/m.exec(stdout)?.[1]);
+const movedFiles = (stdout: string) => Number(/^Moved \d+ rooms?, (\d+) files?/m.exec(stdout)?.[1]);
 
 async function showsNoSecret({ stdout, stderr }: { stdout: string; stderr: string }, folder: string): Promise<void> {
   const secret = await readFile(join(folder, 'secret'), 'utf8');

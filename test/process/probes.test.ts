@@ -1,4 +1,4 @@
-/** How supervisors, load balancers and monitors see the server. */
+/** The server from the view of supervisors, load balancers and monitoring. */
 import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { openWire, requestHead } from '../support/wire.ts';
 const allWell = { store: 'ok', files: 'ok', disk: 'ok', uploads: 'ok', sweep: 'ok', server: 'ok' };
 
 describe('the probes', () => {
-  it('[RUN-2] say that the server lives and is ready', async (t) => {
+  it('[RUN-2] report that the server is live and ready', async (t) => {
     const { api } = await startProcess(t, await dataFolder(t));
     const live = await api.get('/livez');
     assert.deepEqual([live.status, live.json], [200, { status: 'ok' }]);
@@ -19,14 +19,14 @@ describe('the probes', () => {
     assert.deepEqual([ready.status, ready.json], [200, { status: 'ready', checks: allWell }]);
   });
 
-  it('[RUN-15] say that it is ready when only files have no room, and that they have none', async (t) => {
+  it('[RUN-15] report that it is ready when only files have no space, and that uploads are full', async (t) => {
     const { api } = await startProcess(t, await dataFolder(t), { POPROOM_MIN_FREE_DISK: '900000GiB' });
     const { status, json } = await api.get('/readyz');
     assert.deepEqual([status, json], [200, { status: 'ready', checks: { ...allWell, uploads: 'full' } }]);
     assert.equal((await api.get('/livez')).status, 200);
   });
 
-  it('[RUN-2] [API-7] say when the files cannot be reached, and when they can again', async (t) => {
+  it('[RUN-2] [API-7] report when the files are unavailable, and when they are available again', async (t) => {
     const folder = await dataFolder(t);
     const { api } = await startProcess(t, folder);
     const [files, elsewhere] = [join(folder, 'files'), join(folder, 'elsewhere')];
@@ -43,7 +43,7 @@ describe('the probes', () => {
     assert.equal((await api.get('/readyz')).status, 200);
   });
 
-  it('[RUN-2] say that it is not ready when the sweep is late', async (t) => {
+  it('[RUN-2] report that it is not ready when the sweep is late', async (t) => {
     const { api, clock } = await startTestServer(t);
     clock.advance(120_000);
     assert.equal((await api.get('/readyz')).status, 200);
@@ -56,7 +56,7 @@ describe('the probes', () => {
     assert.deepEqual(json.checks, { ...allWell, sweep: 'late' });
   });
 
-  it('[RUN-2] [RUN-4] say that it is not ready while it stops', async (t) => {
+  it('[RUN-2] [RUN-4] report that it is not ready while it stops', async (t) => {
     const server = await startProcess(t, await dataFolder(t));
     const wire = await openWire(t, server.port);
     const [firstHalf, secondHalf] = halves(requestHead('GET', '/readyz'));
@@ -73,7 +73,7 @@ describe('the probes', () => {
 });
 
 describe('health', () => {
-  it('[API-7] tells the status, the time and for how long the server has run', async (t) => {
+  it('[API-7] returns the status, the time and the uptime', async (t) => {
     const startedBefore = Date.now();
     const { api } = await startProcess(t, await dataFolder(t));
     const { status, json } = await api.get('/api/health');
@@ -85,13 +85,13 @@ describe('health', () => {
 });
 
 describe('the metrics', () => {
-  it('[RUN-3] are not there unless they are asked for', async (t) => {
+  it('[RUN-3] are disabled by default', async (t) => {
     const { api } = await startProcess(t, await dataFolder(t), { POPROOM_METRICS: '' });
     const { status, code } = await api.get('/metrics');
     assert.deepEqual([status, code], [404, 'NOT_FOUND']);
   });
 
-  it('[RUN-3] are in the form of Prometheus, by route patterns and never by paths', async (t) => {
+  it('[RUN-3] have the Prometheus format, with route patterns and never with paths', async (t) => {
     const { api } = await startProcess(t, await dataFolder(t));
     const room = await api.room();
     await api.room();

@@ -1,4 +1,4 @@
-/** Counters over restarts: a client gains nothing by a restart, and next to nothing by a crash. */
+/** Counters across restarts: a client gains nothing from a restart, and little from a crash. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,7 +12,7 @@ const env = { POPROOM_FREE_LIMIT: '60' };
 const writtenWithinMs = 1000 + 4000;
 
 describe('the counters', () => {
-  it('[RATE-6] [GUESS-5] outlive a clean restart exactly', async (t) => {
+  it('[RATE-6] [GUESS-5] survive a clean restart exactly', async (t) => {
     const folder = await dataFolder(t);
     const before = await startProcess(t, folder, env);
     const room = await useSome(before);
@@ -22,7 +22,7 @@ describe('the counters', () => {
     await assertAllRemembered(after, room);
   });
 
-  it('[RATE-6] [GUESS-5] outlive a crash up to the last second', async (t) => {
+  it('[RATE-6] [GUESS-5] survive a crash up to the last second', async (t) => {
     const folder = await dataFolder(t);
     const before = await startProcess(t, folder, env);
     const room = await useSome(before);

@@ -1,11 +1,11 @@
-/** What the settings may be, and what is said of those that cannot. */
+/** Valid and invalid settings. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspectConfig } from '../../src/config.ts';
 
 const POPROOM_SECRET = 'a secret that is long enough';
 
-describe('an address of Redis', () => {
+describe('a Redis URL', () => {
   const wrong: Record<string, RegExp> = {
     'redis://one,two': /^POPROOM_STORE names several servers/,
     'redis://user:pass-word%ZZ@host': /^POPROOM_STORE has an invalid percent-encoding /,
@@ -15,7 +15,7 @@ describe('an address of Redis', () => {
     'redis://:pass-word@host?colour=red': /^POPROOM_STORE has the unknown option "colour"/,
   };
   for (const [address, why] of Object.entries(wrong)) {
-    it(`[RUN-1] that cannot be is named with the other settings: ${address}`, () => {
+    it(`[RUN-1] that is invalid is named with the other settings: ${address}`, () => {
       const { problems } = inspectConfig({ PORT: 'x', POPROOM_STORE: address, POPROOM_SECRET });
       assert.equal(problems.length, 2);
       assert.match(problems[0] ?? '', /^PORT /);
@@ -24,7 +24,7 @@ describe('an address of Redis', () => {
     });
   }
 
-  it('is taken for one server, Sentinels and a cluster', () => {
+  it('is accepted for one server, Sentinels and a cluster', () => {
     for (const address of ['redis://host', 'rediss://:a%40b@h:1,i:65535?cluster', 'redis://h?sentinel=s']) {
       const { config, problems } = inspectConfig({ POPROOM_STORE: address, POPROOM_SECRET });
       assert.deepEqual([config.store, problems], [address, []]);
@@ -32,10 +32,10 @@ describe('an address of Redis', () => {
   });
 });
 
-describe('an address with a password in it', () => {
+describe('a URL with a password', () => {
   const addresses = ['POPROOM_S3_ENDPOINT', 'POPROOM_PUBLIC_URL', 'POPROOM_FILES_URL', 'POPROOM_ALLOWED_ORIGINS'];
   for (const name of [...addresses, 'POPROOM_FILES']) {
-    it(`[RUN-1] is refused as ${name}, and not repeated`, () => {
+    it(`[RUN-1] is rejected as ${name}, and not repeated`, () => {
       for (const login of ['user:pass-word', ':pass-word', 'pass-word']) {
         const { problems } = inspectConfig({ [name]: `http://${login}@host` });
         assert.equal(problems.length, 1, login);

@@ -1,4 +1,4 @@
-/** Clients that take their time, never end or vanish: they cost little, and nobody else waits for them. */
+/** Slow, endless and vanishing clients: they cost little, and delay nobody. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -19,7 +19,7 @@ const bare = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', ...chunked 
 const json = { 'Content-Type': 'application/json', ...chunked };
 
 describe('the server', { concurrency: true, timeout: 120_000 }, () => {
-  it('[RUN-7] [ERR-5] cuts off clients whose headers come byte by byte and never end', async (t) => {
+  it('[RUN-7] [ERR-5] disconnects clients whose headers arrive byte by byte and never end', async (t) => {
     const server = await startProcess(t, await dataFolder(t), noLimit);
     const before = await openSockets(server.pid);
     const wires = await openCrowd(t, server, { staysOpen: true });
@@ -36,7 +36,7 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     await assertSocketsGone(server, before);
   });
 
-  it('[RUN-7] [UP-6] goes on while bodies stall, and keeps nothing of them when their senders leave', async (t) => {
+  it('[RUN-7] [UP-6] continues while bodies stall, and keeps nothing of them when their senders disconnect', async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, noLimit);
     const room = await server.api.room();
@@ -64,7 +64,7 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
   });
 
-  it('[RUN-7] refuses bodies without end, and cuts off those who go on sending', async (t) => {
+  it('[RUN-7] rejects endless bodies, and disconnects clients that continue to send', async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, noLimit);
     const room = await server.api.room();
@@ -92,7 +92,7 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     assert.deepEqual(await storedBlobs(folder), []);
   });
 
-  it('[RUN-4] [UP-6] ends within 30 seconds of being told to, though an upload never ends', async (t) => {
+  it('[RUN-4] [UP-6] stops within 30 seconds of a request to stop, even if an upload never ends', async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, noLimit);
     const room = await server.api.room();
@@ -107,7 +107,7 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     assert.deepEqual(await storedBlobs(folder), []);
   });
 
-  it('[RUN-7] lets go of the files that its readers leave in the middle', async (t) => {
+  it('[RUN-7] closes the files of readers that disconnect in the middle', async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, noLimit);
     const room = await server.api.room();

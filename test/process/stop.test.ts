@@ -1,4 +1,4 @@
-/** How the server ends when it is told to: nothing that was begun is lost. */
+/** Stopping the server: nothing that was started is lost. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -15,7 +15,7 @@ const half = 'a'.repeat(100_000);
 
 describe('a stop', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`[RUN-4] by ${signal} finishes the uploads that run and takes nothing new`, { timeout: 60_000 }, async (t) => {
+    it(`[RUN-4] by ${signal} finishes running uploads and accepts nothing new`, { timeout: 60_000 }, async (t) => {
       const folder = await dataFolder(t);
       const server = await startProcess(t, folder);
       const room = await server.api.room();
@@ -57,7 +57,7 @@ describe('a stop', () => {
     });
   }
 
-  it('[RUN-4] is one however many signals come for it at once', { timeout: 60_000 }, async (t) => {
+  it('[RUN-4] happens once, however many signals arrive together', { timeout: 60_000 }, async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);
     const { wire, rest } = await beginBare(t, server, await server.api.room());
@@ -70,13 +70,13 @@ describe('a stop', () => {
     assert.equal(server.output().match(/"msg":"stop(ping|ped)"/g)?.length, 2);
   });
 
-  it('[RUN-4] is the same one to whoever asks for it while it runs, and afterwards', async (t) => {
+  it('[RUN-4] is shared by all callers while it runs, and afterwards', async (t) => {
     const server = await startTestServer(t);
     await Promise.all([server.stop(), server.stop()]);
     await server.stop();
   });
 
-  it('[RUN-4] is cut short by a signal that comes later', { timeout: 60_000 }, async (t) => {
+  it('[RUN-4] is cut short by a later signal', { timeout: 60_000 }, async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);
     await beginBare(t, server, await server.api.room());
@@ -89,7 +89,7 @@ describe('a stop', () => {
     assert.ok(ms > 1000 && ms < stopsWithinMs, `${ms} ms`);
   });
 
-  it('[RUN-4] does not wait for connections on which nothing runs', { timeout: 60_000 }, async (t) => {
+  it('[RUN-4] does not wait for idle connections', { timeout: 60_000 }, async (t) => {
     const server = await startProcess(t, await dataFolder(t));
     const unused = await openWire(t, server.port);
     const kept = await openWire(t, server.port);
@@ -102,7 +102,7 @@ describe('a stop', () => {
     assert.ok(unused.pending() === '' && kept.pending() === '');
   });
 
-  it('[RUN-4] keeps what was answered just before', async (t) => {
+  it('[RUN-4] keeps what was acknowledged just before', async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, { POPROOM_FREE_LIMIT: '0' });
     const room = await server.api.room();

@@ -1,4 +1,4 @@
-/** The memory that uploads take, measured on the built server. */
+/** The memory of uploads, measured on the built server. */
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
@@ -14,7 +14,9 @@ const largest = 10 * MiB;
 const atOnce = 24;
 
 describe('memory', () => {
-  it('[UP-7] stays flat while many of the largest files are uploaded at once', { timeout: 60_000 }, async (t) => {
+  it('[UP-7] stays flat while many files of the maximum size are uploaded concurrently', {
+    timeout: 60_000,
+  }, async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, { POPROOM_FREE_LIMIT: '0' });
     const bytes = Buffer.alloc(largest, 'x');

@@ -1,4 +1,4 @@
-/** JSON that is refused before it is parsed. */
+/** JSON that is rejected before it is parsed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -7,13 +7,13 @@ import { hasMoreValues, maxRequestValues } from '../../src/protocol/json-values.
 const isTooMuch = (json: string) => hasMoreValues(json, maxRequestValues);
 
 describe('the number of values in JSON', () => {
-  it('[SAFE-3] is within bounds in the largest messages that there are', () => {
+  it('[SAFE-3] is within bounds in the largest valid messages', () => {
     const edits = Array.from({ length: 1000 }, (_, n) => ({ from: n, to: n, insert: '{[,:"\\' }));
     assert.ok(!isTooMuch(JSON.stringify({ type: 'edit', baseVersion: 1, edits, ref: 'x', pin: '0427' })));
     assert.ok(!isTooMuch(JSON.stringify({ content: '[{,:'.repeat(250_000) })));
   });
 
-  it('[SAFE-3] is not where there are too many of them, or too many levels', () => {
+  it('[SAFE-3] is not if there are too many of them, or too many levels', () => {
     assert.ok(!isTooMuch('['.repeat(10_000)));
     for (const json of [
       '['.repeat(10_001),
@@ -25,7 +25,7 @@ describe('the number of values in JSON', () => {
     }
   });
 
-  it('[SAFE-3] does not count what is in strings, escaped or not', () => {
+  it('[SAFE-3] does not include the content of strings, escaped or not', () => {
     const long = '[[,{'.repeat(10_000);
     for (const inside of [`\\"${long}`, `\\\\\\"${long}`, '\\u005b'.repeat(20_000), `\u{1f44d}${long}`]) {
       assert.ok(!isTooMuch(`{"a":"${inside}"}`), inside.slice(0, 10));
@@ -34,7 +34,7 @@ describe('the number of values in JSON', () => {
     assert.ok(!isTooMuch(`"${'x'.repeat(20_000)}\\`), 'an escape that ends the text');
   });
 
-  it('[SAFE-3] is that of any value', () => {
+  it('[SAFE-3] is computed for any value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const json = JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** The way to Redis: nothing waits for long, and nothing is given up that was answered. */
+/** The connection to Redis: commands never wait long, and no reply is lost. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';
@@ -9,7 +9,7 @@ import { startRedis } from '../support/redis.ts';
 const unavailable = { code: 'UNAVAILABLE' };
 
 describe('a connection to Redis', { timeout: 30_000 }, () => {
-  it('gives a silent Redis up soon, refuses the next at once, and goes on when it speaks again', async (t) => {
+  it('gives up on a silent Redis soon, rejects further commands immediately, and continues when it responds again', async (t) => {
     const { server, redis } = await open(t);
     server.signal('SIGSTOP');
     assert.ok((await msUntilRefused(redis.ping())) < 3000);
@@ -18,7 +18,7 @@ describe('a connection to Redis', { timeout: 30_000 }, () => {
     await eventually('it answers again', () => answers(redis));
   });
 
-  it('refuses at once while there is no Redis, and goes on when there is one again', async (t) => {
+  it('rejects commands immediately while Redis is unreachable, and continues when it is back', async (t) => {
     const { server, redis } = await open(t);
     server.signal('SIGKILL');
     await eventually('it is noticed', async () => !(await answers(redis)));
@@ -27,7 +27,7 @@ describe('a connection to Redis', { timeout: 30_000 }, () => {
     await eventually('it answers again', () => answers(redis));
   });
 
-  it('takes what it was too busy to read for answered', async (t) => {
+  it('does not treat replies that it was too busy to read as missing', async (t) => {
     const { redis } = await open(t);
     await redis.ping();
     const asked = [redis.ping(), redis.ping()];

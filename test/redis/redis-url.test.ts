@@ -1,10 +1,10 @@
-/** The addresses that POPROOM_STORE takes for Redis. */
+/** The Redis URLs that POPROOM_STORE accepts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 
-describe('an address of Redis', () => {
-  it('names a server, with everything that can be said of it', () => {
+describe('a Redis URL', () => {
+  it('names a server with all its options', () => {
     const { mode, tls, nodes, username, password, database, prefix } = parseRedisUrl(
       'rediss://me:a%40b@[::1]:7000/3?prefix=x',
     );
@@ -22,7 +22,7 @@ describe('an address of Redis', () => {
     );
   });
 
-  it('has the usual ports, which are others for Sentinels', () => {
+  it('has default ports, which differ for Sentinels', () => {
     assert.deepEqual(parseRedisUrl('redis://a,b:7000?cluster').nodes, [
       { host: 'a', port: 6379 },
       { host: 'b', port: 7000 },
@@ -44,7 +44,7 @@ describe('an address of Redis', () => {
     ['without a password', `${open}&sentinelPassword=`, { tls: false, username: undefined, password: undefined }],
   ];
   for (const [how, text, login] of logins) {
-    it(`[NODE-17] has the Sentinels asked ${how}`, () => {
+    it(`[NODE-17] connects to the Sentinels ${how}`, () => {
       assert.deepEqual(parseRedisUrl(text).sentinel, { name: 's', ...login });
     });
   }
@@ -58,6 +58,6 @@ describe('an address of Redis', () => {
     ['redis://a?sentinel=s&sentinelTls=maybe', /true or false/],
   ];
   for (const [text, why] of wrong) {
-    it(`says what is wrong with ${text}`, () => assert.throws(() => parseRedisUrl(text), why));
+    it(`is rejected with a reason: ${text}`, () => assert.throws(() => parseRedisUrl(text), why));
   }
 });

@@ -12,7 +12,7 @@ interface Count {
 const newTable = () => new CounterTable<Count>('test', ({ until }) => until);
 
 describe('a counter table', () => {
-  it('[GUESS-8] forgets the oldest that may be dropped, on the disk too, and none that must stay', () => {
+  it('[GUESS-8] drops the oldest counters that may be dropped, on disk too, and none that must stay', () => {
     const table = newTable();
     const mayDrop = ({ count }: Count) => count === 0;
     for (const [key, count] of Object.entries({ first: 1, second: 0, third: 2, fourth: 0 })) {
@@ -27,7 +27,7 @@ describe('a counter table', () => {
     assert.deepEqual(table.takeDirty(), []);
   });
 
-  it('[GUESS-8] looks at a few counters at a time, and goes on where it stopped', () => {
+  it('[GUESS-8] checks a few counters at a time, and continues where it stopped', () => {
     const table = newTable();
     for (let n = 0; n < 100; n++) table.start(`kept ${n}`, { count: 1, until: 1000 });
     table.start('idle', { count: 0, until: 1000 });
@@ -42,7 +42,7 @@ describe('a counter table', () => {
     assert.equal(table.size, 100);
   });
 
-  it('[RUN-7] drops those that are over, and tells of none that is', () => {
+  it('[RUN-7] drops expired counters, and returns none of them', () => {
     const table = newTable();
     table.start('over', { count: 1, until: 100 });
     table.start('going on', { count: 1, until: 200 });
@@ -54,7 +54,7 @@ describe('a counter table', () => {
 });
 
 describe('a budget of counters', () => {
-  it('[GUESS-8] is bounded, of strangers and networks without end', () => {
+  it('[GUESS-8] is bounded, for any number of clients and networks', () => {
     const budget = new CounterBudget({ windowMs: 1000, countersPerWindow: 500 });
     const keys = new Set<string>();
     for (let n = 0; n < 100_000; n++) {
@@ -67,7 +67,7 @@ describe('a budget of counters', () => {
     assert.ok(keys.has('shared:*'));
   });
 
-  it('[GUESS-8] begins anew after its window, and when the clock is set back', () => {
+  it('[GUESS-8] starts again after its window, and when the clock is set back', () => {
     for (const later of [1000, -1]) {
       const budget = new CounterBudget({ windowMs: 1000, countersPerWindow: 10 });
       const client = '10.0.0.1';

@@ -1,4 +1,4 @@
-/** Makes a database as the first release did. */
+/** Creates a database like the first release did. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RoomCode } from '../../src/core/room-code.ts';

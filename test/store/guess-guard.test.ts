@@ -1,4 +1,4 @@
-/** The guards of many rooms: as many as there may be, and none with wrong PINs given up. */
+/** The guards of many rooms: their number is limited, and none with wrong PINs is dropped. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
@@ -8,8 +8,8 @@ import { day, second, start, unknownCode } from '../contract/store-under-test.ts
 const newRoom = () => ({ code: unknownCode(), expiresAt: start + day });
 const guest = { client: '10.0.0.1', now: start };
 
-describe('the guards of rooms', () => {
-  it('[GUESS-8] drop rooms without wrong PINs when there are too many, and no lock', () => {
+describe('the PIN guards of rooms', () => {
+  it('[GUESS-8] drop rooms without wrong PINs when there are too many, and never a lock', () => {
     const guard = createGuessGuard(guardRules(0), () => 0, 10);
     const locked = newRoom();
     for (let n = 0; n < 5; n++) guard.tryPin(locked, guest, () => false);
@@ -22,7 +22,7 @@ describe('the guards of rooms', () => {
     assert.equal(quiet.filter(({ code }) => guard.trusted(code, start).length > 0).length, 9);
   });
 
-  it('[GUESS-8] let nobody in where they cannot count', () => {
+  it('[GUESS-8] admit nobody when they cannot count', () => {
     const guard = createGuessGuard(guardRules(0), () => 0, 10);
     const guessed = Array.from({ length: 10 }, newRoom);
     for (const room of guessed) guard.tryPin(room, guest, () => false);

@@ -1,4 +1,4 @@
-/** An embedded engine of its own for a test, in a folder that goes with it. */
+/** An embedded engine for one test, in a temporary folder. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The distributed engine keeps the contract of stores, on one server and on a cluster. */
+/** The distributed engine passes the contract of stores, on one server and on a cluster. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -50,7 +50,7 @@ describe('on one server', () => {
     opener(() => redis.url),
   );
 
-  it('[NODE-14] gives what is in the trash to one node to remove, and to another when that one took too long', async (t) => {
+  it('[NODE-14] gives the trash to one node to remove, and to another one if that took too long', async (t) => {
     const { store } = await ownStore(
       t,
       opener(() => redis.url),
@@ -63,7 +63,7 @@ describe('on one server', () => {
     assert.deepEqual(await store.rooms.claimTrash(trash, start + 60_000), trash);
   });
 
-  it('[LIFE-4] has deleted a room, for good, also when the list of all rooms is out of reach by then', async (t) => {
+  it('[LIFE-4] has deleted a room permanently, even if the list of all rooms is unreachable', async (t) => {
     const { whole, partial } = await partlyInReach(t, redis);
     const code = await makeRoom(whole, { expiresAt: start + hour });
     assert.deepEqual(await partial.deleteRoom(code, start), { seq: 1 });
@@ -71,7 +71,7 @@ describe('on one server', () => {
     assert.equal((await whole.admit(visit(code, { now: start + hour }))).outcome, 'unknown');
   });
 
-  it('[GUESS-6] [GUESS-7] evaluates exactly 100 wrong PINs over the life of a room, on several nodes', async (t) => {
+  it('[GUESS-6] [GUESS-7] evaluates exactly 100 wrong PINs over the lifetime of a room, on several nodes', async (t) => {
     const nodes = await nodesOn(t, redis);
     const [first] = nodes;
     const code = await makeRoom(first.rooms, { pinMac: mac('0427'), expiresAt: start + day });
@@ -92,7 +92,7 @@ describe('on one server', () => {
     }
   });
 
-  it('[GUESS-8] lets every counter expire, those that clients share too', async (t) => {
+  it('[GUESS-8] lets every counter expire, including shared ones', async (t) => {
     const connection = await connectRedis(parseRedisUrl(redis.url));
     t.after(() => connection.close());
     const prefix = `test-${randomBytes(6).toString('hex')}`;
@@ -109,7 +109,7 @@ describe('on one server', () => {
     assert.ok(expiring.every((ms) => ms > 0 && ms <= hour));
   });
 
-  it('[API-8] has removed a file also when its address is out of reach by then', async (t) => {
+  it('[API-8] has removed a file even if its index is unreachable', async (t) => {
     const { whole, partial } = await partlyInReach(t, redis);
     const code = await makeRoom(whole);
     const removed = file();
@@ -133,7 +133,7 @@ describe('stored bytes in Redis', () => {
     ...{ least: 100, most: 100 },
   });
 
-  it('[NODE-18] are right again after a crash at any step of an upload or a removal', async (t) => {
+  it('[NODE-18] are correct again after a crash at any step of an upload or a removal', async (t) => {
     const { redis, prefix } = await observed(t, server);
     const whole = createRedisStore(redis, prefix, guardRules(0));
     const untilCrash = crashingStores(redis, prefix);
@@ -167,7 +167,7 @@ describe('stored bytes in Redis', () => {
     }
   });
 
-  it('[NODE-18] are right again after a crash at any step of a text that grows and is deleted', async (t) => {
+  it('[NODE-18] are correct again after a crash at any step of a text that grows and is deleted', async (t) => {
     const { redis, prefix } = await observed(t, server);
     const whole = createRedisStore(redis, prefix, guardRules(0));
     const untilCrash = crashingStores(redis, prefix);
@@ -204,7 +204,7 @@ describe('stored bytes in Redis', () => {
     );
   });
 
-  it('[UP-11] count no file of a version before the quotas, neither when it is there nor when it goes', async (t) => {
+  it('[UP-11] do not include a file of a version before the quotas, neither while it exists nor when it is removed', async (t) => {
     const { redis, prefix, keysOf } = await observed(t, server);
     const { rooms, storage } = createRedisStore(redis, prefix, guardRules(0));
     const code = await makeRoom(rooms);
@@ -241,7 +241,7 @@ describe('the text in Redis', () => {
     );
   });
 
-  it('[LIFE-4] leaves no key behind when its room is deleted, and only the memory of one that expired', async (t) => {
+  it('[LIFE-4] leaves no key behind when its room is deleted, and only the marker of one that expired', async (t) => {
     const { redis, rooms, prefix, keysOf } = await observed(t, server);
     const [deleted, expired] = [await makeRoom(rooms), await makeRoom(rooms, { expiresAt: start + hour })];
     for (const code of [deleted, expired]) {
@@ -253,7 +253,7 @@ describe('the text in Redis', () => {
     assert.deepEqual(await redis.send('', ['KEYS', `${prefix}:*`]), [keysOf(expired).room]);
   });
 
-  it('goes on in a room from before the log: the text is that of its version', async (t) => {
+  it('continues in a room from before the log: the text is that of its version', async (t) => {
     const { redis, rooms, archive, keysOf } = await observed(t, server);
     const code = await makeRoom(rooms);
     const { room } = keysOf(code);
@@ -278,7 +278,7 @@ describe('the text in Redis', () => {
     assert.equal((await storedText(rooms, code)).fullTextVersion, 7);
   });
 
-  it('takes the text that a node from before the log wrote in between as the whole one', async (t) => {
+  it('uses the text that a node from before the log wrote in between as the whole one', async (t) => {
     const { redis, rooms, keysOf } = await observed(t, server);
     const code = await makeRoom(rooms);
     const { room } = keysOf(code);
@@ -301,7 +301,7 @@ describe('the text in Redis', () => {
     assert.deepEqual([entries.map(({ version }) => version), fullTextVersion], [[5], 4]);
   });
 
-  it('[TEXT-7] is not sent with an edit, nor to a reader that has a version which the log knows', async (t) => {
+  it('[TEXT-7] is not sent with an edit, nor to a reader whose version is in the log', async (t) => {
     const { rooms, traffic } = await observed(t, server);
     const code = await makeRoom(rooms);
     const content = 'a'.repeat(1024 * 1024);
@@ -317,7 +317,7 @@ describe('the text in Redis', () => {
     assert.ok((await textOf(rooms, code))?.content === `b${content}`);
   });
 
-  it('[TEXT-7] is what its edits make of it one after the other, whatever they are', async (t) => {
+  it('[TEXT-7] is the result of its edits in order, whatever they are', async (t) => {
     const { rooms } = await observed(t, server);
     const replays = fc.asyncProperty(anyText(20), fc.array(anyEdits, { maxLength: 6 }), async (original, drawn) => {
       const code = await makeRoom(rooms);

@@ -1,4 +1,4 @@
-/** The numbers under which SQLite keeps rooms. */
+/** The numeric ids of rooms in SQLite. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -11,14 +11,14 @@ const anyCode = fc
   .map((code) => code as RoomCode);
 
 describe('the id of a room', () => {
-  it('[CODE-2] tells any two codes apart', () => {
+  it('[CODE-2] is unique for each code', () => {
     const differ = fc.property(anyCode, anyCode, (one, other) => {
       assert.equal(BigInt(roomIdOf(one)) === BigInt(roomIdOf(other)), one === other);
     });
     fc.assert(differ, { numRuns: 2000 });
   });
 
-  it('[CODE-2] tells codes apart that differ in one symbol, or in their length', () => {
+  it('[CODE-2] differs for codes that differ in one symbol, or in their length', () => {
     for (let length = shortestCode; length <= longestCode; length++) {
       const zeros = '0'.repeat(length);
       const near = Array.from(zeros, (_, at) => `${zeros.slice(0, at)}Z${zeros.slice(at + 1)}`);
@@ -27,7 +27,7 @@ describe('the id of a room', () => {
     }
   });
 
-  it('[CODE-2] fits into what SQLite calls an integer, and into a number as long as it is one', () => {
+  it('[CODE-2] fits into a SQLite integer, and into a JavaScript number where it can', () => {
     for (let length = shortestCode; length <= longestCode; length++) {
       const id = roomIdOf('Z'.repeat(length) as RoomCode);
       assert.ok(BigInt(id) < 2n ** 63n);

@@ -1,4 +1,4 @@
-/** What is deleted leaves the files of the database: of this version, of earlier ones, and whatever a page had of it. */
+/** Deleted data is erased from the database files, of this version and of earlier ones. */
 import assert from 'node:assert/strict';
 import { closeSync, copyFileSync, openSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
@@ -23,7 +23,7 @@ const often = { eraseEveryMs: 20 };
 const rules = guardRules(20);
 
 describe('sqlite: deleted rows', () => {
-  it('[LIFE-7] leave no copies in pages that were divided, as SQLite does', async (t) => {
+  it('[LIFE-7] leave no copies in pages that SQLite has split', async (t) => {
     const path = join(await temporaryFolder(t), 'rows.db');
     const db = connect(path);
     const descriptor = openSync(path, 'r+');
@@ -58,7 +58,7 @@ describe('sqlite: deleted rows', () => {
     assert.equal((await tracesIn(folder, deleted)).size, 0);
   });
 
-  it('[LIFE-7] stay while another process reads, which delays no write, and go when it has finished', async (t) => {
+  it('[LIFE-7] stay while another process reads, which delays no write, and are erased when it has finished', async (t) => {
     const folder = await temporaryFolder(t);
     const { rooms } = await openStore(t, folder, often);
     const [deleted, kept] = [await roomWith(rooms, uniqueText(50_000)), await roomWith(rooms, '')];
@@ -75,7 +75,7 @@ describe('sqlite: deleted rows', () => {
     await assertErased(folder, [text]);
   });
 
-  it('[LIFE-7] that another process deleted beside the server leave all files', async (t) => {
+  it('[LIFE-7] that another process deleted while the server runs are erased from all files', async (t) => {
     const folder = await temporaryFolder(t);
     const { rooms } = await openStore(t, folder, often);
     const texts = Array.from({ length: 200 }, () => uniqueText(500));
@@ -86,7 +86,7 @@ describe('sqlite: deleted rows', () => {
     await assertErased(folder, texts);
   });
 
-  it('[KEY-4] and the erasing of them leave a sound database to the command line', async (t) => {
+  it('[KEY-4] and their erasure leave a valid database for the command line', async (t) => {
     const folder = await temporaryFolder(t);
     const { rooms } = await openStore(t, folder, { eraseEveryMs: 1 });
     const commandLine = openSqliteKeys(folder);
@@ -105,7 +105,7 @@ describe('sqlite: deleted rows', () => {
     );
   });
 
-  it('[LIFE-7] leave a log that is empty at rest', async (t) => {
+  it('[LIFE-7] leave an empty log when idle', async (t) => {
     const folder = await temporaryFolder(t);
     const { rooms } = await openStore(t, folder, often);
     const text = uniqueText(1_000_000);
@@ -119,7 +119,7 @@ describe('sqlite: a database of an earlier version', () => {
   const [kept, overwritten] = ['KEPT00', '0VERWR1TE'] as [RoomCode, RoomCode];
 
   for (const version of steps.map((_, n) => firstRelease + n)) {
-    it(`[LIFE-8] has nothing left of what was deleted in it after the first start (schema ${version})`, async (t) => {
+    it(`[LIFE-8] contains nothing that was deleted in it after the first start (schema ${version})`, async (t) => {
       const folder = await temporaryFolder(t);
       const [text, newer, ...deleted] = Array.from({ length: 60 }, () => uniqueText(3000)) as [
         string,
@@ -135,7 +135,7 @@ describe('sqlite: a database of an earlier version', () => {
     });
   }
 
-  it('[LIFE-8] has nothing left either in the log that a crash left', async (t) => {
+  it('[LIFE-8] contains nothing in the log that a crash left, either', async (t) => {
     const [folder, copy] = [await temporaryFolder(t), join(await temporaryFolder(t), 'copy')];
     await mkdir(copy);
     const deleted = [uniqueText(30_000), uniqueText(300)];

@@ -1,4 +1,4 @@
-/** Databases of earlier versions are brought up to date when they are opened. */
+/** Databases of earlier versions are updated when they are opened. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomCode } from '../../src/core/room-code.ts';
@@ -46,7 +46,7 @@ describe('sqlite: a database of the first release', () => {
     assert.deepEqual(await rooms.findFile(kept.id, start), kept);
   });
 
-  it('[UP-10] counts the files that it has for all clients together, and for none', async (t) => {
+  it('[UP-10] counts its files for all clients together, and for no single client', async (t) => {
     const folder = await temporaryFolder(t);
     const { id, blob, name, type, size, uploadedAt } = file({ size: 700 });
     makeFirstRelease(folder, (insert, db) => {
@@ -61,7 +61,7 @@ describe('sqlite: a database of the first release', () => {
     assert.deepEqual(await storage.usage(), { stored: 0, reserved: 0 });
   });
 
-  it('[TEXT-7] [HIST-1] starts logs at the versions that texts have, and keeps histories from then on', async (t) => {
+  it('[TEXT-7] [HIST-1] starts logs at the current versions of texts, and keeps histories from then on', async (t) => {
     const folder = await temporaryFolder(t);
     makeFirstRelease(folder, (insert) => {
       insert(fresh, 0, '');

@@ -1,4 +1,4 @@
-/** Reads of the embedded engine: from memory, and by a look at the database that they share. */
+/** Reads of the embedded engine: from memory, and from a shared snapshot. */
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
 
 describe('sqlite: reading', () => {
-  it('[TEXT-1] gives every text back when there are more than it keeps in memory', async (t) => {
+  it('[TEXT-1] returns every text when there are more than the cache holds', async (t) => {
     const store = await openStore(t, await temporaryFolder(t));
     const texts = Array.from({ length: 80 }, (_, n) => String.fromCharCode(65 + (n % 26)).repeat(256 * 1024 - n));
     const codes = await Promise.all(texts.map(() => makeRoom(store.rooms)));
@@ -27,8 +27,8 @@ describe('sqlite: reading', () => {
   });
 });
 
-describe('sqlite: reads that share a look at the database', { concurrency: true }, () => {
-  it('[KEY-4] see within a second what another process changed, however many there are', async (t) => {
+describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
+  it('[KEY-4] see the changes of another process within a second, however many there are', async (t) => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder);
     const { hash } = drawApiKey();
@@ -42,7 +42,7 @@ describe('sqlite: reads that share a look at the database', { concurrency: true 
     assert.ok((await reads) > 10);
   });
 
-  it('[TEXT-6] see every write that was answered before them', async (t) => {
+  it('[TEXT-6] see every write that was acknowledged before them', async (t) => {
     const store = await openStore(t, await temporaryFolder(t));
     const codes = await roomsToLookUp(store);
     const writeAndRead = async (code: RoomCode) => {
@@ -54,7 +54,7 @@ describe('sqlite: reads that share a look at the database', { concurrency: true 
     await Promise.all(codes.map(writeAndRead));
   });
 
-  it('do not keep the log from starting anew', async (t) => {
+  it('do not prevent the log from starting again', async (t) => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder);
     const codes = await manyRooms(store, 10);

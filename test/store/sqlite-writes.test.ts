@@ -1,4 +1,4 @@
-/** How the embedded engine writes: in batches, each on the disk before it is answered, and with bounds on what waits. */
+/** Writes of the embedded engine: in batches, synced before they are acknowledged, with a bounded queue. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ describe('sqlite: writing', () => {
     assert.equal((await commitsIn(folder)) - before, 2);
   });
 
-  it('answers reads while another process holds the write lock, and writes when it has let go', async (t) => {
+  it('answers reads while another process holds the write lock, and writes when it is released', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
     let written = false;
@@ -66,7 +66,7 @@ describe('sqlite: writing', () => {
     assert.equal((await textOf(store.rooms, code, start))?.content, 'waits');
   });
 
-  it('refuses the one write of a batch that fails, and takes the others', async (t) => {
+  it('rejects the one write of a batch that fails, and accepts the others', async (t) => {
     const { store, code } = await storeWithRoom(t);
     const taken = file();
     const [first, again, text] = await Promise.allSettled([
@@ -82,7 +82,7 @@ describe('sqlite: writing', () => {
     assert.deepEqual([admission.room.fileCount, admission.room.fileBytes], [1, taken.size]);
   });
 
-  it('refuses writes while its thread cannot open the database, and takes them when it can', async (t) => {
+  it('rejects writes while its thread cannot open the database, and accepts them when it can', async (t) => {
     const folder = join(await temporaryFolder(t), 'data');
     const writer = createWriter(writerOptions(folder));
     t.after(() => writer.close());
@@ -96,7 +96,7 @@ describe('sqlite: writing', () => {
     );
   });
 
-  it('[RUN-7] refuses a write rather than let more than 10,000 wait', async (t) => {
+  it('[RUN-7] rejects a write instead of queueing more than 10,000', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
     const inProgress = appendInsertion(store.rooms, code, 1, 'in progress');
@@ -108,7 +108,7 @@ describe('sqlite: writing', () => {
     assert.equal((await textOf(store.rooms, code, start))?.version, 10_001);
   });
 
-  it('[RUN-7] refuses a text rather than let more than 64 MiB of them wait, and takes what is small', async (t) => {
+  it('[RUN-7] rejects a text instead of queueing more than 64 MiB of them, and accepts small ones', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
     const inProgress = appendInsertion(store.rooms, code, 1, 'in progress');
@@ -134,7 +134,7 @@ describe('sqlite: writing', () => {
     assert.ok((await textOf(store.rooms, code))?.content === 'x'.repeat(100) + mebibyte);
   });
 
-  it('[TEXT-6] waits for the disk with each commit', async (t) => {
+  it('[TEXT-6] waits for the disk at each commit', async (t) => {
     const db = connect(join(await temporaryFolder(t), 'poproom.db'));
     t.after(() => db.close());
     const full = 2;

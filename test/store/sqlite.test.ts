@@ -1,4 +1,4 @@
-/** The embedded engine: the contract of stores, and what is particular to SQLite. */
+/** The embedded engine: the contract of stores, and tests that only concern SQLite. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -59,8 +59,8 @@ const inAFolder: OpenStore = async ({ rules, now }) => {
 
 storeContract('sqlite', inAFolder);
 
-describe('sqlite: one server a folder', () => {
-  it('[RUN-6] refuses a second server on the folder, and says why', async (t) => {
+describe('sqlite: one server per folder', () => {
+  it('[RUN-6] rejects a second server on the folder, with the reason', async (t) => {
     const folder = await temporaryFolder(t);
     await openStore(t, folder);
     assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }), {
@@ -69,7 +69,7 @@ describe('sqlite: one server a folder', () => {
     });
   });
 
-  it('[RUN-6] refuses one of another process, also after one of its own was refused', async (t) => {
+  it('[RUN-6] rejects one of another process, even after one of its own was rejected', async (t) => {
     const folder = await temporaryFolder(t);
     await openStore(t, folder);
     assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }));
@@ -81,7 +81,7 @@ describe('sqlite: one server a folder', () => {
     ['a folder', mkdir, /server\.lock.*: unable to open database file\.$/],
   ];
   for (const [what, make, message] of broken) {
-    it(`[RUN-1] says what is wrong, and nothing of another server, when the lock is ${what}`, async (t) => {
+    it(`[RUN-1] reports the problem, and does not blame another server, when the lock is ${what}`, async (t) => {
       const folder = await temporaryFolder(t);
       await make(join(folder, 'server.lock'));
       const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
@@ -89,14 +89,14 @@ describe('sqlite: one server a folder', () => {
     });
   }
 
-  it('[RUN-6] gives the folder free when it is closed', async (t) => {
+  it('[RUN-6] releases the folder when it is closed', async (t) => {
     const folder = await temporaryFolder(t);
     await openSqliteStore({ folder, rules: guardRules(20), now: start }).close();
     await openInAnotherProcess(folder);
     await openStore(t, folder);
   });
 
-  it('[KEY-4] lets the command line make and revoke keys beside it, which holds within a second', async (t) => {
+  it('[KEY-4] allows the command line to create and revoke keys while it runs, which takes effect within a second', async (t) => {
     const folder = await temporaryFolder(t);
     const server = await openStore(t, folder);
     const commandLine = openSqliteKeys(folder);
@@ -108,7 +108,7 @@ describe('sqlite: one server a folder', () => {
     assert.equal(await server.keys.find(key.hash), undefined);
   });
 
-  it('[KEY-4] lets both write at once', async (t) => {
+  it('[KEY-4] allows both to write concurrently', async (t) => {
     const folder = await temporaryFolder(t);
     const server = await openStore(t, folder);
     const commandLine = openSqliteKeys(folder);
@@ -120,7 +120,7 @@ describe('sqlite: one server a folder', () => {
     assert.equal((await textOf(server.rooms, code, start))?.version, 20);
   });
 
-  it('keeps what it writes from other users of the machine', async (t) => {
+  it('makes its files inaccessible to other users of the machine', async (t) => {
     const folder = join(await temporaryFolder(t), 'data');
     await openStore(t, folder);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
@@ -143,7 +143,7 @@ describe('sqlite: a clock that is set back', () => {
     delete: (rooms, code) => rooms.deleteRoom(code, late),
   };
   for (const [name, run] of Object.entries(operations)) {
-    it(`[FAULT-5] revives no room that had expired when someone was about to ${name}`, async (t) => {
+    it(`[FAULT-5] does not revive a room that had expired before an attempt to ${name}`, async (t) => {
       const { rooms } = await openStore(t, await temporaryFolder(t));
       const code = await makeRoom(rooms, { expiresAt: start + hour });
       assert.equal(await run(rooms, code), 'expired');
@@ -153,7 +153,7 @@ describe('sqlite: a clock that is set back', () => {
 });
 
 describe('sqlite: crashes and stops', { concurrency: true }, () => {
-  it('[LIFE-6] keeps every write that was answered before the process was killed', async (t) => {
+  it('[LIFE-6] keeps every write that was acknowledged before the process was killed', async (t) => {
     const folder = await temporaryFolder(t);
     const { code, answered } = await killWhileWriting(folder);
     const store = await openStore(t, folder);
@@ -162,7 +162,7 @@ describe('sqlite: crashes and stops', { concurrency: true }, () => {
     assert.equal(read.content, 'x'.repeat(read.version));
   });
 
-  it('[RATE-6] [GUESS-5] writes its counters within about a second, so that a crash forgets no more', async (t) => {
+  it('[RATE-6] [GUESS-5] writes its counters within about a second, so that a crash loses no more', async (t) => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder);
     // It starts the thread that writes.
@@ -189,7 +189,7 @@ describe('sqlite: crashes and stops', { concurrency: true }, () => {
 });
 
 describe('sqlite: a stop that fails', () => {
-  it('[RUN-4] of the counters alone ends all the rest, and leaves one file', async (t) => {
+  it('[RUN-4] to write the counters still ends everything else, and leaves one file', async (t) => {
     const folder = await temporaryFolder(t);
     const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
     await makeRoom(store.rooms);
@@ -201,7 +201,7 @@ describe('sqlite: a stop that fails', () => {
     await openStore(t, folder);
   });
 
-  it('[RUN-4] to take the last writes waits for them and is a stop', async (t) => {
+  it('[RUN-4] to accept the last writes waits for them and completes', async (t) => {
     const folder = join(await temporaryFolder(t), 'missing');
     const writer = createWriter(writerOptions(folder));
     const writing = assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
@@ -211,7 +211,7 @@ describe('sqlite: a stop that fails', () => {
 });
 
 describe('sqlite: the schema', () => {
-  it('is made in an empty database, and left alone in one that is up to date', () => {
+  it('is created in an empty database, and left unchanged in one that is up to date', () => {
     const db = new DatabaseSync(':memory:');
     const schema = () => db.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
     migrate(db);
@@ -224,7 +224,7 @@ describe('sqlite: the schema', () => {
     db.close();
   });
 
-  it('[RUN-1] is refused when a newer version made it, and stays as it is', async (t) => {
+  it('[RUN-1] is rejected if a newer version created it, and is not changed', async (t) => {
     const folder = await temporaryFolder(t);
     setVersion(folder, 1000);
     const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
@@ -233,14 +233,14 @@ describe('sqlite: the schema', () => {
     assert.equal(reader(t, folder).prepare('PRAGMA user_version').get()?.user_version, 1000);
   });
 
-  it('[RUN-1] is refused when it is from before the first release', async (t) => {
+  it('[RUN-1] is rejected if it is from before the first release', async (t) => {
     const folder = await temporaryFolder(t);
     setVersion(folder, 1);
     const open = () => openSqliteStore({ folder, rules: guardRules(20), now: start });
     assert.throws(open, { code: 'UNAVAILABLE', message: /before its first release/ });
   });
 
-  it('[GUESS-6] knows the wrong PINs of a room after a crash that forgot its counters', async (t) => {
+  it('[GUESS-6] has the wrong PINs of a room after a crash that lost its counters', async (t) => {
     const folder = await temporaryFolder(t);
     const open = () => openSqliteStore({ folder, rules: guardRules(0), now: start });
     const store = open();
@@ -255,7 +255,7 @@ describe('sqlite: the schema', () => {
     assert.deepEqual(newcomer, { outcome: 'pin-locked', until: start + day, isForLife: true });
   });
 
-  it('[RUN-6] gives the folder free when it is refused', async (t) => {
+  it('[RUN-6] releases the folder when it is rejected', async (t) => {
     const folder = await temporaryFolder(t);
     setVersion(folder, 1000);
     assert.throws(() => openSqliteStore({ folder, rules: guardRules(20), now: start }));

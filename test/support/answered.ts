@@ -1,4 +1,4 @@
-/** A client's memory of what a server answered, held against what the server still has after a crash. */
+/** Records what a server acknowledged, and compares it with what the server has after a crash. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { createApi } from './api.ts';

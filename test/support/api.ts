@@ -1,4 +1,4 @@
-/** Talks to a server as clients do, and holds every answer against the OpenAPI document. */
+/** An API client that compares every response with the OpenAPI document. */
 import { checkConformance } from './conformance.ts';
 import { createSecrets } from './secrets.ts';
 

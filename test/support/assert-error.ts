@@ -1,4 +1,4 @@
-/** The one shape of errors. */
+/** The common format of errors. */
 import assert from 'node:assert/strict';
 import type { Answer } from './api.ts';
 

@@ -1,4 +1,4 @@
-/** A reverse proxy that is set up as badly as a test wants it. */
+/** A reverse proxy with chosen misconfigurations. */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** The bucket of a server, looked into over the wire; what lies there is named without the server's prefix. */
+/** The bucket of a server, read over HTTP. Names are returned without the server's prefix. */
 import assert from 'node:assert/strict';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { readConfig } from '../../src/config.ts';

@@ -1,4 +1,4 @@
-/** Where Chromium is on this machine: as POPROOM_CHROMIUM says, or else where systems put it. */
+/** The path of Chromium on this machine: POPROOM_CHROMIUM, or a usual place. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 

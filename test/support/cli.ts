@@ -1,4 +1,4 @@
-/** The built command as a person runs it: with a home of its own, in a pipe or on a terminal. */
+/** The built command as a person runs it: with its own home folder, in a pipe or on a terminal. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Holds an answer against openapi.json: status, headers, media type and body are as the document says. */
+/** Compares a response with openapi.json: status, headers, media type and body. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';

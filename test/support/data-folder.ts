@@ -1,4 +1,4 @@
-/** What uploads have left in the data folder of the embedded engine. */
+/** The remains of uploads in the data folder of the embedded engine. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 

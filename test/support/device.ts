@@ -1,4 +1,4 @@
-/** A device in a room, over a real WebSocket: what it was told, and ways to wait for more. */
+/** A device in a room, over a real WebSocket: its messages, and ways to wait for more. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';

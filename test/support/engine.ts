@@ -1,4 +1,4 @@
-/** The engine that the servers of the tests run on: the embedded one, or the distributed one that `npm test` started. */
+/** The engine of the test servers: the embedded one, or the distributed one that `npm test` started. */
 import { randomBytes } from 'node:crypto';
 
 const { POPROOM_TEST_REDIS: redis, POPROOM_TEST_S3: s3, POPROOM_TEST_BUCKET: bucket } = process.env;

@@ -1,4 +1,4 @@
-/** Stores that fail as real ones do: they refuse, fall silent, or break off. */
+/** S3 stores that fail like real ones: they reject requests, stay silent, or disconnect. */
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';

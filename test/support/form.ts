@@ -1,4 +1,4 @@
-/** Forms written by hand, so that they can be as wrong as a test needs them. */
+/** Handwritten forms, which can be malformed in any way. */
 
 export const boundary = 'xyzzy';
 export const formType = `multipart/form-data; boundary=${boundary}`;

@@ -1,4 +1,4 @@
-/** A server's rooms, files and keys, made by its API, and all that can be seen of them afterwards. */
+/** Creates rooms, files and keys over the API, and reads everything that is visible of them. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { hashOf } from './answered.ts';

@@ -1,4 +1,4 @@
-/** The examples of a page, as they stand there, and a place to run them as its reader would. */
+/** The examples of a page, and a place to run them as written. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';

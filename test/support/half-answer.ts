@@ -1,4 +1,4 @@
-/** A server that begins an answer and does not come to its end. */
+/** A server that starts a response and does not finish it. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { listening } from './listening.ts';

@@ -1,4 +1,4 @@
-/** A real load balancer: HAProxy, which asks each node whether it is ready. */
+/** A real load balancer: HAProxy, which polls the readiness of each node. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What the distributed engine has written down: looked for in Redis, under the prefix of the server. */
+/** Searches the data of the distributed engine in Redis, under the prefix of the server. */
 import { createClient } from '@redis/client';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';

@@ -1,4 +1,4 @@
-/** What the embedded engine has written down: looked for in its database file. */
+/** Searches the data of the embedded engine in its database file. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** What a server has written down of its rooms, told by its store itself, on either engine. */
+/** Searches the stored data of a server, on either engine. */
 import { sqliteInside } from './inside-sqlite.ts';
 import type { TestServer } from './server.ts';
 

@@ -1,4 +1,4 @@
-/** API keys as the command line has them: another hand on the folder of a running server. */
+/** API keys, created by the command line in the folder of a running server. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';

@@ -1,4 +1,4 @@
-/** Looks for texts in the files of a data folder, as someone would who has stolen them. */
+/** Searches for texts in the files of a data folder, like a thief would. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { compress } from '../../src/store/sqlite/compression.ts';

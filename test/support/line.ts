@@ -1,4 +1,4 @@
-/** The network between a device and the server, as bad as a test wants it: slow, deaf, dead or gone. */
+/** The network between a device and the server, with faults: slow, one-way, frozen or closed. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** A server of a test on a free port, for as long as the test runs. */
+/** An HTTP server on a free port, for the duration of a test. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

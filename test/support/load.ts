@@ -1,4 +1,4 @@
-/** Clients that go on and on with a service while it is put through something, and keep account of its answers. */
+/** Clients that use a service continuously during a fault, and record its responses. */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RoomMemory, rememberRoom } from './answered.ts';

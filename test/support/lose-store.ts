@@ -1,4 +1,4 @@
-/** Makes what a running server stands on fail for real, on either engine. */
+/** Makes the stores of a running server fail for real, on either engine. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDistributed } from './engine.ts';

@@ -1,4 +1,4 @@
-/** A server that loses what was written last, as one does that comes back from a backup or on a replica that lagged. */
+/** A server that loses the newest writes, like one restored from a backup or a lagging replica. */
 import { cp, rm } from 'node:fs/promises';
 import type { TestServer } from './server.ts';
 

@@ -1,4 +1,4 @@
-/** Several nodes: server processes over one Redis and one S3 store, as they run behind a load balancer. */
+/** Several server processes with one Redis and one S3 store, as behind a load balancer. */
 import type { TestContext } from 'node:test';
 import { distributed } from './engine.ts';
 import { dataFolder, type ServerProcess, startProcess } from './process.ts';

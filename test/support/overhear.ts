@@ -1,4 +1,4 @@
-/** Listens to the requests and live messages that reach a server of this process, whoever sent them: a test, the SDK, a browser. */
+/** Records the requests and live messages that reach a server of this process, from any client. */
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** A Redis and an S3 store for one test alone, to be broken. */
+/** A Redis and an S3 store for a single test, which may break them. */
 import { distributed } from './engine.ts';
 import { startRedis } from './redis.ts';
 import { startS3 } from './s3.ts';

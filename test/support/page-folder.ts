@@ -1,4 +1,4 @@
-/** A page as the build leaves it, in a folder of its own, with one file of each kind. */
+/** A built page in a temporary folder, with one file of each kind. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The page as people use it: devices with a real browser each, on a real server. */
+/** The page as people use it: each device has a real browser, on a real server. */
 import assert from 'node:assert/strict';
 import { after, type TestContext } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';

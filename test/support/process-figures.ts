@@ -1,4 +1,4 @@
-/** What a process holds, as Linux tells it. */
+/** The memory and open files of a process, from Linux. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 

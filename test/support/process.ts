@@ -1,4 +1,4 @@
-/** The built command as a process of its own: started, talked to, stopped and killed like any other. */
+/** The built command as a process: started, used, stopped and killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Redis and a Sentinel that speak TLS, with a certificate that was made for the occasion. */
+/** Redis and a Sentinel with TLS, and a certificate created for the test. */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A real Redis on a free port, for as long as a test file runs. */
+/** A real Redis on a free port, for the duration of a test file. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-/** A room as a device knows it, from nothing but what it was told. */
+/** A room from the view of a device, built only from its messages. */
 import type { ServerMessage } from '../../src/protocol/types.ts';
 
 export interface Replica {

@@ -1,4 +1,4 @@
-/** Every operation on a room, so that a rule about all of them is tested on all of them. */
+/** Every operation on a room, for rules that apply to all of them. */
 import type { Answer, Sending } from './api.ts';
 import type { TestServer } from './server.ts';
 

@@ -1,4 +1,4 @@
-/** A process of its own that puts many of the largest files into an S3 store at once, and says what memory that took. */
+/** A process that uploads many files of the maximum size to an S3 store concurrently, and reports its memory. */
 import { Readable } from 'node:stream';
 import { openS3Blobs, type S3Options } from '../../src/blobs/s3.ts';
 import { newName } from '../contract/blobs.ts';

@@ -1,4 +1,4 @@
-/** What was sent to a server and may be in no line of its log and in none of its figures. */
+/** Data that was sent to a server and must not be in its log or metrics. */
 import assert from 'node:assert/strict';
 import type { Answer, Sending } from './api.ts';
 import { filesIn } from './sent-files.ts';

@@ -1,4 +1,4 @@
-/** Chance that can be repeated. */
+/** Reproducible random numbers. */
 import { randomInt } from 'node:crypto';
 import type { TestContext } from 'node:test';
 

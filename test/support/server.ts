@@ -1,4 +1,4 @@
-/** A real server on a free port, in a folder of its own, with a clock that tests can turn. */
+/** A real server on a free port, in a temporary folder, with a clock that tests can set. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Two devices in one room, of which one can be held back. */
+/** Two devices in one room, one of which can be paused. */
 import type { TestContext } from 'node:test';
 import { openLine } from './line.ts';
 import { joinRoom, openWorld, type Surroundings, showsStatus, showsText, startRoom, textOf } from './page.ts';

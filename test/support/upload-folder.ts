@@ -1,4 +1,4 @@
-/** What uploads have left, on either engine: whole files, and those that are not whole yet. */
+/** The remains of uploads on either engine: complete and incomplete files. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';

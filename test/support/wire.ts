@@ -1,4 +1,4 @@
-/** A bare socket to a server: for what no well-behaved client sends, and to see when an answer comes. */
+/** A raw socket to a server, for requests that no well-behaved client sends. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';

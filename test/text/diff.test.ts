@@ -7,7 +7,7 @@ import { applyEdits, findProblem } from '../../src/text/edits.ts';
 import { anyText } from '../contract/any-text.ts';
 
 describe('the difference of two texts', () => {
-  it('[TEXT-7] leads from one to the other, by valid edits', () => {
+  it('[TEXT-7] transforms one into the other, with valid edits', () => {
     const leads = fc.property(anyText(200), anyText(200), anyText(50), (one, other, shared) => {
       const [before, after] = [one + shared + other, other + shared + one];
       const edits = diffTexts(before, after);
@@ -17,7 +17,7 @@ describe('the difference of two texts', () => {
     fc.assert(leads, { seed: 1, numRuns: 500 });
   });
 
-  it('[TEXT-7] is small where little changed in many places', () => {
+  it('[TEXT-7] is small if little changed in many places', () => {
     const lines = Array.from({ length: 100 }, (_, n) => `This is line ${n} of a text.\n`);
     const changed = lines.map((line, n) => (n % 10 === 0 ? line.replace('text', 'book') : line));
     const edits = diffTexts(lines.join(''), changed.join(''));

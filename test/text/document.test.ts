@@ -16,7 +16,7 @@ function editOf([position, removed, insert]: [number, number, string], length: n
 }
 
 describe('a text in pieces', () => {
-  it('[TEXT-7] is what its edits make of it, whatever they are', () => {
+  it('[TEXT-7] is the result of its edits, whatever they are', () => {
     const same = fc.property(fc.string({ maxLength: 300 }), fc.array(anyEdit, { maxLength: 200 }), (start, drawn) => {
       let [document, text] = [TextDocument.of(start), start];
       for (const one of drawn) {
@@ -38,7 +38,7 @@ describe('a text in pieces', () => {
     assert.deepEqual([first.toString(), second.toString()], ['abc', 'aXc']);
   });
 
-  it('[TEXT-8] takes little time for edits of many ranges, whatever is in the text', () => {
+  it('[TEXT-8] takes little time for edits of many ranges, whatever the text contains', () => {
     for (const text of ['x'.repeat(2 ** 20), '\n'.repeat(2 ** 20), 'ж'.repeat(2 ** 19)]) {
       const step = Math.floor(text.length / 1001);
       const edits = Array.from({ length: 1000 }, (_, n) => ({ from: n * step, to: n * step + 1, insert: 'y' }));
@@ -50,7 +50,7 @@ describe('a text in pieces', () => {
     }
   });
 
-  it('[TEXT-8] does not hold on to a long text that it was cut from', () => {
+  it('[TEXT-8] does not keep a long text in memory that it was cut from', () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
     const documents = Array.from({ length: 60 }, (_, n) =>

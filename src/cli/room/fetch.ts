@@ -1,7 +1,7 @@
 /** `poproom fetch`: downloads files. */
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
-import { formatBytes } from '../byte-count.ts';
 import { formatColumns, type Input } from '../command.ts';
+import { formatBytes } from '../counts.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { print, printNotice } from '../output.ts';
 import { printable, printableText } from '../printable.ts';

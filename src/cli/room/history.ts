@@ -1,7 +1,7 @@
 /** `poproom history`: lists the earlier texts of a room, prints one of them, or deletes them all. */
 import type { HistoryEntry, Room } from '../../client/index.ts';
-import { formatBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
+import { formatBytes } from '../counts.ts';
 import { ExitError } from '../failure.ts';
 import { print, printNotice } from '../output.ts';
 import { printable } from '../printable.ts';

@@ -1,7 +1,7 @@
 /** `poproom info`: shows what is in a room and when it expires. */
 import { assertOnlyCode } from '../arguments.ts';
-import { formatBytes } from '../byte-count.ts';
 import { formatColumns, type Input } from '../command.ts';
+import { formatBytes } from '../counts.ts';
 import { formatDuration } from '../duration.ts';
 import { print } from '../output.ts';
 import { printable } from '../printable.ts';

@@ -1,6 +1,7 @@
 /** `poproom restore`: makes an earlier text the current one again. */
-import { formatBytes } from '../byte-count.ts';
+
 import type { Input } from '../command.ts';
+import { formatBytes } from '../counts.ts';
 import { print } from '../output.ts';
 import { withRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';

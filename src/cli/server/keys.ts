@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Config, readConfig } from '../../config.ts';
 import { drawApiKey } from '../../core/api-key.ts';
 import type { ApiKey, KeyStore, Tier } from '../../core/ports.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
 import { openKeys } from '../../engine/open.ts';
 import type { Input } from '../command.ts';
 import { formatJson, print } from '../output.ts';
@@ -75,8 +76,8 @@ async function list(input: Input, store: KeyStore): Promise<void> {
 
 /** Leaves out the hash, and formats timestamps as the API does. */
 function entryOf({ id, name, tier, createdAt, revokedAt }: ApiKey) {
-  const revoked = revokedAt === undefined ? {} : { revokedAt: new Date(revokedAt).toISOString() };
-  return { id, name, tier, createdAt: new Date(createdAt).toISOString(), ...revoked };
+  const revoked = revokedAt === undefined ? {} : { revokedAt: toTimestamp(revokedAt) };
+  return { id, name, tier, createdAt: toTimestamp(createdAt), ...revoked };
 }
 
 const tableOf = (keys: readonly ApiKey[]) => table([['ID', 'NAME', 'TIER', 'CREATED', 'REVOKED'], ...keys.map(rowOf)]);
@@ -85,4 +86,4 @@ function rowOf({ id, name, tier, createdAt, revokedAt }: ApiKey): string[] {
   return [id, name, tier, day(createdAt), revokedAt === undefined ? '' : day(revokedAt)];
 }
 
-const day = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+const day = (moment: number) => toTimestamp(moment).slice(0, 10);

@@ -3,8 +3,8 @@ import { type Config, readConfig } from '../../config.ts';
 import { type OpenedEnd, openEnd } from '../../migration/endpoint.ts';
 import { migrate as move } from '../../migration/migrate.ts';
 import type { MigrationReport } from '../../migration/types.ts';
-import { formatBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
+import { countOf, formatBytes } from '../counts.ts';
 import { print } from '../output.ts';
 import { type MigrationOptions, readOptions } from './migration-options.ts';
 import { createMigrationProgress } from './migration-progress.ts';
@@ -61,9 +61,11 @@ async function moveUntilStopped(ends: Ends): Promise<MigrationReport | 'stopped'
 
 function summaryOf({ moved, checked, differences }: MigrationReport): string {
   const { rooms, files, bytes, keys } = moved;
-  const verdict = differences.count === 0 ? 'no differences' : `${differences.count} differences`;
-  return `Moved ${rooms} rooms, ${files} files (${formatBytes(bytes)}) and ${keys} keys.
-Compared ${checked.rooms} rooms, ${checked.files} files and ${checked.keys} keys: ${verdict}.`;
+  const verdict = differences.count === 0 ? 'no differences' : countOf(differences.count, 'difference');
+  const movedFiles = `${countOf(files, 'file')} (${formatBytes(bytes)})`;
+  const checkedFiles = countOf(checked.files, 'file');
+  return `Moved ${countOf(rooms, 'room')}, ${movedFiles} and ${countOf(keys, 'key')}.
+Compared ${countOf(checked.rooms, 'room')}, ${checkedFiles} and ${countOf(checked.keys, 'key')}: ${verdict}.`;
 }
 
 function reportDifferences({ count, first }: MigrationReport['differences']): void {

@@ -1,6 +1,6 @@
 /** The progress of a migration: one line that is rewritten on a terminal, a line every 5 seconds elsewhere. */
 import type { Progress } from '../../migration/types.ts';
-import { formatBytes } from '../byte-count.ts';
+import { formatBytes } from '../counts.ts';
 
 const terminalEveryMs = 100;
 const elsewhereEveryMs = 5000;

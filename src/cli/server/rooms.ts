@@ -2,10 +2,11 @@
 import { readConfig } from '../../config.ts';
 import type { RoomDirectory, RoomSummary } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
 import { openRoomDirectory } from '../../engine/open.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
-import { formatBytes } from '../byte-count.ts';
 import type { Input } from '../command.ts';
+import { countOf, formatBytes } from '../counts.ts';
 import { formatDuration } from '../duration.ts';
 import { ExitError, missing } from '../failure.ts';
 import { print, printNotice } from '../output.ts';
@@ -77,7 +78,7 @@ async function list(input: Input, directory: RoomDirectory, { client, limit }: S
   if (input.isSet('json')) return;
   const bytes = all.reduce((sum, room) => sum + bytesOf(room), 0);
   const hidden = all.length > listed.length ? ` Showing the ${listed.length} largest; use --limit 0 to show all.` : '';
-  printNotice(`${count(all.length)}, ${formatBytes(bytes)} of files and texts.${hidden}`);
+  printNotice(`${countOf(all.length, 'room')}, ${formatBytes(bytes)} of files and texts.${hidden}`);
 }
 
 /** Largest first. */
@@ -112,7 +113,7 @@ async function remove(
   const chosen = client === undefined ? codes : (await roomsOf(directory, client)).map(({ code }) => code);
   if (chosen.length === 0) throw noSuchRoom();
   const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await confirm(`Delete ${count(chosen.length)} for everyone?`))) throw new ExitError(1);
+  if (mustAsk && !(await confirm(`Delete ${countOf(chosen.length, 'room')} for everyone?`))) throw new ExitError(1);
   const removed = await directory.remove(chosen, Date.now());
   const outcomes = chosen.map((code, i) => {
     const outcome = removed[i] === 'expired' ? 'gone' : (removed[i] ?? 'gone');
@@ -139,13 +140,11 @@ function shown(input: Input, code: RoomCode): string {
 }
 
 const bytesOf = ({ fileBytes, textBytes }: RoomSummary) => fileBytes + textBytes;
-const count = (n: number) => (n === 1 ? '1 room' : `${n} rooms`);
-const iso = (moment: number) => new Date(moment).toISOString();
 
 const entryOf = (input: Input) => (room: ListedRoom) => ({
   roomId: shown(input, room.code),
-  createdAt: iso(room.createdAt),
-  expiresAt: iso(room.expiresAt),
+  createdAt: toTimestamp(room.createdAt),
+  expiresAt: toTimestamp(room.expiresAt),
   hasPin: room.hasPin,
   fileCount: room.fileCount,
   fileBytes: room.fileBytes,
@@ -170,8 +169,8 @@ const rowOf = (input: Input) => (room: ListedRoom) => [
 function detailsOf(input: Input, room: ListedRoom): string {
   return table([
     ['Room', shown(input, room.code)],
-    ['Created', `${iso(room.createdAt)} (${age(room)} ago)`],
-    ['Expires', `${iso(room.expiresAt)} (in ${rest(room)})`],
+    ['Created', `${toTimestamp(room.createdAt)} (${age(room)} ago)`],
+    ['Expires', `${toTimestamp(room.expiresAt)} (in ${rest(room)})`],
     ['PIN', room.hasPin ? 'yes' : 'no'],
     ['Files', `${room.fileCount} (${formatBytes(room.fileBytes)})`],
     ['Text', `${formatBytes(room.textBytes)} with its history`],

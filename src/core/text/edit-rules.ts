@@ -3,6 +3,7 @@ import type { TextDocument } from '../../text/document.ts';
 import { type EditProblem, findProblem, splitsPair, type TextEdit } from '../../text/edits.ts';
 import { PoproomError } from '../errors.ts';
 import type { Content } from '../ports.ts';
+import { toTimestamp } from '../timestamp.ts';
 
 export function checkEdits(edits: readonly TextEdit[], length: number): void {
   const found = findProblem(edits, length);
@@ -78,6 +79,6 @@ export function unknownBase(baseVersion: number, current: number): PoproomError 
 
 export function versionConflict({ content, version, writtenAt }: Content): PoproomError {
   return new PoproomError('VERSION_CONFLICT', 'Someone else has changed the text. Nothing was overwritten.', {
-    details: { content, version, timestamp: new Date(writtenAt).toISOString() },
+    details: { content, version, timestamp: toTimestamp(writtenAt) },
   });
 }

@@ -5,110 +5,49 @@
  */
 
 import { randomInt } from 'node:crypto';
-import { maxEdits } from '../../protocol/fields.ts';
 import { diffTexts } from '../../text/diff.ts';
-import type { TextEdit } from '../../text/edits.ts';
 import { roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { PoproomError } from '../errors.ts';
-import type { AppendOutcome, Content, TextAppend, TextEntry } from '../ports.ts';
+import type { AppendOutcome, TextAppend, TextEntry } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import {
-  checkContent,
-  checkEdits,
-  checkPairs,
-  checkSize,
-  reusedRef,
-  unknownBase,
-  versionConflict,
-} from './edit-rules.ts';
+  type Author,
+  conflict,
+  type Decision,
+  decideEdit,
+  type Edition,
+  type EditRequest,
+  type WrittenText,
+} from './edit-decision.ts';
+import { checkContent, checkSize } from './edit-rules.ts';
+import { createLoadedTexts, settle } from './loaded-texts.ts';
 import { entriesInMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
-import { TextCache } from './text-cache.ts';
 import { chargeDue, createTextCharges, noteHistory, type TextCharging, textOverQuota } from './text-charge.ts';
-import { bytesGained, type TextPoint, WorkingText } from './working-text.ts';
+import { bytesGained, type WorkingText } from './working-text.ts';
 
 export interface TextRules {
   /** Bytes of UTF-8. */
   largestContent: number;
 }
 
-/** The author of a change, and its ref. */
-export interface Author {
-  deviceId?: string | undefined;
-  ref?: string | undefined;
-  /** The live channel that sent it. */
-  origin?: string | undefined;
-}
-
-export interface EditRequest extends Author {
-  edits: readonly TextEdit[];
-  /** The version that the edits apply to; undefined means the current one. */
-  baseVersion: number | undefined;
-  /** Edits only if the current version is one of these. */
-  ifVersions?: readonly number[] | undefined;
-}
-
-export interface Replacement extends Author {
+interface Replacement extends Author {
   content: string;
   ifVersions?: readonly number[] | undefined;
 }
 
-export interface WrittenText {
-  version: number;
-  writtenAt: number;
-}
-
 export type Texts = ReturnType<typeof createTexts>;
-
-/** A synchronous decision: edits to append, a result that exists already, or a rejection. */
-type Decision = Edition | { written: WrittenText } | { refusal: Refusal };
-
-interface Edition {
-  edits: readonly TextEdit[];
-  /** The whole text after the edits, if they replace it. */
-  replacement?: string;
-}
-
-/** Creates the error if the text is current: another node may have written since it was read. */
-type Refusal = (text: WorkingText) => PoproomError;
 
 /** Fails only if other nodes are faster this many times in a row. */
 const maxAttempts = 1000;
-/** Limits the time for rebasing, which grows with edits and newer entries. Beyond it, the client must read again. */
-const maxRebaseSteps = 20_000;
-/** From this number on, looking up positions in a document of pieces takes longer than joining them. */
-const manyEdits = 16;
-
 export function createTexts(
   { rooms, bus, clock }: Pick<CoreDeps, 'rooms' | 'bus' | 'clock'>,
   rules: TextRules,
   charging?: TextCharging,
 ) {
   const charges = charging && createTextCharges(charging);
-  const cache = new TextCache();
+  const { cache, load, reload, drop, isCurrent } = createLoadedTexts({ rooms, clock });
   const nextRevision = createRevisions();
-  const loading = new Map<RoomCode, Promise<WorkingText>>();
-
-  function load(code: RoomCode): WorkingText | Promise<WorkingText> {
-    return cache.get(code) ?? reload(code);
-  }
-
-  /** Reads each room once at a time. */
-  function reload(code: RoomCode): Promise<WorkingText> {
-    const pending = loading.get(code);
-    if (pending) return pending;
-    const reading = read(code).finally(() => loading.delete(code));
-    loading.set(code, reading);
-    return reading;
-  }
-
-  async function read(code: RoomCode): Promise<WorkingText> {
-    const stored = await rooms.readText(code, clock());
-    if (typeof stored === 'string') throw roomMissing(stored);
-    const text = new WorkingText(stored);
-    cache.put(code, text);
-    return text;
-  }
 
   async function write(code: RoomCode, author: Author, decide: (text: WorkingText) => Decision): Promise<WrittenText> {
     let keepsCheckpoint = true;
@@ -133,23 +72,7 @@ export function createTexts(
       charges?.lowerIfShorter(code, text);
       return written;
     }
-    throw new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
-  }
-
-  /** Whether the store has this text and nothing newer. If not, it will be read again. */
-  async function isCurrent(code: RoomCode, text: WorkingText): Promise<boolean> {
-    const { version } = await settle(text);
-    const state = await rooms.readState(code, clock(), version);
-    if (typeof state === 'string') throw roomMissing(state);
-    if (state.text.version === version && text.version === version) return true;
-    if (text.pending === 0) drop(code, text);
-    return false;
-  }
-
-  /** Waits until the store has confirmed all appends. */
-  async function settle(text: WorkingText): Promise<TextPoint> {
-    await text.settle();
-    return text.point;
+    throw changingTooFast();
   }
 
   /** Undefined if another text is current and the edit must be decided again. */
@@ -191,11 +114,6 @@ export function createTexts(
     return undefined;
   }
 
-  function drop(code: RoomCode, text: WorkingText): void {
-    text.generation += 1;
-    if (cache.get(code) === text) cache.delete(code);
-  }
-
   /** Adds the entry to the text in memory, and returns the change for the store. */
   function advance(
     text: WorkingText,
@@ -220,19 +138,6 @@ export function createTexts(
     else if (compaction) text.noteFullText(compaction.dropThrough);
     text.hasStoredLog ||= !fullText;
     return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
-  }
-
-  function decideEdit(text: WorkingText, request: EditRequest): Decision {
-    const { edits, deviceId, ref, ifVersions, baseVersion = text.version } = request;
-    const earlier = deviceId !== undefined && ref !== undefined ? text.findByRef(deviceId, ref) : undefined;
-    if (earlier) return { written: repeated(earlier, request) };
-    if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
-    if (baseVersion > text.version) return { refusal: ({ version }) => unknownBase(baseVersion, version) };
-    const rebased = rebase(text, edits, deviceId, baseVersion);
-    if (!rebased) throw unknownBase(baseVersion, text.version);
-    if (rebased.length > manyEdits) text.document.toString();
-    checkPairs(rebased, text.document);
-    return { edits: rebased };
   }
 
   return {
@@ -273,7 +178,7 @@ export function createTexts(
         if (outcome === 'cleared') return;
         if (outcome !== 'stale') throw roomMissing(outcome);
       }
-      throw new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
+      throw changingTooFast();
     },
 
     /** For a room that has ended. */
@@ -291,6 +196,10 @@ export function createTexts(
   };
 }
 
+function changingTooFast(): PoproomError {
+  return new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
+}
+
 /** Unique across nodes: each node counts up from a random number. */
 function createRevisions(): () => number {
   let last = randomInt(1, 2 ** 47);
@@ -298,45 +207,4 @@ function createRevisions(): () => number {
     last += 1;
     return last;
   };
-}
-
-/** Undefined if the log does not go back that far, or if it would take too long. */
-function rebase(
-  text: WorkingText,
-  edits: readonly TextEdit[],
-  deviceId: string | undefined,
-  baseVersion: number,
-): readonly TextEdit[] | undefined {
-  const newer = text.since(baseVersion);
-  if (!newer) return undefined;
-  checkEdits(edits, text.lengthAt(newer));
-  const steps = newer.reduce((sum, entry) => sum + entry.edits.length, newer.length * edits.length);
-  if (steps > maxRebaseSteps) return undefined;
-  const rebased = text.rebase(edits, deviceId, newer);
-  return rebased.length > maxEdits ? undefined : rebased;
-}
-
-/**
- * The same edit sent again after its response was lost. Rebasing moves edits but keeps what they insert. If they only
- * remove, the ranges are compared, provided that both are for the same version.
- */
-function repeated(earlier: TextEntry, again: EditRequest): WrittenText {
-  const { version, writtenAt, edits } = earlier;
-  const inserted = insertedBy(edits);
-  const isSame = inserted === insertedBy(again.edits) && (inserted !== '' || removesSame(earlier, again));
-  if (!isSame) throw reusedRef(version);
-  return { version, writtenAt };
-}
-
-const insertedBy = (edits: readonly TextEdit[]) => edits.map(({ insert }) => insert).join('');
-
-function removesSame({ version, edits }: TextEntry, again: EditRequest): boolean {
-  const isFirstForm = again.baseVersion === version - 1;
-  return !isFirstForm || JSON.stringify(edits) === JSON.stringify(again.edits);
-}
-
-const conflict: Refusal = (text) => versionConflict(contentOf(text));
-
-function contentOf({ document, version, point }: WorkingText): Content {
-  return { content: document.toString(), version, writtenAt: point.writtenAt };
 }

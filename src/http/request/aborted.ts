@@ -11,3 +11,10 @@ export function onAborted(raw: IncomingMessage, refuse: (reason: PoproomError) =
   raw.on('error', fail).on('close', () => raw.complete || fail());
   raw.on('timeout', () => refuse(new PoproomError('VALIDATION_FAILED', tookTooLong)));
 }
+
+/** For uploads. Aborts with the same reasons. */
+export function abortSignalOf(raw: IncomingMessage): AbortSignal {
+  const aborter = new AbortController();
+  onAborted(raw, (reason) => aborter.abort(reason));
+  return aborter.signal;
+}

@@ -28,7 +28,7 @@ export interface AuthorizerOptions {
 }
 
 /** How requests to a path are authorized. */
-export interface RoutePolicy {
+interface RoutePolicy {
   counted: boolean;
   /** Whether it works without a required key, and while the counters are unavailable. */
   alwaysOpen: boolean;
@@ -38,7 +38,7 @@ export interface RoutePolicy {
   isFree?: ((client: ClientId) => boolean) | undefined;
 }
 
-export interface AuthResult {
+interface AuthResult {
   client: ClientId;
   /** Whether a page of another site sent the request, without an API key. */
   isCrossSite: boolean;

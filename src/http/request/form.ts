@@ -2,8 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PoproomError } from '../../core/errors.ts';
-import { fileTooLarge } from '../../core/files.ts';
-import { onAborted } from './aborted.ts';
+import { fileTooLarge, isUploadTooLarge } from '../../core/files.ts';
 import { bodyOf } from './request.ts';
 
 export interface FormFile {
@@ -20,15 +19,20 @@ export interface FormFile {
 const maxBytesBeforeFile = 16 * 1024;
 const limits = { parts: 10, fields: 5, fieldSize: 1024, fieldNameSize: 100, headerPairs: 20, headerSize: 16 * 1024 };
 
-/** Calls `receive` when the file part starts, and returns its result. The whole form has at most `maxBytes`. */
+/** What a form may add to its file: boundaries, part headers and the PIN. */
+const overhead = 64 * 1024;
+
+export const isFormTooLarge = (bytes: number): boolean => isUploadTooLarge(bytes, overhead);
+
+/** Calls `receive` when the file part starts, and returns its result. `signal` aborts if the request does. */
 export async function receiveForm<T>(
   raw: IncomingMessage,
-  maxBytes: number,
+  signal: AbortSignal,
   receive: (file: FormFile) => Promise<T>,
 ): Promise<T> {
   const { promise: whole, resolve: end, reject: refuse } = Promise.withResolvers<void>();
   whole.catch(() => undefined);
-  onAborted(raw, refuse);
+  signal.addEventListener('abort', () => refuse(signal.reason));
   const { Busboy } = await import('@fastify/busboy');
   const headers = raw.headers as { 'content-type': string };
   if (!boundaryNamed.test(headers['content-type'])) throw noBoundary();
@@ -73,7 +77,7 @@ export async function receiveForm<T>(
   let size = 0;
   const count = (bytes: Buffer) => {
     size += bytes.length;
-    if (size > maxBytes) refuse(fileTooLarge());
+    if (isFormTooLarge(size)) refuse(fileTooLarge());
     else if (!file && size > maxBytesBeforeFile) refuse(malformed('The form has too much data before its file.'));
   };
   body.on('data', count);

@@ -1,12 +1,13 @@
 /** Validates values against the schemas of the protocol, and describes the first problem in one sentence. */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { MaybePromise } from '../../core/ports.ts';
 
 export type Validator = (value: unknown) => PoproomError | undefined;
 
 const compiled = new Map<object, Validator>();
-let loading: Promise<Ajv> | undefined;
+const loadAjv = loadOnce(load);
 
 /** Loads Ajv on first use, because loading it takes as long as the rest of the start. */
 export function validatorOf(schema: object): MaybePromise<Validator> {
@@ -14,11 +15,7 @@ export function validatorOf(schema: object): MaybePromise<Validator> {
 }
 
 async function compile(schema: object): Promise<Validator> {
-  loading ??= load().catch((error) => {
-    loading = undefined;
-    throw error;
-  });
-  const validator = toValidator((await loading).compile(schema));
+  const validator = toValidator((await loadAjv()).compile(schema));
   compiled.set(schema, validator);
   return validator;
 }

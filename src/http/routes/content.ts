@@ -4,13 +4,13 @@ import { PoproomError } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
 import type { Content } from '../../core/ports.ts';
 import type { ContentEdit, Rooms } from '../../core/rooms.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
 import { editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type { ContentEdited, EditContentRequest, WriteContentRequest } from '../../protocol/types.ts';
 import { type BodyRules, largestContentBody, withJson } from '../request/json-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../request/versions.ts';
 import { json, jsonText, type Reply } from '../response/reply.ts';
-import { timestamp } from '../response/timestamp.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const writeContent = ({ rooms, largestContent }: Service): Handler => {
@@ -37,7 +37,7 @@ export const editContent = ({ rooms, largestContent }: Service): Handler => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, async ({ pin, ...body }) => {
       const { version, writtenAt } = await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions });
-      const edited = { success: true, version, timestamp: timestamp(writtenAt) } satisfies ContentEdited;
+      const edited = { success: true, version, timestamp: toTimestamp(writtenAt) } satisfies ContentEdited;
       return json(200, edited, { ETag: versionTag(version) });
     });
   };
@@ -92,4 +92,4 @@ function cachedBody(text: Content & { [cachedJson]?: string }): string {
 
 /** Concatenated by hand: this is the most frequent response, and serializing an object would cost twice as much. */
 const textBody = (content: string, writtenAt: number) =>
-  `{"content":${JSON.stringify(content)},"timestamp":"${timestamp(writtenAt)}"}`;
+  `{"content":${JSON.stringify(content)},"timestamp":"${toTimestamp(writtenAt)}"}`;

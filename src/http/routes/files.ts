@@ -1,21 +1,16 @@
 /** Files of a room: upload, list, remove. */
 import { PoproomError } from '../../core/errors.ts';
-import { fileTooLarge } from '../../core/files.ts';
+import { fileEntryOf, fileTooLarge } from '../../core/files.ts';
 import type { StoredFile } from '../../core/ports.ts';
-import { largestFile } from '../../protocol/largest-file.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
-import { onAborted } from '../request/aborted.ts';
-import { receiveForm } from '../request/form.ts';
+import { abortSignalOf } from '../request/aborted.ts';
+import { isFormTooLarge, receiveForm } from '../request/form.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request/request.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
-import { timestamp } from '../response/timestamp.ts';
 import type { Handler, Service } from './handler.ts';
-
-/** The file plus boundaries, part headers and the PIN. */
-const largestForm = largestFile + 64 * 1024;
 
 export const uploadFile = (service: Service): Handler => {
   return async (request) => {
@@ -31,10 +26,10 @@ export const uploadFile = (service: Service): Handler => {
 };
 
 async function uploadForm({ files }: Service, request: Request): Promise<StoredFile> {
-  if ((announcedLength(request.raw) ?? 0) > largestForm) throw fileTooLarge();
+  if (isFormTooLarge(announcedLength(request.raw) ?? 0)) throw fileTooLarge();
   request.sendContinue();
-  const signal = signalOf(request);
-  return receiveForm(request.raw, largestForm, async ({ pin, ...file }) => {
+  const signal = abortSignalOf(request.raw);
+  return receiveForm(request.raw, signal, async ({ pin, ...file }) => {
     const prepared = await files.prepareUpload(callerOf(request, pin), undefined, announcedLength(request.raw));
     return files.upload(prepared, { ...file, signal });
   });
@@ -45,7 +40,7 @@ async function uploadRaw({ files }: Service, request: Request, type: string): Pr
   const size = announcedLength(request.raw);
   const prepared = await files.prepareUpload(callerOf(request), size);
   request.sendContinue();
-  const signal = signalOf(request);
+  const signal = abortSignalOf(request.raw);
   return files.upload(prepared, { name, type, bytes: bodyOf(request.raw), whole: Promise.resolve(), signal });
 }
 
@@ -67,27 +62,12 @@ function badName(message: string): PoproomError {
   return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'X-File-Name' } });
 }
 
-/** Aborts an upload that will not be completed. */
-function signalOf({ raw }: Request): AbortSignal {
-  const aborter = new AbortController();
-  onAborted(raw, (reason) => aborter.abort(reason));
-  return aborter.signal;
-}
-
 export const listFiles =
   ({ files, links }: Service): Handler =>
   async (request) => {
     const { linkTo } = fileAddresses(request, links);
     const found = await files.list(callerOf(request));
-    const list = found.map((file) => ({
-      fileId: file.id,
-      fileUrl: linkTo(file),
-      fileName: file.name,
-      fileSize: file.size,
-      contentType: file.type,
-      uploadedAt: timestamp(file.uploadedAt),
-    }));
-    return json(200, { files: list } satisfies FileList);
+    return json(200, { files: found.map((file) => fileEntryOf(file, linkTo)) } satisfies FileList);
   };
 
 export const removeFile =

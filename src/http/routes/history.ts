@@ -1,11 +1,11 @@
 /** Earlier texts of a room. */
 import type { CheckpointInfo } from '../../core/ports.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, HistoryEntry, HistoryList, HistoryText } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { callerOf } from '../request/request.ts';
 import { json } from '../response/reply.ts';
-import { timestamp } from '../response/timestamp.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const listHistory =
@@ -31,7 +31,7 @@ export const clearHistory =
   };
 
 function entryOf({ version, writtenAt, size, deviceId }: CheckpointInfo): HistoryEntry {
-  return { version, timestamp: timestamp(writtenAt), size, ...(deviceId !== undefined && { deviceId }) };
+  return { version, timestamp: toTimestamp(writtenAt), size, ...(deviceId !== undefined && { deviceId }) };
 }
 
 /** Invalid text becomes -1, which no history contains. */

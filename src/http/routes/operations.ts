@@ -1,8 +1,8 @@
 /** Health, probes, metrics and API descriptions. */
 import { PoproomError } from '../../core/errors.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
 import type { HealthReport, Readiness } from '../../protocol/types.ts';
 import { json } from '../response/reply.ts';
-import { timestamp } from '../response/timestamp.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const health =
@@ -10,7 +10,7 @@ export const health =
   async () => {
     const { healthy, now, uptime } = await probes.health();
     const status = healthy ? 'healthy' : 'degraded';
-    return json(healthy ? 200 : 503, { status, timestamp: timestamp(now), uptime } satisfies HealthReport);
+    return json(healthy ? 200 : 503, { status, timestamp: toTimestamp(now), uptime } satisfies HealthReport);
   };
 
 export const live = (): Handler => async () => json(200, { status: 'ok' });

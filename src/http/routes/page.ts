@@ -1,4 +1,5 @@
 /** Serves the page and the API documentation. All paths of the page return the same document. */
+import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { PageFile } from '../page/compressed-file.ts';
 import type { PageFiles } from '../page/files.ts';
@@ -20,7 +21,8 @@ interface PageHandlers {
 }
 
 export function pageHandlers(service: PageService): PageHandlers {
-  const files = readOnce(service);
+  // Read at the first request, so that the start does not wait for them.
+  const files = loadOnce(() => read(service));
   const page = servePage(files, {});
   // These URLs are private.
   const unlisted = servePage(files, { 'X-Robots-Tag': 'noindex' });
@@ -30,18 +32,6 @@ export function pageHandlers(service: PageService): PageHandlers {
     sharePage: unlisted,
     pageAsset: serveAsset(files),
     docs: serveDocs(files, service),
-  };
-}
-
-/** Reads the files at the first request, so that the start does not wait for them. Retries after a failure. */
-function readOnce(service: PageService): () => Promise<PageFiles> {
-  let reading: Promise<PageFiles> | undefined;
-  return () => {
-    reading ??= read(service).catch((error) => {
-      reading = undefined;
-      throw error;
-    });
-    return reading;
   };
 }
 

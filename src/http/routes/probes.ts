@@ -1,5 +1,6 @@
 /** State of the service: for monitoring (health), supervisors (live) and load balancers (ready). */
-import { PoproomError } from '../../core/errors.ts';
+import { singleFlight } from '../../core/concurrency.ts';
+import { hasCode } from '../../core/errors.ts';
 import type { BlobStore, Clock, Store } from '../../core/ports.ts';
 
 export interface ProbeParts {
@@ -23,14 +24,15 @@ export function createProbes(parts: ProbeParts) {
   const { store, blobs, maxStoredBytes, clock, monotonic, largestContent, lastSweptAt, sweepEveryMs, isStopping } =
     parts;
   const startedAt = monotonic();
-  const stores = { store: shared(() => store.ping()), files: shared(() => blobs.ping()) };
+  // Concurrent probes share one check, so that they do not slow down a remote store.
+  const stores = { store: singleFlight(() => store.ping()), files: singleFlight(() => blobs.ping()) };
 
   /** Without space for files the server is still ready for texts, so this does not affect readiness. */
   async function uploads(): Promise<string | undefined> {
     try {
       await blobs.checkSpace(1);
     } catch (error) {
-      if (error instanceof PoproomError && error.code === 'STORAGE_FULL') return 'full';
+      if (hasCode(error, 'STORAGE_FULL')) return 'full';
       throw error;
     }
     if (maxStoredBytes === 0) return undefined;
@@ -38,7 +40,7 @@ export function createProbes(parts: ProbeParts) {
     return stored + reserved >= maxStoredBytes ? 'full' : undefined;
   }
 
-  const sharedUploads = shared(uploads);
+  const sharedUploads = singleFlight(uploads);
 
   return {
     async health() {
@@ -64,17 +66,6 @@ const isOk = (verdict: string) => verdict === 'ok';
 
 /** Resolves with a problem or undefined. A rejection is reported as `failing`, without details. */
 type Check = () => Promise<unknown>;
-
-/** Concurrent callers share one check, so that many probes do not slow down a remote store. */
-function shared(check: Check): Check {
-  let pending: Promise<unknown> | undefined;
-  return () => {
-    pending ??= check().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  };
-}
 
 /** A store that takes longer is reported as not responding. */
 const timeoutMs = 2000;

@@ -1,10 +1,11 @@
 /** Rooms: create, get, delete. */
+
+import { toTimestamp } from '../../core/timestamp.ts';
 import { createRoomRequest, pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, CreateRoomRequest, RoomCreated, RoomInfo } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { callerOf } from '../request/request.ts';
 import { json } from '../response/reply.ts';
-import { timestamp } from '../response/timestamp.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const createRoom =
@@ -12,14 +13,14 @@ export const createRoom =
   async (request) => {
     const { pin, expiresIn, history = true } = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
     const { code, expiresAt, hasPin } = await rooms.create({ client: request.client, pin, expiresIn, history });
-    return json(201, { roomId: code, expiresAt: timestamp(expiresAt), hasPin } satisfies RoomCreated);
+    return json(201, { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin } satisfies RoomCreated);
   };
 
 export const getRoom =
   ({ rooms }: Service): Handler =>
   async (request) => {
     const { code, expiresAt, hasPin, deviceCount } = await rooms.info(callerOf(request));
-    return json(200, { roomId: code, expiresAt: timestamp(expiresAt), hasPin, deviceCount } satisfies RoomInfo);
+    return json(200, { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, deviceCount } satisfies RoomInfo);
   };
 
 export const deleteRoom =

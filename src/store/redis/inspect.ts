@@ -1,7 +1,7 @@
 /** Inspects the Redis of the distributed engine without writing. Servers may be running. */
 import type { GuardRules } from '../../core/ports.ts';
 import { connectRedis, type Redis } from '../../redis/connection.ts';
-import { parseRedisUrl } from '../../redis/redis-url.ts';
+import { hostsOf, parseRedisUrl } from '../../redis/redis-url.ts';
 import { createRedisStore } from './index.ts';
 
 export interface RedisFacts {
@@ -19,10 +19,7 @@ export interface RedisFacts {
 }
 
 /** The hosts of a Redis URL, without the password. */
-export function whereIsRedis(url: string): string {
-  const { nodes } = parseRedisUrl(url);
-  return nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
-}
+export const whereIsRedis = (url: string): string => hostsOf(parseRedisUrl(url));
 
 export async function inspectRedis(url: string, rules: GuardRules): Promise<RedisFacts> {
   const target = parseRedisUrl(url);

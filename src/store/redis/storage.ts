@@ -9,51 +9,30 @@
  * Wherever a node crashes, either the record or the trash entry remains, and the sweep of another node does the rest. A
  * blob is charged under its name, so repeating a step changes nothing.
  */
-import type { Owner, ReachedLimit, RoomRecord, RoomStore, StorageAccounts, StorageRequest } from '../../core/ports.ts';
-import type { RoomCode } from '../../core/room-code.ts';
+import type { Owner, RoomStore, StorageAccounts, StorageRequest } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { type Keys, netMs } from './keys.ts';
+import { type ChargedFile, createCharges, type Left, type Upload } from './charges.ts';
+import type { Keys } from './keys.ts';
 import * as scripts from './storage-scripts.ts';
+import { createTextCharges, type TextCharges } from './text-charges.ts';
 
-export interface RedisStorage extends StorageAccounts {
+export interface RedisStorage extends StorageAccounts, TextCharges {
   /** Charges a file with its size, regardless of limits. */
   charge(file: ChargedFile, now: number): Promise<void>;
   discharge(blob: string, owner: Owner): Promise<void>;
-  /** For the text of a restored room. */
-  restoreTextCharge(
-    record: Pick<RoomRecord, 'code' | 'owner' | 'textCharge' | 'expiresAt'>,
-    now: number,
-  ): Promise<void>;
-  dischargeEndedTexts(shard: Pick<Keys['shards'][number], 'endedTexts'>): Promise<void>;
   /** Call this when the file has been added to its room. */
   dropReservation(blob: string, owner: Owner): Promise<void>;
 }
 
 type KnownBlobs = RoomStore['knownBlobs'];
 
-/** A safety net for the trash, like `netMs` for rooms. */
-const keptMs = netMs + 86_400_000;
 const batchSize = 100;
 
 export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs): RedisStorage {
   const { reservations, reservedBytes } = keys;
-
-  async function chargeAccount(account: string, claim: Claim, now: number): Promise<Charged> {
-    const { blob, least, most, limit, expiresAt } = claim;
-    const args = [now, blob, least, most, Number.isFinite(limit) ? limit : '', expiresAt + keptMs];
-    const reply = await redis.run(scripts.chargeBlob, keys.usage(account), args);
-    const [bytes, used, first] = reply as [number, number, string];
-    return { bytes, used, freesAt: first === '0' ? undefined : Number(first) - keptMs };
-  }
-
-  async function charge({ blob, owner, size, expiresAt }: ChargedFile, now: number): Promise<void> {
-    const claim = { blob, least: 0, most: size, limit: Number.POSITIVE_INFINITY, expiresAt };
-    await Promise.all(accountsOf(owner).map((account) => chargeAccount(account, claim, now)));
-  }
-
-  async function discharge(blob: string, owner: Owner): Promise<void> {
-    await Promise.all(accountsOf(owner).map((one) => redis.run(scripts.dischargeBlob, keys.usage(one), [blob])));
-  }
+  const charges = createCharges(redis, keys);
+  const { charge, discharge, leftFor } = charges;
+  const textCharges = createTextCharges(redis, keys, charges);
 
   /** Returns the bytes of all other uploads in progress. */
   async function note({ blob, owner, deadline }: StorageRequest, bytes: number): Promise<number> {
@@ -90,75 +69,8 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
     return { bytes, limit: bytes < request.most ? limit : undefined };
   }
 
-  async function leftFor(
-    request: StorageRequest,
-    scope: 'client' | 'network',
-    limit: number,
-    before: Left,
-    now: number,
-  ) {
-    const account = request.owner[scope];
-    if (account === undefined) return before;
-    const claim = { ...request, most: before.bytes, limit };
-    const { bytes, used, freesAt } = await chargeAccount(account, claim, now);
-    if (bytes === before.bytes) return before;
-    return { bytes, limit: { scope, used, maximum: limit, freesAt } } satisfies Left;
-  }
-
-  /** Sets the charge of a text, regardless of limits. */
-  async function setTextCharge(code: RoomCode, owner: Owner, bytes: number, expiresAt: number, now: number) {
-    if (bytes > 0) await charge({ blob: textName(code), owner, size: bytes, expiresAt }, now);
-    else await discharge(textName(code), owner);
-  }
-
-  /** Recorded in the room first, so that the text is discharged when its room ends, whatever happens in between. */
-  async function noteTextCharge(code: RoomCode, bytes: number): Promise<NotedCharge | undefined> {
-    const { room } = keys.ofRoom(code);
-    const reply = await redis.run(scripts.noteTextCharge, [room], [bytes]);
-    if (reply === null) return undefined;
-    const [before, expiresAt] = reply as [string, string];
-    return { before: Number(before), expiresAt: Number(expiresAt) };
-  }
-
-  async function dischargeEndedTexts({ endedTexts }: Pick<Keys['shards'][number], 'endedTexts'>): Promise<void> {
-    const ended = (await redis.send(endedTexts, ['HKEYS', endedTexts])) as string[];
-    for (const code of ended) {
-      const owner = await redis.send(endedTexts, ['HGET', endedTexts, code]);
-      if (owner === null) continue;
-      const [client = '', network] = String(owner).split(' ');
-      await discharge(textName(code), { client, network: network || undefined });
-      await redis.send(endedTexts, ['HDEL', endedTexts, code]);
-    }
-  }
-
   return {
-    async chargeText({ code, owner, bytes }, limits, now) {
-      const noted = await noteTextCharge(code, bytes);
-      if (!noted) return undefined;
-      const { before, expiresAt } = noted;
-      if (bytes <= before) return void (await setTextCharge(code, owner, bytes, expiresAt, now));
-      const request = {
-        ...{ blob: textName(code), owner, expiresAt, deadline: now },
-        ...{ least: bytes, most: bytes },
-      };
-      for (const scope of ['client', 'network'] as const) {
-        const { limit } = await leftFor(request, scope, limits[scope], { bytes, limit: undefined }, now);
-        if (!limit) continue;
-        await setTextCharge(code, owner, before, expiresAt, now);
-        await noteTextCharge(code, before);
-        return { ...limit, used: limit.used + before };
-      }
-      // The room may have ended, and its text may have been discharged, before it was charged.
-      const { room } = keys.ofRoom(code);
-      if (Number(await redis.send(room, ['HEXISTS', room, 'textCharge'])) === 0) await discharge(textName(code), owner);
-      return undefined;
-    },
-
-    async restoreTextCharge({ code, owner, textCharge, expiresAt }, now) {
-      if (owner && textCharge) await setTextCharge(code, owner, textCharge, expiresAt, now);
-    },
-
-    dischargeEndedTexts,
+    ...textCharges,
 
     async reserve(request, limits, now) {
       let left = await leftInTotal(request, limits.total);
@@ -190,7 +102,7 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
         if (known.has(upload.blob)) await dropReservation(upload.blob, upload.owner);
         else await release(upload);
       }
-      for (const shard of keys.shards) await dischargeEndedTexts(shard);
+      for (const shard of keys.shards) await textCharges.dischargeEndedTexts(shard);
     },
 
     async usage() {
@@ -209,40 +121,7 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
   };
 }
 
-interface ChargedFile extends Upload {
-  size: number;
-  expiresAt: number;
-}
-
-interface NotedCharge {
-  before: number;
-  expiresAt: number;
-}
-
-/** Differs from every blob name. */
-const textName = (code: string) => `text:${code}`;
-
-type Upload = Pick<StorageRequest, 'blob' | 'owner'>;
-
-interface Claim extends Omit<StorageRequest, 'owner' | 'deadline'> {
-  limit: number;
-}
-
-interface Charged {
-  /** -1 if too little is left. */
-  bytes: number;
-  used: number;
-  freesAt: number | undefined;
-}
-
-interface Left {
-  bytes: number;
-  limit: ReachedLimit | undefined;
-}
-
 const isTooLittle = ({ bytes }: Left, { least, most }: StorageRequest) => bytes < least || (bytes <= 0 && most > 0);
-
-const accountsOf = ({ client, network }: Owner) => (network === undefined ? [client] : [client, network]);
 
 /** None of the three contains a space. */
 const memberOf = (blob: string, { client, network = '' }: Owner) => `${blob} ${client} ${network}`;

@@ -1,4 +1,4 @@
-/** Whether an answer is one that the document allows. */
+/** Checks whether the document allows a response. */
 import assert from 'node:assert/strict';
 import type { Answer } from '../../support/api.ts';
 import { assertError } from '../../support/assert-error.ts';

@@ -1,4 +1,4 @@
-/** Ways to get one thing wrong in a request that was right. */
+/** Ways to make a valid request invalid in one place. */
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { bodyBytes, type Draft } from './draft.ts';

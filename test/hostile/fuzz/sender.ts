@@ -1,4 +1,4 @@
-/** Sends requests over kept connections, many at once, and has every answer judged. */
+/** Sends requests over persistent connections, many concurrently, and checks every response. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type Connection, openConnection } from '../connection.ts';

@@ -1,4 +1,4 @@
-/** Which answers came how often: requests that never get past the door would show nothing. */
+/** Counts the responses: requests that are all rejected early would prove nothing. */
 import assert from 'node:assert/strict';
 import type { Operation } from './operations.ts';
 

@@ -1,4 +1,4 @@
-/** Requests as the document asks for them. */
+/** Requests that the document allows. */
 import fc from 'fast-check';
 import { field, filePart, form, formType } from '../../support/form.ts';
 import { type Draft, pin } from './draft.ts';

@@ -1,4 +1,4 @@
-/** Requests that have little in common with what was asked for, except that they are HTTP. */
+/** Requests that the document does not allow, except that they are HTTP. */
 import fc from 'fast-check';
 import type { Draft } from './draft.ts';
 import { contentTypes, headerText, oddJson, targetText } from './odd-values.ts';

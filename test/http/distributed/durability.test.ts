@@ -1,4 +1,4 @@
-/** What was answered stays, whichever node is asked, and when Redis is killed. */
+/** Acknowledged data is present on every node, and after Redis is killed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
@@ -7,8 +7,8 @@ import { startTestServer } from '../../support/server.ts';
 
 const unlimited = { POPROOM_FREE_LIMIT: '0' };
 
-describe('what was answered', { timeout: 60_000 }, () => {
-  it('[TEXT-6] [LIFE-6] is there when Redis, told to write each change down, is killed after it', async (t) => {
+describe('an acknowledged write', { timeout: 60_000 }, () => {
+  it('[TEXT-6] [LIFE-6] is present when Redis, with appendfsync always, is killed after it', async (t) => {
     const { redis, settings, stop } = await startOwnStores(['--appendonly', 'yes', '--appendfsync', 'always']);
     const { api } = await startTestServer(t, { ...settings, ...unlimited });
     t.after(stop);
@@ -29,7 +29,7 @@ describe('what was answered', { timeout: 60_000 }, () => {
     }
   });
 
-  it('[TEXT-6] [UP-7] is there on every node at once, and on one that comes later', async (t) => {
+  it('[TEXT-6] [UP-7] is present on every node immediately, and on one that starts later', async (t) => {
     const { settings, stop } = await startOwnStores();
     const [one, other] = [await startTestServer(t, settings), await startTestServer(t, settings)];
     t.after(stop);

@@ -1,4 +1,4 @@
-/** A server whose Redis or S3 store fails: it says so soon and plainly, lives on, and is well when they are back. */
+/** Failures of Redis and S3: they are reported soon, the server continues, and it recovers with them. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Answer } from '../../support/api.ts';
@@ -19,7 +19,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
     ['has ended', 'SIGKILL', undefined],
     ['hangs', 'SIGSTOP', 'SIGCONT'],
   ] as const) {
-    it(`[API-7] [RUN-2] the probes say that it ${how}, and when it is back`, async (t) => {
+    it(`[API-7] [RUN-2] the probes report that it ${how}, and when it has recovered`, async (t) => {
       const { server, redis } = await start(t);
       const { api } = server;
       redis.signal(away);
@@ -33,7 +33,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
       assert.equal((await api.get('/api/health')).json.status, 'healthy');
     });
 
-    it(`[ERR-6] every request that needs it is 503 soon when it ${how}, and the log says why`, async (t) => {
+    it(`[ERR-6] every request that needs it returns 503 soon when it ${how}, and the log has the reason`, async (t) => {
       const { server, redis } = await start(t);
       const { api } = server;
       const room = await api.room();
@@ -62,7 +62,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
     });
   }
 
-  it('[LINK-3] preflights are answered, so that pages can be told why nothing else is', async (t) => {
+  it('[LINK-3] preflights are answered, so that pages can read the error of other requests', async (t) => {
     const { server, redis } = await start(t);
     redis.signal('SIGKILL');
     await degraded(server);
@@ -70,7 +70,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
     assertError(await server.api.post('/api/rooms'), 503, 'UNAVAILABLE');
   });
 
-  it('[ERR-5] what is no HTTP is refused as ever', async (t) => {
+  it('[ERR-5] invalid HTTP is rejected as usual', async (t) => {
     const { server, redis } = await start(t);
     redis.signal('SIGKILL');
     await degraded(server);
@@ -79,7 +79,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
     }
   });
 
-  it('[LIVE-8] a device stays in its room, and is told what happens when it is back', async (t) => {
+  it('[LIVE-8] a device stays in its room, and receives later changes when Redis has recovered', async (t) => {
     const { server, redis } = await start(t);
     const { api, url } = server;
     const room = await api.room();
@@ -91,7 +91,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
     assert.equal((await device.next('content')).content, 'afterwards');
   });
 
-  it('[RUN-4] the server can be stopped all the same', async (t) => {
+  it('[RUN-4] the server can be stopped', async (t) => {
     const { server, redis } = await start(t);
     await joinRoom(t, server.url, await server.api.room());
     redis.signal('SIGSTOP');
@@ -102,7 +102,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
 });
 
 describe('without the S3 store', { timeout: 60_000 }, () => {
-  it('[ERR-6] [UP-6] files are 503, nothing is left of an upload, and texts go on', async (t) => {
+  it('[ERR-6] [UP-6] files return 503, nothing remains of an upload, and texts work', async (t) => {
     const { server, s3 } = await start(t);
     const { api } = server;
     const room = await api.room();
@@ -122,7 +122,7 @@ describe('without the S3 store', { timeout: 60_000 }, () => {
 });
 
 describe('a slow S3 store', { timeout: 60_000 }, () => {
-  it('[API-7] is asked once for all who ask for health at once', async (t) => {
+  it('[API-7] is asked once for all concurrent health requests', async (t) => {
     let asked = 0;
     const endpoint = await startFaulty(t, (_, response) => {
       asked += 1;

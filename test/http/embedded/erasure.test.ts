@@ -1,4 +1,4 @@
-/** Deleted text leaves the files of the data folder while the server runs. */
+/** Deleted text is erased from the data folder while the server runs. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 const pin = '0427';
 
 describe('deleted text', () => {
-  it('[LIFE-7] of a deleted room leaves all files, with its history, file names, devices and the hash of its PIN', async (t) => {
+  it('[LIFE-7] of a deleted room is erased from all files, with its history, file names, devices and PIN hash', async (t) => {
     const server = await startServer(t);
     const { api, folder } = server;
     const kept = await furnish(server, await api.room());
@@ -27,7 +27,7 @@ describe('deleted text', () => {
     await assertFound(folder, kept);
   });
 
-  it('[LIFE-7] of an expired room leaves all files, though nobody asks for it', async (t) => {
+  it('[LIFE-7] of an expired room is erased from all files, without any request', async (t) => {
     const server = await startServer(t);
     const { api, folder, clock } = server;
     const expired = await furnish(server, await api.room({ expiresIn: 60 }));
@@ -36,7 +36,7 @@ describe('deleted text', () => {
     await assertErased(folder, expired);
   });
 
-  it('[LIFE-7] that was overwritten in a room without history leaves all files', async (t) => {
+  it('[LIFE-7] that was overwritten in a room without history is erased from all files', async (t) => {
     const { api, folder } = await startServer(t);
     const path = `/api/rooms/${await api.room({ history: false })}/content`;
     // Longer ones are stored in another way.
@@ -50,7 +50,7 @@ describe('deleted text', () => {
     }
   });
 
-  it('[LIFE-7] of a history that was cleared leaves all files, and the text that stands stays', async (t) => {
+  it('[LIFE-7] of a cleared history is erased from all files, and the current text stays', async (t) => {
     const { api, folder } = await startServer(t);
     const room = await api.room();
     const texts = Array.from({ length: 4 }, () => uniqueText(20_000));
@@ -62,7 +62,7 @@ describe('deleted text', () => {
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, current);
   });
 
-  it('[LIFE-7] that was in the log leaves all files when the log drops it', async (t) => {
+  it('[LIFE-7] of the log is erased from all files when the log drops it', async (t) => {
     const { api, folder } = await startServer(t);
     const room = await api.room({ history: false });
     const inserted = Array.from({ length: 40 }, () => uniqueText(1500));
@@ -75,7 +75,7 @@ describe('deleted text', () => {
     await assertFound(folder, [last]);
   });
 
-  it('[LIFE-7] of a removed file leaves all files: its bytes and its name', async (t) => {
+  it('[LIFE-7] of a removed file is erased from all files: its bytes and its name', async (t) => {
     const { api, folder } = await startServer(t);
     const room = await api.room();
     const [name, content] = [uniqueText(1), uniqueText(5000)];
@@ -87,8 +87,8 @@ describe('deleted text', () => {
   });
 });
 
-describe('the intervals of erasing', () => {
-  it('[LIFE-7] leave 5 of the 30 seconds to the work itself', () => {
+describe('the erasure intervals', () => {
+  it('[LIFE-7] leave 5 of the 30 seconds for the work itself', () => {
     assert.ok(sweepEveryMs + eraseEveryMs <= 25_000);
   });
 });

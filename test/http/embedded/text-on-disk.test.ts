@@ -10,7 +10,7 @@ import { embedded } from '../../support/engine.ts';
 import { startTestServer } from '../../support/server.ts';
 
 describe('a text', () => {
-  it('[TEXT-6] is on the disk when its write is answered: a copy of the files as they lie there has it', async (t) => {
+  it('[TEXT-6] is on disk when its write is acknowledged: a copy of the files contains it', async (t) => {
     const { api, folder } = await startTestServer(t, { ...embedded, POPROOM_FREE_LIMIT: '0' });
     const copy = await mkdtemp(join(tmpdir(), 'poproom-copy-'));
     t.after(() => rm(copy, { recursive: true }));

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { BucketTrouble } from '../../../blobs/inspect.ts';
 import { findOpenPaths, type OpenPath } from '../../../engine/data-folder.ts';
 import { secretIn } from '../../../engine/secret.ts';
-import { formatBytes } from '../../byte-count.ts';
+import { formatBytes } from '../../counts.ts';
 import type { Check, RunCheck } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
 

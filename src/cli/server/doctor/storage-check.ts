@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../../config.ts';
 import { totalMaxBytes } from '../../../engine/open.ts';
-import { formatBytes } from '../../byte-count.ts';
+import { formatBytes } from '../../counts.ts';
 import { bad, type Finding, forCheck, ok, warning } from './finding.ts';
 
 type StorageSettings = Pick<Config, 'files' | 'dataDir' | 'totalMaxBytes'>;

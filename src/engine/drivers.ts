@@ -1,0 +1,53 @@
+/** Opens the drivers of a place. Redis and S3 are loaded only if they are used. */
+import { openDiskBlobs } from '../blobs/disk.ts';
+import type { S3Options } from '../blobs/s3.ts';
+import { createLocalBus } from '../bus/local.ts';
+import type { BlobStore, EventBus, GuardRules, Store } from '../core/ports.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { RedisTarget } from '../redis/redis-url.ts';
+import { openSqliteStore, type SqliteOptions } from '../store/sqlite/index.ts';
+import type { FilesPlace, StorePlace } from './location.ts';
+
+interface OpenedStore {
+  store: Store;
+  /** Opens the events of this store. */
+  openBus(): Promise<OpenedBus>;
+}
+
+interface OpenedBus extends EventBus {
+  close(): void;
+}
+
+type StoreOptions = Omit<SqliteOptions, 'folder'>;
+
+export async function openStore(place: StorePlace, options: StoreOptions): Promise<OpenedStore> {
+  return 'folder' in place ? openEmbedded(place.folder, options) : openDistributed(place.redis, options.rules);
+}
+
+function openEmbedded(folder: string, options: StoreOptions): OpenedStore {
+  const openBus = async () => ({ ...createLocalBus(), close: () => undefined });
+  return { store: openSqliteStore({ folder, ...options }), openBus };
+}
+
+export async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<OpenedStore & { redis: Redis }> {
+  const redis = await connect(target);
+  const [{ createRedisStore }, { openRedisBus }] = await Promise.all([
+    import('../store/redis/index.ts'),
+    import('../bus/redis.ts'),
+  ]);
+  const { prefix } = target;
+  return { redis, store: createRedisStore(redis, prefix, rules), openBus: () => openRedisBus(redis, prefix) };
+}
+
+export async function connect(target: RedisTarget): Promise<Redis> {
+  const { connectRedis } = await import('../redis/connection.ts');
+  return connectRedis(target);
+}
+
+type BlobOptions = Omit<S3Options, 'bucket' | 'prefix'>;
+
+export async function openBlobs(place: FilesPlace, options: BlobOptions): Promise<BlobStore> {
+  if ('folder' in place) return openDiskBlobs({ folder: place.folder, minFree: options.minFree });
+  const { openS3Blobs } = await import('../blobs/s3.ts');
+  return openS3Blobs({ ...place.bucket, ...options });
+}

@@ -1,0 +1,71 @@
+/** Periodic work for all sessions of a node: heartbeats, slow readers, renewal of devices, expiry of rooms. */
+import type { CoreDeps } from '../core/deps.ts';
+import type { Log } from '../core/ports.ts';
+import type { RoomCode } from '../core/room-code.ts';
+import type { RoomFeed } from './room-feed.ts';
+import type { Session } from './session.ts';
+
+interface HeartbeatParts {
+  parts: Pick<CoreDeps, 'rooms' | 'clock'>;
+  feeds: ReadonlyMap<RoomCode, RoomFeed>;
+  heartbeatMs: number;
+  log: Log;
+}
+
+const ticksPerHeartbeat = 25;
+
+export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatParts) {
+  const renewMs = heartbeatMs / 2;
+  /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
+  const slots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
+  const slowSessions = new Set<Session>();
+  let ticks = 0;
+
+  function tick(): void {
+    const now = performance.now();
+    ticks += 1;
+    for (const session of slots[ticks % ticksPerHeartbeat] ?? []) session.sendHeartbeat();
+    for (const session of slowSessions) if (session.catchUp(now)) slowSessions.delete(session);
+    for (const feed of feeds.values()) {
+      if (feed.sessions.size === 0) continue;
+      if (feed.view.room.expiresAt <= parts.clock()) expire(feed);
+      if (now >= feed.renewAt) {
+        feed.renewAt = now + renewMs;
+        renew(feed).catch((err) => log.warn({ err }, 'could not read a room again'));
+      }
+    }
+  }
+
+  /** Reading an expired room ends it for good, so that it stays ended if the clock is set back. */
+  function expire(feed: RoomFeed): void {
+    feed.end({ type: 'closed', reason: 'expired' });
+    parts.rooms
+      .readState(feed.code, parts.clock())
+      .catch((err) => log.warn({ err }, 'could not end an expired room yet'));
+  }
+
+  /** Renews the devices of this node for other nodes, and reads what the bus may have lost. */
+  async function renew(feed: RoomFeed): Promise<void> {
+    const held = [...feed.sessions].map(({ channel }) => channel);
+    await parts.rooms.renewDevices(feed.code, held, parts.clock());
+    await feed.refresh();
+  }
+
+  const ticking = setInterval(tick, heartbeatMs / ticksPerHeartbeat);
+  ticking.unref();
+
+  return {
+    add: (session: Session) => void slots[ticks % ticksPerHeartbeat]?.add(session),
+    /** The session is behind and receives the latest state when it can. */
+    addSlow: (session: Session) => void slowSessions.add(session),
+
+    remove(session: Session): void {
+      slowSessions.delete(session);
+      for (const slot of slots) slot.delete(session);
+    },
+
+    /** When a feed that starts now is renewed for the first time. */
+    firstRenewal: () => performance.now() + renewMs,
+    stop: () => clearInterval(ticking),
+  };
+}

@@ -1,0 +1,50 @@
+/** The files of a room. */
+import type { RoomStore, StoredFile } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { roomIdOf } from './room-id.ts';
+import type { RoomReader } from './room-reader.ts';
+import { fileColumns, fileOf } from './rows.ts';
+import type { Sql } from './statements.ts';
+import type { SqliteStorage } from './storage.ts';
+import type { Writer } from './writer.ts';
+
+type FileList = Pick<RoomStore, 'addFile' | 'listFiles' | 'findFile' | 'removeFile'>;
+
+export function createFileList(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileList {
+  const { sql, find, missingReason, orReason, changing, endForGood } = rooms;
+  return {
+    async addFile(code, file, quota) {
+      const added = await changing(code, writer.run('addFile', code, file, quota));
+      storage.onFileAdded(file.blob);
+      return orReason(code, file.uploadedAt, added);
+    },
+
+    async listFiles(code, now) {
+      const found = find(code);
+      if (found && found.room.expiresAt > now) return filesOf(sql, code, now);
+      await endForGood(code, now);
+      return missingReason(code, now);
+    },
+
+    async findFile(fileId, now) {
+      const row = sql(
+        `SELECT ${fileColumns}, code, expires_at FROM files JOIN rooms ON rooms.id = room WHERE files.id = ?`,
+      ).get(fileId);
+      if (!row || (row.expires_at as number) > now) return row && fileOf(row);
+      await endForGood(row.code as RoomCode, now);
+      return undefined;
+    },
+
+    async removeFile(code, fileId, now) {
+      return orReason(code, now, await changing(code, writer.run('removeFile', code, fileId, now)));
+    },
+  };
+}
+
+export function filesOf(sql: Sql, code: RoomCode, now: number): StoredFile[] {
+  const rows = sql(`
+    SELECT ${fileColumns} FROM files JOIN rooms ON rooms.id = room
+    WHERE room = ? AND expires_at > ? ORDER BY uploaded_at, files.rowid
+  `).all(roomIdOf(code), now);
+  return rows.map(fileOf);
+}

@@ -1,0 +1,26 @@
+/** Blobs that no file references any more, and known blobs. */
+import type { RoomStore } from '../../core/ports.ts';
+import type { Sql } from './statements.ts';
+import type { Writer } from './writer.ts';
+
+type Trash = Pick<RoomStore, 'listTrash' | 'claimTrash' | 'releaseTrash' | 'clearTrash' | 'knownBlobs'>;
+
+export function createTrash(sql: Sql, writer: Writer): Trash {
+  return {
+    async listTrash(limit) {
+      return sql('SELECT blob FROM trash LIMIT ?')
+        .all(limit)
+        .map(({ blob }) => String(blob));
+    },
+
+    // There is only one node, which empties its trash once at a time.
+    claimTrash: async (blobs) => blobs,
+    releaseTrash: async () => undefined,
+    clearTrash: (blobs) => writer.run('clearTrash', blobs),
+
+    async knownBlobs(blobs) {
+      const known = sql('SELECT 1 FROM files WHERE blob = ? UNION ALL SELECT 1 FROM trash WHERE blob = ?');
+      return new Set(blobs.filter((blob) => known.get(blob, blob)));
+    },
+  };
+}
