@@ -11,8 +11,8 @@ export interface AsyncQueue<T> extends AsyncIterable<T> {
 export function createAsyncQueue<T>(): AsyncQueue<T> {
   const items: { item: T; size: number }[] = [];
   let size = 0;
-  let ended = false;
-  let wake = () => {};
+  let isEnded = false;
+  let notifyReader = () => {};
 
   return {
     get size() {
@@ -22,12 +22,12 @@ export function createAsyncQueue<T>(): AsyncQueue<T> {
     push(item, itemSize) {
       items.push({ item, size: itemSize });
       size += itemSize;
-      wake();
+      notifyReader();
     },
 
     end() {
-      ended = true;
-      wake();
+      isEnded = true;
+      notifyReader();
     },
 
     async *[Symbol.asyncIterator]() {
@@ -36,9 +36,9 @@ export function createAsyncQueue<T>(): AsyncQueue<T> {
           size -= next.size;
           yield next.item;
         }
-        if (ended) return;
+        if (isEnded) return;
         await new Promise<void>((resolve) => {
-          wake = resolve;
+          notifyReader = resolve;
         });
       }
     },

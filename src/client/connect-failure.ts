@@ -1,37 +1,26 @@
 /** Finds out why a live channel did not open, which browsers do not reveal. */
-import { offlineError, PoproomError } from './error.ts';
+import { PoproomError } from './error.ts';
 import type { ResumeToken } from './resume-token.ts';
 import { isObject, isRoomInfo } from './shapes.ts';
 import type { Transport } from './transport.ts';
 
-export async function findRefusalReason(
+/** Always throws the reason. No limit applies to a channel that was to be resumed with a token. */
+export async function throwRefusal(
   transport: Transport,
   path: string,
   pin: string | undefined,
-  signal: AbortSignal,
-): Promise<PoproomError> {
-  try {
-    await pingWithinLimit(transport, signal);
-    await transport.call(path, isRoomInfo, { headers: { 'X-Room-Pin': pin }, signal });
-    // The server responds but the channel did not open: too many are open, or a proxy blocks it.
-    return noChannel();
-  } catch (error) {
-    return error instanceof PoproomError ? error : offlineError(error);
+  token: ResumeToken | undefined,
+  withTimeout: () => AbortSignal,
+): Promise<never> {
+  if (token) {
+    await ping(transport, withTimeout());
+    if (token.onRefused()) throw noChannel();
   }
-}
-
-/** For a resumed channel, to which no limit applies. Undefined if the token is no longer considered valid. */
-export async function findResumeFailure(
-  transport: Transport,
-  token: ResumeToken,
-  signal: AbortSignal,
-): Promise<PoproomError | undefined> {
-  try {
-    await ping(transport, signal);
-  } catch (error) {
-    return error instanceof PoproomError ? error : offlineError(error);
-  }
-  return token.onRefused() ? noChannel() : undefined;
+  const signal = withTimeout();
+  await pingWithinLimit(transport, signal);
+  await transport.call(path, isRoomInfo, { headers: { 'X-Room-Pin': pin }, signal });
+  // The server responds but the channel did not open: too many are open, or a proxy blocks it.
+  throw noChannel();
 }
 
 const noChannel = () => new PoproomError('UNAVAILABLE', 'The server responds, but does not open a live channel.');

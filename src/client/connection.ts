@@ -1,30 +1,29 @@
 /** One WebSocket to a room. It is closed if the server stops sending. */
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
-import { createAsyncQueue } from './async-queue.ts';
-import { invalidMessage, offlineError, PoproomError } from './error.ts';
+import { invalidMessage, PoproomError } from './error.ts';
 import { parseMessage } from './parse-message.ts';
 
 /** The server sends a heartbeat every 25 seconds. After two missed ones, the connection is dead. */
 const idleTimeoutMs = 55_000;
+const idleCheckMs = 5_000;
 const openTimeoutMs = 8_000;
 /** Close code of a connection that ended without a close frame. */
 const abnormalClosure = 1006;
 /** After more than one heartbeat interval without a message, as after sleep, the connection may be dead. */
 const freshMs = 27_000;
-/** In UTF-16 code units of messages that the program has not read yet. */
-const maxUnread = 64 * 1024 * 1024;
 
 export interface Connection {
-  messages: AsyncIterable<ServerMessage>;
   send(message: ClientMessage): void;
   /** Whether the server has sent something recently. */
   isFresh(): boolean;
-  /** Whether the server closed the connection cleanly. */
-  wasClosed(): boolean;
-  /** The protocol violation because of which this side closed the connection. */
-  violation(): PoproomError | undefined;
-  close(): void;
 }
+
+/**
+ * - `closed`: the server closed the connection;
+ * - `lost`: it broke, the server stopped sending, or this side closed it;
+ * - an error: the protocol violation because of which this side closed it.
+ */
+export type ConnectionEnd = 'closed' | 'lost' | PoproomError;
 
 export interface ConnectOptions {
   /** Ignored in browsers, whose WebSocket cannot send headers. */
@@ -33,81 +32,70 @@ export interface ConnectOptions {
   protocols: string[];
   /** Aborts opening, and closes an open connection. */
   signal: AbortSignal;
-  /** Called with each message on arrival. If it returns true, the message is not added to `messages`. */
-  onMessage: (message: ServerMessage) => boolean;
-  /** Called once when the connection has ended, whether or not `messages` is being read. */
-  onEnd: () => void;
+  /** Called when `join` was sent. */
+  onOpen: (connection: Connection) => void;
+  /** Called with each message and its length. If it throws, the connection ends with a protocol violation. */
+  onMessage: (message: ServerMessage, length: number) => void;
+  /** Called once, also if the connection never opened. Browsers do not reveal the reason for that. */
+  onEnd: (end: ConnectionEnd) => void;
 }
 
-/** Fails if the channel does not open. Browsers do not reveal the reason. */
-export function connect(url: string, join: Join, options: ConnectOptions): Promise<Connection> {
-  const { signal, onMessage, onEnd } = options;
-  if (signal.aborted) return Promise.reject(offlineError(signal.reason));
+type SocketState =
+  | { name: 'opening'; timer: ReturnType<typeof setTimeout> }
+  | { name: 'open'; timer: ReturnType<typeof setInterval>; lastMessageAt: number }
+  | { name: 'ended' };
+
+export function connect(url: string, join: Join, options: ConnectOptions): void {
+  const { signal, onOpen, onMessage, onEnd } = options;
   const socket = openSocket(url.replace(/^http/, 'ws'), options);
-  const queue = createAsyncQueue<ServerMessage>();
-  let lastMessageAt = Date.now();
-  const idleCheck = setInterval(() => {
-    if (Date.now() - lastMessageAt > idleTimeoutMs) close();
-  }, 5_000);
+  let state: SocketState = { name: 'opening', timer: setTimeout(() => end('lost'), openTimeoutMs) };
+  signal.addEventListener('abort', () => end('lost'));
 
-  // A dead connection does not confirm a close, so do not wait for it.
-  let isEnded = false;
-  let wasClosed = false;
-  let violation: PoproomError | undefined;
-  function close(): void {
-    clearInterval(idleCheck);
-    if (!isEnded) onEnd();
-    isEnded = true;
-    queue.end();
-    socket.close();
-  }
-
-  const connection: Connection = {
-    messages: queue,
-    send: (message) => socket.send(JSON.stringify(message)),
-    isFresh: () => socket.readyState === WebSocket.OPEN && Date.now() - lastMessageAt < freshMs,
-    wasClosed: () => wasClosed,
-    violation: () => violation,
-    close,
+  socket.onopen = () => {
+    if (state.name !== 'opening') return;
+    clearTimeout(state.timer);
+    state = { name: 'open', timer: setInterval(checkIdle, idleCheckMs), lastMessageAt: Date.now() };
+    const send = (message: ClientMessage) => socket.send(JSON.stringify(message));
+    send(join);
+    onOpen({ send, isFresh: () => socket.readyState === WebSocket.OPEN && idleMs() < freshMs });
   };
+
+  socket.onmessage = ({ data }) => {
+    // A closed socket may still deliver messages while the next one is already in use.
+    if (state.name !== 'open') return;
+    state.lastMessageAt = Date.now();
+    receive(String(data));
+  };
+
+  socket.onclose = ({ code }) => end(code === abnormalClosure ? 'lost' : 'closed');
 
   /** A malformed message must end the connection, not the program. */
   function receive(data: string): void {
     try {
       const message = parseMessage(data);
-      if (message && !onMessage(message)) queue.push(message, data.length);
-      // The program still receives queued messages. Rejoining delivers later changes.
-      if (queue.size > maxUnread) close();
+      if (message) onMessage(message, data.length);
     } catch (error) {
-      violation = error instanceof PoproomError ? error : invalidMessage('a message that cannot be applied', error);
-      close();
+      end(error instanceof PoproomError ? error : invalidMessage('a message that cannot be applied', error));
     }
   }
 
-  return new Promise((resolve, reject) => {
-    const fail = () => {
-      clearTimeout(timeout);
-      close();
-      reject(offlineError());
-    };
-    const timeout = setTimeout(fail, openTimeoutMs);
-    signal.addEventListener('abort', fail);
-    socket.onopen = () => {
-      clearTimeout(timeout);
-      connection.send(join);
-      resolve(connection);
-    };
-    socket.onmessage = ({ data }) => {
-      // A closed socket may still deliver messages while the next one is already in use.
-      if (isEnded) return;
-      lastMessageAt = Date.now();
-      receive(String(data));
-    };
-    socket.onclose = ({ code }) => {
-      wasClosed = !isEnded && code !== abnormalClosure;
-      fail();
-    };
-  });
+  function idleMs(): number {
+    return state.name === 'open' ? Date.now() - state.lastMessageAt : Number.POSITIVE_INFINITY;
+  }
+
+  function checkIdle(): void {
+    if (idleMs() > idleTimeoutMs) end('lost');
+  }
+
+  /** A dead connection does not confirm a close, so do not wait for it. */
+  function end(how: ConnectionEnd): void {
+    const previous = state;
+    if (previous.name === 'ended') return;
+    state = { name: 'ended' };
+    clearInterval(previous.timer);
+    socket.close();
+    onEnd(how);
+  }
 }
 
 function openSocket(url: string, { headers, protocols }: ConnectOptions): WebSocket {

@@ -3,7 +3,6 @@ import type { ErrorCode } from '../protocol/error-codes.ts';
 import { largestFile } from '../protocol/largest-file.ts';
 import type { ErrorBody } from '../protocol/types.ts';
 import { parseJson } from './json.ts';
-import { parseRetryAfter } from './retry-after.ts';
 import { isError, isObject } from './shapes.ts';
 
 /**
@@ -77,6 +76,11 @@ export function offlineError(cause?: unknown): PoproomError {
   return new PoproomError('OFFLINE', 'The server cannot be reached.', { cause });
 }
 
+/** All other errors of a request mean that the connection failed. */
+export function toPoproomError(cause: unknown): PoproomError {
+  return cause instanceof PoproomError ? cause : offlineError(cause);
+}
+
 /** The same error as from the server, without uploading the file first. */
 export function tooLarge(): PoproomError {
   return new PoproomError('FILE_TOO_LARGE', `A file may have at most 10 MiB (${largestFile} bytes).`, {
@@ -87,4 +91,15 @@ export function tooLarge(): PoproomError {
 function secondsIn({ retryAfter, lockedFor }: Readonly<Record<string, unknown>>): number | undefined {
   const seconds = retryAfter ?? lockedFor;
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined;
+}
+
+/** Parses `Retry-After`, in seconds or as a date, to seconds from now. Returns undefined if it is missing or invalid. */
+function parseRetryAfter(header: (name: string) => string | null): number | undefined {
+  const value = header('Retry-After')?.trim() ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  // Every HTTP date ends with GMT. Date.parse also accepts strings that are not HTTP dates.
+  const at = value.endsWith('GMT') ? Date.parse(value) : Number.NaN;
+  // Relative to the server's clock if known, because the two clocks may differ.
+  const now = Date.parse(header('Date') ?? '') || Date.now();
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - now) / 1000);
 }

@@ -18,7 +18,9 @@ export type {
 export type { ClientOptions } from './base-client.ts';
 export { type Client, type CreatedRoom, createClient, type Room } from './client.ts';
 export { PoproomError, type PoproomErrorCode } from './error.ts';
-export type { Ended, LiveEvent, LiveOptions, LiveRoom } from './live.ts';
+export type { LiveRoom } from './live.ts';
+export type { LiveOptions } from './live-channel.ts';
+export type { Ended, LiveEvent } from './live-event.ts';
 export type { RateLimit } from './rate-limit.ts';
 export type { RetryOptions } from './retry.ts';
 export type { EditOptions, WriteOptions } from './room.ts';

@@ -1,6 +1,7 @@
 /** The token that resumes a live channel. A resumed channel does not count as a request. */
 import { liveProtocol, resumePrefix, tokenLastsMs } from '../protocol/resume.ts';
 import type { ServerMessage } from '../protocol/types.ts';
+import { isToken } from './shapes.ts';
 
 /** After this many refusals in a row by a reachable server, the token is considered invalid. */
 const maxRefusals = 3;
@@ -15,34 +16,39 @@ export interface ResumeToken {
 }
 
 export function createResumeToken(given: string | undefined, onNew: (token: string) => void = () => {}): ResumeToken {
-  let token = isToken(given) ? given : undefined;
-  let receivedAt = Date.now();
-  let refusals = 0;
+  let usable: UsableToken | undefined;
+  if (isToken(given)) keep(given);
+
+  function keep(token: string): void {
+    usable = { token, receivedAt: Date.now(), refusals: 0 };
+  }
 
   return {
     protocols() {
-      if (Date.now() - receivedAt > tokenLastsMs) token = undefined;
-      return token === undefined ? undefined : [liveProtocol, resumePrefix + token];
+      if (usable && Date.now() - usable.receivedAt > tokenLastsMs) usable = undefined;
+      return usable && [liveProtocol, resumePrefix + usable.token];
     },
 
     takeFrom(message) {
       if (!('resumeToken' in message)) return;
       const { resumeToken } = message;
       delete message.resumeToken;
-      if (!isToken(resumeToken)) return;
-      receivedAt = Date.now();
-      refusals = 0;
-      token = resumeToken;
+      if (resumeToken === undefined) return;
+      keep(resumeToken);
       onNew(resumeToken);
     },
 
     onRefused() {
-      refusals += 1;
-      if (refusals >= maxRefusals) token = undefined;
-      return token !== undefined;
+      if (usable && ++usable.refusals >= maxRefusals) usable = undefined;
+      return usable !== undefined;
     },
   };
 }
 
-/** A WebSocket subprotocol allows no other characters. */
-const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\w.-]{1,100}$/.test(value);
+/** A token that the server may still accept. */
+interface UsableToken {
+  token: string;
+  receivedAt: number;
+  /** In a row. */
+  refusals: number;
+}

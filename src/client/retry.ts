@@ -1,6 +1,4 @@
 /** Decides when to retry, and when not to. */
-
-import { delay } from './delay.ts';
 import { PoproomError, type PoproomErrorCode } from './error.ts';
 
 const final: ReadonlySet<PoproomErrorCode> = new Set([
@@ -73,4 +71,20 @@ export function createRetry(options: RetryOptions | undefined) {
 function wasNotExecuted({ details: { status }, retryAfter }: PoproomError): boolean {
   const isFromServer = status === undefined;
   return isFromServer || status === 429 || (status === 503 && retryAfter !== undefined);
+}
+
+/** Resolves after a time, or rejects when the signal aborts. */
+export function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
 }

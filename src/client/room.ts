@@ -13,8 +13,8 @@ import type {
   TextEdit,
 } from '../protocol/types.ts';
 import { PoproomError, unexpectedResponse } from './error.ts';
-import { type LiveOptions, type LiveRoom, openLive } from './live.ts';
-import type { RoomAccess } from './room-access.ts';
+import { type LiveRoom, openLive } from './live.ts';
+import type { LiveOptions, RoomAccess } from './live-channel.ts';
 import {
   isConfirmation,
   isContent,

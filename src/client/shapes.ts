@@ -28,15 +28,17 @@ type Message<Type> = Checks<Omit<Extract<ServerMessage, { type: Type }>, 'type'>
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Whether the value is a number from 0 without a fraction, such as a version. */
+export const isWhole: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+/** Whether the value can become part of a WebSocket subprotocol name, as a resume token does. */
+export const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\w.~-]{1,500}$/.test(value);
+
 const text: Check = (value) => typeof value === 'string' && value.isWellFormed();
-const whole: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const flag: Check = (value) => typeof value === 'boolean';
 const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const roomId: Check = (value) => typeof value === 'string' && parseRoomCode(value) === value;
 /** Excludes names that every object has, such as `__proto__`. */
 const errorCode: Check = (value) => typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value);
-/** Becomes part of a WebSocket subprotocol name. */
-const token: Check = (value) => typeof value === 'string' && /^[\w.~-]{1,500}$/.test(value);
 const success: Check = (value) => value === true;
 
 const oneOf =
@@ -60,27 +62,32 @@ function object<T>(checks: Checks<T>): Shape<T> {
 }
 
 const room: Checks<RoomCreated> = { roomId, expiresAt: time, hasPin: flag };
-const roomText: Checks<RoomText> = { content: text, version: whole, timestamp: time };
-const historyEntry: Checks<HistoryEntry> = { version: whole, timestamp: time, size: whole, deviceId: optional(text) };
+const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time };
+const historyEntry: Checks<HistoryEntry> = {
+  version: isWhole,
+  timestamp: time,
+  size: isWhole,
+  deviceId: optional(text),
+};
 const file = object<FileEntry>({
   fileId: text,
   fileUrl: text,
   fileName: text,
-  fileSize: whole,
+  fileSize: isWhole,
   contentType: text,
   uploadedAt: time,
 });
 const devices = list(object<RoomDevice>({ deviceId: text, deviceName: optional(text) }));
 
 export const isRoomCreated = object<RoomCreated>(room);
-export const isRoomInfo = object<RoomInfo>({ ...room, deviceCount: whole });
+export const isRoomInfo = object<RoomInfo>({ ...room, deviceCount: isWhole });
 export const isConfirmation = object<Confirmation>({ success, message: text });
 export const isContent = object<ContentRead>({ content: text, timestamp: time });
-export const isContentEdited = object<ContentEdited>({ success, version: whole, timestamp: time });
+export const isContentEdited = object<ContentEdited>({ success, version: isWhole, timestamp: time });
 export const isHistoryList = object<HistoryList>({ history: list(object(historyEntry)) });
 export const isHistoryText = object<HistoryText>({ content: text, ...historyEntry });
 export const isFileList = object<FileList>({ files: list(file) });
-export const isFileUploaded = object<FileUploaded>({ success, fileUrl: text, fileName: text, fileSize: whole });
+export const isFileUploaded = object<FileUploaded>({ success, fileUrl: text, fileName: text, fileSize: isWhole });
 export const isHealthReport = object<HealthReport>({
   status: oneOf('healthy', 'degraded'),
   timestamp: time,
@@ -90,29 +97,29 @@ export const isHealthReport = object<HealthReport>({
 const error = { code: errorCode, message: text, details: optional(isObject) };
 export const isError = object<{ code: string; message: string; details?: Record<string, unknown> }>(error);
 
-const written: Message<'written'> = { seq: whole, version: whole, timestamp: time, ref: optional(text) };
+const written: Message<'written'> = { seq: isWhole, version: isWhole, timestamp: time, ref: optional(text) };
 
 const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
   snapshot: {
-    seq: whole,
+    seq: isWhole,
     room: object(room),
     content: object(roomText),
     files: list(file),
     devices,
-    pinAttempts: whole,
-    resumeToken: optional(token),
+    pinAttempts: isWhole,
+    resumeToken: optional(isToken),
   },
-  content: { seq: whole, ...roomText },
+  content: { seq: isWhole, ...roomText },
   edit: { ...written, edits: areEdits, deviceId: optional(text) },
-  'file-added': { seq: whole, file },
-  'file-removed': { seq: whole, fileId: text },
-  devices: { seq: whole, devices },
-  'pin-attempts': { seq: whole, pinAttempts: whole },
+  'file-added': { seq: isWhole, file },
+  'file-removed': { seq: isWhole, fileId: text },
+  devices: { seq: isWhole, devices },
+  'pin-attempts': { seq: isWhole, pinAttempts: isWhole },
   written,
   conflict: { ...roomText, content: optional(text), ref: optional(text) },
   error: { error: isError, ref: optional(text) },
-  heartbeat: { seq: whole, resumeToken: optional(token) },
-  closed: { reason: oneOf('deleted', 'expired', 'shutdown'), reconnectAfter: optional(whole) },
+  heartbeat: { seq: isWhole, resumeToken: optional(isToken) },
+  closed: { reason: oneOf('deleted', 'expired', 'shutdown'), reconnectAfter: optional(isWhole) },
 };
 
 /** By message type. Newer servers may send further types. */
@@ -132,4 +139,4 @@ function areEdits(value: unknown): boolean {
   return list(isEdit)(value) && (value as unknown[]).every(isNext);
 }
 
-const isEdit = object<{ from: number; to: number; insert: string }>({ from: whole, to: whole, insert: text });
+const isEdit = object<{ from: number; to: number; insert: string }>({ from: isWhole, to: isWhole, insert: text });

@@ -1,5 +1,5 @@
 /** Sends requests to the server, and turns responses into values or errors. */
-import { errorFrom, offlineError, PoproomError, unexpectedResponse } from './error.ts';
+import { errorFrom, toPoproomError, unexpectedResponse } from './error.ts';
 import { maxJsonBytes, parseJson } from './json.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 import { createRetry, type RetryableRequest, type RetryOptions } from './retry.ts';
@@ -126,8 +126,6 @@ async function fetchResponse(
 
 const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
   measure(body instanceof Blob ? body.stream() : body, onProgress);
-
-const toPoproomError = (cause: unknown) => (cause instanceof PoproomError ? cause : offlineError(cause));
 
 /** The connection may break within a response, and the call may be aborted. */
 function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {

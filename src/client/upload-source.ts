@@ -12,7 +12,7 @@ export type UploadSource =
   | string;
 
 /** Uses the file system only for a path, because browsers have none. */
-export async function open(source: UploadSource): Promise<Blob | ReadableStream<Uint8Array>> {
+export async function openSource(source: UploadSource): Promise<Blob | ReadableStream<Uint8Array>> {
   if (typeof source === 'string') return fileSystem().openAsBlob(source);
   if (source instanceof Blob || source instanceof ReadableStream) return source;
   if (Symbol.asyncIterator in source) return streamOf(source);
@@ -74,7 +74,7 @@ export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes:
 }
 
 /** Reads the whole stream, for browsers that cannot send one. */
-export async function gather(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
+export async function readIntoBlob(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
   const { stream, stop } = measure(source);
   const abort = () => stop(signal?.reason);
   signal?.addEventListener('abort', abort);

@@ -4,7 +4,7 @@ import type { FileUploaded } from '../protocol/types.ts';
 import { tooLarge } from './error.ts';
 import { isFileUploaded } from './shapes.ts';
 import { type CallOptions, definedHeaders, type Transport } from './transport.ts';
-import { gather, nameOf, open, type UploadSource } from './upload-source.ts';
+import { nameOf, openSource, readIntoBlob, type UploadSource } from './upload-source.ts';
 import { uploadWithXhr } from './upload-xhr.ts';
 
 export interface UploadOptions extends CallOptions {
@@ -23,7 +23,7 @@ export async function upload(
   { name = nameOf(source), type, pin, onProgress, signal }: UploadOptions & { pin: string | undefined },
 ): Promise<FileUploaded> {
   if (!name) throw new TypeError('A file needs a name: set `name` in the options.');
-  const opened = await open(source);
+  const opened = await openSource(source);
   if (opened instanceof Blob && opened.size > largestFile) throw tooLarge();
   const headers = definedHeaders({
     'Content-Type': type || (opened instanceof Blob && opened.type) || 'application/octet-stream',
@@ -33,7 +33,7 @@ export async function upload(
   // In browsers, fetch does not report upload progress, and most cannot send a stream.
   if (!('XMLHttpRequest' in globalThis))
     return transport.call(path, isFileUploaded, { method: 'POST', body: opened, headers, onProgress, signal });
-  const file = opened instanceof Blob ? opened : await gather(opened, signal);
+  const file = opened instanceof Blob ? opened : await readIntoBlob(opened, signal);
   const attempt = () => uploadWithXhr(transport, path, file, { headers, onProgress, signal });
   return transport.withRetry(attempt, { method: 'POST', signal });
 }

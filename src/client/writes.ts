@@ -7,8 +7,8 @@ export type WriteAnswer = Extract<ServerMessage, { type: 'written' | 'conflict' 
 
 export interface Writes {
   send(connection: Connection, content: string, baseVersion: number): Promise<WriteAnswer>;
-  /** Returns whether the message was the response to a write. */
-  settle(message: ServerMessage): boolean;
+  /** Settles the write that the message is the response to, if any. */
+  onMessage(message: ServerMessage): void;
   /** Rejects all writes, because no response will arrive. They may have been stored. */
   fail(error: PoproomError): void;
 }
@@ -26,16 +26,14 @@ export function createWrites(): Writes {
       return answer.promise;
     },
 
-    settle(message) {
+    onMessage(message) {
       // Edits of other devices may have the same ref.
-      if (message.type !== 'written' && message.type !== 'conflict' && message.type !== 'error') return false;
+      if (!('ref' in message) || message.type === 'edit') return;
       const { ref = '' } = message;
       const answer = waiting.get(ref);
-      if (!answer) return false;
       waiting.delete(ref);
-      if (message.type === 'error') answer.reject(toError(message));
-      else answer.resolve(message);
-      return true;
+      if (message.type === 'error') answer?.reject(toError(message));
+      else answer?.resolve(message);
     },
 
     fail(error) {

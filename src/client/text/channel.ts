@@ -15,8 +15,7 @@ export interface TextChannel {
   join(clientDeviceId: string | undefined): TextJoin;
   /** The server has admitted the session. */
   onConnected(link: TextLink): void;
-  /** Returns whether the message was a response to an edit of the text. */
-  onMessage(message: ServerMessage): boolean;
+  onMessage(message: ServerMessage): void;
   onDisconnected(): void;
   /** Joining failed permanently, or the room has ended. */
   onFailed(error: PoproomError): void;

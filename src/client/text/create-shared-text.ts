@@ -2,15 +2,14 @@
 import { type Changes, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
 import type { TextEdit } from '../../text/edits.ts';
-import { PoproomError } from '../error.ts';
-import { bindChannel } from './channel.ts';
+import { bindChannel, type TextChannel } from './channel.ts';
 import { createDelivery } from './delivery.ts';
 import { createEmitter } from './emitter.ts';
 import { toLocalEdits } from './local-edits.ts';
-import { randomId } from './random-id.ts';
 import { createReceiver } from './receiver.ts';
 import { Replica } from './replica.ts';
-import type { SavedText, SharedText, TextChange, TextEvents, TextState } from './shared-text.ts';
+import type { SavedText, SharedText, TextChange, TextEvents } from './shared-text.ts';
+import { createTextStatus } from './text-status.ts';
 import { createUndoHistory } from './undo.ts';
 
 export interface SharedTextOptions {
@@ -31,50 +30,21 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
   const undoHistory = createUndoHistory(now);
   const delivery = createDelivery(replica, createRefs(), { now, schedule });
   const events = createEmitter<TextEvents>();
-  const waiters = new Set<PromiseWithResolvers<void>>();
+  const status = createTextStatus(replica, delivery, () => events.emit('state'));
+  const receiver = createReceiver({ replica, delivery, status, deviceId: ownDeviceId, onRemoteChange });
   let deviceId = saved?.deviceId ?? options.deviceId;
-  let refusal: PoproomError | undefined;
-  /** Why the server cannot confirm edits until the text is connected again. */
-  let failure: PoproomError | undefined;
-  let isClosed = false;
-  let announced = describeState();
 
-  function state(): TextState {
-    if (!replica.isLoaded) return 'loading';
-    return replica.pending.state === 'unsent' ? 'awaiting-answer' : replica.pending.state;
+  /** Without an id, the first call sets that of the client, or a random one. */
+  function ownDeviceId(clientDeviceId?: string): string {
+    deviceId ??= clientDeviceId ?? randomId();
+    return deviceId;
   }
 
-  function describeState(): string {
-    return [state(), delivery.isOnline, refusal?.code].join();
-  }
-
-  function announceState(): void {
-    if (state() === 'synchronized') settleWaiters(({ resolve }) => resolve());
-    const current = describeState();
-    if (current === announced) return;
-    announced = current;
-    events.emit('state');
-  }
-
-  function settleWaiters(settle: (waiter: PromiseWithResolvers<void>) => void): void {
-    for (const waiter of waiters) settle(waiter);
-    waiters.clear();
-  }
-
-  function fail(error: PoproomError): void {
-    failure = error;
-    delivery.onDisconnected();
-    settleWaiters(({ reject }) => reject(error));
-    announceState();
-  }
-
-  function applyLocal(edits: readonly TextEdit[], origin: TextChange['origin']): TextChange {
-    replica.edit(edits);
-    delivery.onEdited();
-    const change: TextChange = { edits, origin };
-    events.emit('change', change);
-    announceState();
-    return change;
+  function onRemoteChange(changes: Changes, author?: string): void {
+    undoHistory.onRemoteChange(changes);
+    delivery.onPendingChanged();
+    if (!changes.empty) events.emit('change', { edits: toEdits(changes), origin: 'remote', deviceId: author });
+    status.update();
   }
 
   function edit(edits: readonly TextEdit[]): void {
@@ -84,31 +54,13 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
     applyLocal(local, 'local');
   }
 
-  function onRemoteChange(changes: Changes, author?: string): void {
-    undoHistory.onRemoteChange(changes);
-    delivery.onPendingChanged();
-    if (!changes.empty) events.emit('change', { edits: toEdits(changes), origin: 'remote', deviceId: author });
-    announceState();
-  }
-
-  const receiver = createReceiver({
-    replica,
-    delivery,
-    deviceId: ownDeviceId,
-    onRemoteChange,
-    onConfirmed() {
-      refusal = undefined;
-    },
-    onRefused(error) {
-      refusal = error;
-      settleWaiters(({ reject }) => reject(error));
-      announceState();
-    },
-  });
-
-  function ownDeviceId(clientDeviceId?: string): string {
-    deviceId ??= clientDeviceId ?? randomId();
-    return deviceId;
+  function applyLocal(edits: readonly TextEdit[], origin: TextChange['origin']): TextChange {
+    replica.edit(edits);
+    delivery.onEdited();
+    const change: TextChange = { edits, origin };
+    events.emit('change', change);
+    status.update();
+    return change;
   }
 
   const text: SharedText = {
@@ -122,13 +74,13 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
       return replica.timestamp;
     },
     get state() {
-      return state();
+      return status.state;
     },
     get isOnline() {
       return delivery.isOnline;
     },
     get refusal() {
-      return refusal;
+      return status.refusal;
     },
     get canUndo() {
       return undoHistory.canUndo;
@@ -159,52 +111,44 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
 
     endGroup: undoHistory.endGroup,
     on: events.on,
-
-    synchronized() {
-      if (state() === 'synchronized') return Promise.resolve();
-      const error = failure ?? (delivery.isRefused ? refusal : undefined);
-      if (error) return Promise.reject(error);
-      const waiter = Promise.withResolvers<void>();
-      waiters.add(waiter);
-      return waiter.promise;
-    },
-
+    synchronized: status.synchronized,
     flush: delivery.flush,
     save: () => replica.save(ownDeviceId()),
-    close() {
-      isClosed = true;
-      fail(failure ?? closedError());
-    },
+    close: status.close,
   };
-
-  bindChannel(text, {
-    join(clientDeviceId) {
-      const needsSnapshot = receiver.onJoin();
-      const own = { edits: true, deviceId: ownDeviceId(clientDeviceId), needsSnapshot } as const;
-      return needsSnapshot ? own : { ...own, version: replica.version, timestamp: replica.timestamp };
-    },
-
-    onConnected(link) {
-      if (isClosed) return;
-      if (receiver.isOutOfSync) return link.reconnect();
-      failure = undefined;
-      delivery.onConnected(link);
-      announceState();
-    },
-
-    onMessage: (message) => !isClosed && receiver.receive(message),
-
-    onDisconnected() {
-      delivery.onDisconnected();
-      announceState();
-    },
-
-    onFailed(error) {
-      if (!isClosed) fail(error);
-    },
-  });
-
+  bindChannel(text, createChannel());
   return text;
+
+  function createChannel(): TextChannel {
+    return {
+      join(clientDeviceId) {
+        const needsSnapshot = receiver.onJoin();
+        const own = { edits: true, deviceId: ownDeviceId(clientDeviceId), needsSnapshot } as const;
+        return needsSnapshot ? own : { ...own, version: replica.version, timestamp: replica.timestamp };
+      },
+
+      onConnected(link) {
+        if (status.isClosed) return;
+        if (!receiver.isInSync) return link.reconnect();
+        status.onConnected();
+        delivery.onConnected(link);
+        status.update();
+      },
+
+      onMessage(message) {
+        if (!status.isClosed) receiver.onMessage(message);
+      },
+
+      onDisconnected() {
+        delivery.onDisconnected();
+        status.update();
+      },
+
+      onFailed(error) {
+        if (!status.isClosed) status.onFailed(error);
+      },
+    };
+  }
 }
 
 /** Generates refs that no other text object uses. */
@@ -214,7 +158,11 @@ function createRefs(): () => string {
   return () => `${prefix}-${++count}`;
 }
 
-const closedError = () => new PoproomError('OFFLINE', 'The text was closed.');
+/** 16 letters and digits. `crypto.randomUUID` is not available on pages without TLS. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('');
+}
 
 function scheduleTimeout(callback: () => void, ms: number): () => void {
   const timer = setTimeout(callback, ms);

@@ -17,14 +17,15 @@ export interface Clock {
  * - `offline`: there is no connection;
  * - `ready`: the next edit is sent immediately;
  * - `in-flight`: an edit was sent on this connection and is not answered yet;
- * - `waiting`: until a timer fires, because the last edit was just sent or was refused temporarily;
+ * - `pausing`: until a timer fires, because the last edit was just sent;
+ * - `retrying`: until a timer fires, because the last edit was refused temporarily;
  * - `refused`: until the next edit, because the last one was refused permanently.
  */
 type DeliveryState =
   | { name: 'offline' }
   | { name: 'ready'; link: TextLink }
   | { name: 'in-flight'; link: TextLink; ref: string }
-  | { name: 'waiting'; link: TextLink; cancel: () => void; isRefused: boolean }
+  | { name: 'pausing' | 'retrying'; link: TextLink; cancel: () => void }
   | { name: 'refused'; link: TextLink };
 
 export interface Delivery {
@@ -52,22 +53,22 @@ export function createDelivery(replica: Replica, nextRef: () => string, { now, s
   const hasPending = () => replica.isLoaded && replica.pending.state !== 'synchronized';
 
   function enter(next: DeliveryState): void {
-    if (state.name === 'waiting') state.cancel();
+    if ('cancel' in state) state.cancel();
     state = next;
   }
 
-  function wait(link: TextLink, ms: number, isRefused: boolean): void {
+  function wait(name: 'pausing' | 'retrying', link: TextLink, ms: number): void {
     const cancel = schedule(() => {
       enter({ name: 'ready', link });
       sendNext();
     }, ms);
-    enter({ name: 'waiting', link, cancel, isRefused });
+    enter({ name, link, cancel });
   }
 
   function sendNext(): void {
     if (state.name !== 'ready' || !hasPending()) return;
     const pauseMs = lastSentAt + minIntervalMs - now();
-    if (pauseMs > 0) wait(state.link, pauseMs, false);
+    if (pauseMs > 0) wait('pausing', state.link, pauseMs);
     else send(state.link);
   }
 
@@ -90,7 +91,7 @@ export function createDelivery(replica: Replica, nextRef: () => string, { now, s
     },
 
     get isRefused() {
-      return state.name === 'refused' || (state.name === 'waiting' && state.isRefused);
+      return state.name === 'refused' || state.name === 'retrying';
     },
 
     onConnected(link) {
@@ -113,7 +114,7 @@ export function createDelivery(replica: Replica, nextRef: () => string, { now, s
     onRefused(retryAfterMs) {
       if (state.name !== 'in-flight') return;
       if (retryAfterMs === undefined) enter({ name: 'refused', link: state.link });
-      else wait(state.link, retryAfterMs, true);
+      else wait('retrying', state.link, retryAfterMs);
     },
 
     sendAgain: resume,

@@ -1,5 +1,7 @@
 /** A shared text with its own live channel. */
-import type { Ended, LiveOptions, LiveRoom } from '../live.ts';
+import type { LiveRoom } from '../live.ts';
+import type { LiveOptions } from '../live-channel.ts';
+import type { Ended } from '../live-event.ts';
 import { createSharedText, type SharedTextOptions } from './create-shared-text.ts';
 import type { SharedText } from './shared-text.ts';
 

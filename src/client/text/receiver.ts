@@ -5,6 +5,7 @@ import type { PoproomError } from '../error.ts';
 import { toError } from '../writes.ts';
 import type { Delivery } from './delivery.ts';
 import type { Replica } from './replica.ts';
+import type { TextStatus } from './text-status.ts';
 
 /** Nothing of the edit was stored, and the same edit would be refused again. */
 const permanentRefusals: ReadonlySet<string> = new Set(['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED']);
@@ -15,42 +16,45 @@ export interface ReceiverDeps {
   replica: Replica;
   delivery: Delivery;
   deviceId: () => string;
+  status: TextStatus;
   /** The value changed, by `author` if known. The changes may be empty. */
   onRemoteChange: (changes: Changes, author?: string) => void;
-  /** The server stored the edit that was sent. */
-  onConfirmed: () => void;
-  onRefused: (error: PoproomError) => void;
 }
 
 export interface Receiver {
-  /** Whether this replica must rejoin before it can send edits. */
-  readonly isOutOfSync: boolean;
+  /** Otherwise, the channel must rejoin before this replica can send edits. */
+  readonly isInSync: boolean;
   /** The channel is about to join. Returns whether it must request a snapshot. */
   onJoin(): boolean;
-  /** Returns whether the message was a response to an edit of this replica. */
-  receive(message: ServerMessage): boolean;
+  onMessage(message: ServerMessage): void;
 }
 
+/**
+ * - `in-sync`: the next edit of the log can be applied;
+ * - `out-of-sync`: edits were missed, and the channel must rejoin to get them;
+ * - `needs-snapshot`: there is no text yet, or it differs from that of the server.
+ */
+type SyncState = 'in-sync' | 'out-of-sync' | 'needs-snapshot';
+
 export function createReceiver(deps: ReceiverDeps): Receiver {
-  const { replica, delivery, deviceId, onRemoteChange, onConfirmed, onRefused } = deps;
-  let isOutOfSync = false;
-  let needsSnapshot = false;
+  const { replica, delivery, status, deviceId, onRemoteChange } = deps;
+  let state: SyncState = replica.isLoaded ? 'in-sync' : 'needs-snapshot';
 
   /** Rejoins: the server sends the edits since the version of this replica, or a snapshot. */
   function resynchronize(): void {
-    isOutOfSync = true;
+    if (state === 'in-sync') state = 'out-of-sync';
     delivery.reconnect();
   }
 
   function requestSnapshot(): void {
-    needsSnapshot = true;
-    resynchronize();
+    state = 'needs-snapshot';
+    delivery.reconnect();
   }
 
   function onText(text: RoomText): void {
     const isKnown = text.version === replica.version && text.timestamp === replica.timestamp;
-    if (isKnown && !needsSnapshot) return;
-    needsSnapshot = false;
+    if (isKnown && state !== 'needs-snapshot') return;
+    state = 'in-sync';
     onRemoteChange(replica.load(text));
   }
 
@@ -62,7 +66,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   function onNextEdit(message: TextEdited): void {
     const isConfirmation = isOwn(message);
     const changes = apply(() => (isConfirmation ? replica.confirmAs(message) : replica.receive(message, deviceId())));
-    if (changes && isConfirmation) onConfirmed();
+    if (changes && isConfirmation) status.onConfirmed();
     if (changes) onRemoteChange(changes, isConfirmation ? undefined : message.deviceId);
     else requestSnapshot();
   }
@@ -77,7 +81,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     } else if (isOfSent(ref)) {
       // A snapshot of this version already contains the edit.
       const changes = version <= replica.version ? replica.dropSent() : replica.confirm(version, timestamp);
-      onConfirmed();
+      status.onConfirmed();
       onRemoteChange(changes);
     }
   }
@@ -100,27 +104,25 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     const seconds = Math.min(error.retryAfter ?? defaultRetrySeconds, maxRetrySeconds);
     delivery.onRefused(isPermanent ? undefined : seconds * 1000);
     if (isPermanent) replica.refuse();
-    onRefused(error);
+    status.onRefused(error);
   }
 
   return {
-    get isOutOfSync() {
-      return isOutOfSync;
+    get isInSync() {
+      return state === 'in-sync';
     },
 
     onJoin() {
-      isOutOfSync = false;
-      return needsSnapshot || !replica.isLoaded;
+      if (state === 'out-of-sync') state = 'in-sync';
+      return state === 'needs-snapshot';
     },
 
-    receive(message) {
-      const isAnswer = (message.type === 'written' || message.type === 'error') && isOfSent(message.ref);
+    onMessage(message) {
       if (message.type === 'snapshot') onText(message.content);
       else if (message.type === 'content') onText(message);
       else if (message.type === 'edit') onEdit(message);
       else if (message.type === 'written') onWritten(message);
       else if (message.type === 'error') onError(message);
-      return isAnswer;
     },
   };
 }

@@ -1,0 +1,154 @@
+/**
+ * The states of a live channel, and what each event does in each of them. These functions only compute the next state;
+ * `live-channel.ts` enters it. An event that means nothing in a state leaves it unchanged.
+ */
+import type { Closed, ServerMessage } from '../protocol/types.ts';
+import type { Connection, ConnectionEnd } from './connection.ts';
+import { offlineError, PoproomError } from './error.ts';
+import { type Ended, isAdmission } from './live-event.ts';
+import { isFinal, retryDelay } from './retry.ts';
+import { toError } from './writes.ts';
+
+/**
+ * - `idle`: connects when the program asks for the next event;
+ * - `connecting`: checks the server, opens a WebSocket, or finds out why that failed;
+ * - `joining`: `join` was sent, and the server has not admitted the session yet;
+ * - `open`: the server sends changes and accepts edits;
+ * - `disconnected`: there is no connection, and the program may still have to read events of the last one;
+ * - `waiting`: until the next attempt;
+ * - `ended`: the room ended, the program left, or an error that waiting does not resolve.
+ */
+export type LiveState = Idle | Connecting | Connected | Disconnected | Waiting | Finished;
+
+interface Idle {
+  name: 'idle';
+  progress: Progress;
+  scope?: undefined;
+}
+
+export interface Connecting {
+  name: 'connecting';
+  progress: Progress;
+  /** Aborts the attempt, and closes the connection that it leads to. */
+  scope: AbortController;
+}
+
+export interface Connected {
+  name: 'joining' | 'open';
+  progress: Progress;
+  scope: AbortController;
+  connection: Connection;
+  lastMessage?: ServerMessage;
+}
+
+interface Disconnected {
+  name: 'disconnected';
+  progress: Progress;
+  error: PoproomError;
+  /** Set if the program wants the next attempt without a delay. */
+  ms?: 0;
+  scope?: undefined;
+}
+
+interface Waiting {
+  name: 'waiting';
+  progress: Progress;
+  error: PoproomError;
+  ms: number;
+  /** Ends the delay. */
+  scope: AbortController;
+}
+
+interface Finished {
+  name: 'ended';
+  reason: Ended | PoproomError;
+  scope?: undefined;
+}
+
+/** What a channel keeps when it reconnects. */
+interface Progress {
+  /** The last sequence number received; undefined if the server never admitted this channel. */
+  seq?: number;
+  /** When the last attempt started. */
+  startedAt: number;
+  /** Consecutive attempts without a connection that lasted. */
+  failures: number;
+  /** Consecutive connections that ended with a malformed message. */
+  violations: number;
+}
+
+const maxViolations = 3;
+/** A connection that lasted this long resets the delay. Connections that the server rejects must not become a busy loop. */
+const lastingMs = 10_000;
+
+export const initialState: LiveState = { name: 'idle', progress: { startedAt: 0, failures: 0, violations: 0 } };
+
+export function isConnected(state: LiveState): state is Connected {
+  return state.name === 'joining' || state.name === 'open';
+}
+
+export function onStart(state: LiveState): LiveState {
+  if (state.name !== 'idle') return state;
+  const progress = { ...state.progress, startedAt: Date.now() };
+  return { name: 'connecting', progress, scope: new AbortController() };
+}
+
+export function onConnectFailed(state: LiveState, error: PoproomError): LiveState {
+  return state.name === 'connecting' ? disconnected(state, error) : state;
+}
+
+export function onOpen(state: LiveState, connection: Connection): LiveState {
+  return state.name === 'connecting' ? { ...state, name: 'joining', connection } : state;
+}
+
+/** The first change means that the server has admitted the session. */
+export function onMessage(state: LiveState, message: ServerMessage): LiveState {
+  if (!isConnected(state)) return state;
+  if (message.type === 'closed' && message.reason !== 'shutdown') return { name: 'ended', reason: message.reason };
+  // Not the maximum: the number decreases if a server restarts without the last changes.
+  const progress = 'seq' in message ? { ...state.progress, seq: message.seq } : state.progress;
+  return { ...state, name: isAdmission(message) ? 'open' : state.name, progress, lastMessage: message };
+}
+
+export function onConnectionEnd(state: LiveState, end: ConnectionEnd): LiveState {
+  if (!isConnected(state)) return state;
+  if (!(end instanceof PoproomError)) return disconnected(state, explainEnd(end, state.lastMessage));
+  return disconnected(state, end, state.progress.violations + 1);
+}
+
+/** The program has read all events of the last connection. */
+export function onDrained(state: LiveState): LiveState {
+  if (state.name !== 'disconnected') return state;
+  const { error, progress } = state;
+  // This client has given the correct PIN, so others with its address caused the lock. Wait until it ends.
+  const isLockedByOthers = error.code === 'PIN_LOCKED' && progress.seq !== undefined;
+  if ((isFinal(error) && !isLockedByOthers) || progress.violations >= maxViolations)
+    return { name: 'ended', reason: error };
+  const failures = Date.now() - progress.startedAt > lastingMs ? 0 : progress.failures + 1;
+  const { ms = retryDelay(error, failures) } = state;
+  return { name: 'waiting', progress: { ...progress, failures }, error, ms, scope: new AbortController() };
+}
+
+/** The delay is over, or the program wants another connection without a delay. */
+export function onRetry(state: LiveState): LiveState {
+  if (state.name === 'idle' || state.name === 'ended') return state;
+  if (state.name === 'waiting') return { name: 'idle', progress: state.progress };
+  return { ...(state.name === 'disconnected' ? state : disconnected(state)), ms: 0 };
+}
+
+export function onLeave(state: LiveState): LiveState {
+  return state.name === 'ended' ? state : { name: 'ended', reason: 'left' };
+}
+
+function disconnected({ progress }: Connecting | Connected, error = offlineError(), violations = 0): Disconnected {
+  return { name: 'disconnected', progress: { ...progress, violations }, error };
+}
+
+/** An error with a ref, or without a close after it, was about one message only. */
+function explainEnd(end: 'closed' | 'lost', message: ServerMessage | undefined): PoproomError {
+  if (message?.type === 'closed') return restarting(message);
+  return end === 'closed' && message?.type === 'error' && !message.ref ? toError(message) : offlineError();
+}
+
+const restarting = ({ reconnectAfter = 1000 }: Closed) =>
+  new PoproomError('UNAVAILABLE', 'The server is restarting.', { retryAfter: reconnectAfter / 1000 });
