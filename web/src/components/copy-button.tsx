@@ -18,31 +18,31 @@ interface Props {
 }
 
 export function CopyButton({ text, label, icon = 'copy', compact, disabled }: Props) {
-  const done = useSignal(false);
+  const isDone = useSignal(false);
   useEffect(() => {
-    if (!done.value) return;
+    if (!isDone.value) return;
     const timer = setTimeout(() => {
-      done.value = false;
+      isDone.value = false;
     }, 1_800);
     return () => clearTimeout(timer);
-  }, [done.value]);
+  }, [isDone.value]);
 
-  async function copy() {
-    done.value = await copyText(typeof text === 'string' ? text : text());
-    notify(done.value ? t('copied') : t('copyFailed'));
+  async function onClick() {
+    isDone.value = await copyText(typeof text === 'string' ? text : text());
+    notify(isDone.value ? t('copied') : t('copyFailed'));
   }
 
   return (
     <button
       type="button"
       class={compact ? 'button round' : 'button'}
-      onClick={copy}
+      onClick={onClick}
       disabled={disabled}
       title={compact ? label : undefined}
       aria-label={compact ? label : undefined}
-      data-done={done.value || undefined}
+      data-done={isDone.value || undefined}
     >
-      <Icon name={done.value ? 'check' : icon} />
+      <Icon name={isDone.value ? 'check' : icon} />
       {!compact && label}
     </button>
   );

@@ -2,23 +2,24 @@
 import { t } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
 import { notify } from './notices.tsx';
+import { encodeQr } from './qr-code.tsx';
 
 const pixelsPerModule = 12;
 
 export function CopyQrButton({ text }: { text: string }) {
   if (typeof ClipboardItem !== 'function' || typeof navigator.clipboard?.write !== 'function') return null;
 
-  async function copy() {
+  async function onClick() {
     const item = new ClipboardItem({ 'image/png': drawQr(text) });
-    const done = await navigator.clipboard.write([item]).then(
+    const isCopied = await navigator.clipboard.write([item]).then(
       () => true,
       () => false,
     );
-    notify(done ? t('copied') : t('copyFailed'));
+    notify(isCopied ? t('copied') : t('copyFailed'));
   }
 
   return (
-    <button type="button" class="button" onClick={copy}>
+    <button type="button" class="button" onClick={onClick}>
       <Icon name="qr" />
       {t('copyQr')}
     </button>
@@ -26,8 +27,8 @@ export function CopyQrButton({ text }: { text: string }) {
 }
 
 async function drawQr(text: string): Promise<Blob> {
-  const { encode } = await import('uqr');
-  const { data: rows, size } = encode(text, { border: 2 });
+  const rows = await encodeQr(text);
+  const size = rows.length;
   const canvas = new OffscreenCanvas(size * pixelsPerModule, size * pixelsPerModule);
   const context = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
   context.scale(pixelsPerModule, pixelsPerModule);

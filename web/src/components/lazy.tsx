@@ -9,14 +9,18 @@ interface Closable {
   onClose?: () => void;
 }
 
-export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
+/** The component that a module exports by this name. */
+export function lazy<Name extends string, P extends object>(
+  load: () => Promise<Record<Name, FunctionComponent<P>>>,
+  name: Name,
+): FunctionComponent<P> {
   const loaded = signal<FunctionComponent<P> | 'failed' | undefined>(undefined);
 
   function start(): void {
     loaded.value = undefined;
     load().then(
-      (component) => {
-        loaded.value = component;
+      (module) => {
+        loaded.value = module[name];
       },
       () => {
         loaded.value = 'failed';

@@ -5,9 +5,9 @@ import { useEffect } from 'preact/hooks';
 export function QrCode({ text, label }: { text: string; label: string }) {
   const modules = useSignal<boolean[][]>([]);
   useEffect(() => {
-    import('uqr').then(
-      ({ encode }) => {
-        modules.value = encode(text, { border: 2 }).data;
+    encodeQr(text).then(
+      (rows) => {
+        modules.value = rows;
       },
       // If the encoder cannot be loaded, the QR code stays empty. The code and the link are next to it.
       () => undefined,
@@ -20,6 +20,12 @@ export function QrCode({ text, label }: { text: string; label: string }) {
       <path d={toPath(modules.value)} />
     </svg>
   );
+}
+
+/** The rows of modules, true for dark ones, with a border. */
+export async function encodeQr(text: string): Promise<boolean[][]> {
+  const { encode } = await import('uqr');
+  return encode(text, { border: 2 }).data;
 }
 
 function toPath(rows: boolean[][]): string {

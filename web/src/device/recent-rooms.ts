@@ -18,8 +18,10 @@ const maxRecentRooms = 12;
 export const recentRooms = signal<readonly RecentRoom[]>([]);
 
 export function rememberRoom(room: Omit<RecentRoom, 'since'>): RecentRoom {
-  const others = reloadRecentRooms().filter(({ code }) => code !== room.code);
-  const since = recentRooms.value.find(({ code }) => code === room.code)?.since ?? Date.now() - clockOffset.value;
+  // Without deleting the data of rooms that are not in the list: this one may have a PIN and a token already.
+  const rooms = storedRooms();
+  const others = rooms.filter(({ code }) => code !== room.code);
+  const since = rooms.find(({ code }) => code === room.code)?.since ?? Date.now() - clockOffset.value;
   const remembered = { ...room, since };
   // A room with unsent edits stays in the list even beyond the maximum.
   const kept = others.filter(({ code }, i) => i < maxRecentRooms - 1 || draftKeys(code).length > 0);
@@ -68,7 +70,7 @@ const graceMs = 24 * 3_600_000;
 
 /** Reads the list again, which another tab may have changed, and deletes all data of rooms that expired long ago. */
 export function reloadRecentRooms(): readonly RecentRoom[] {
-  const stored = localStore.get('rooms', isRoomList) ?? [];
+  const stored = storedRooms();
   const rooms = stored.filter(({ expiresAt }) => expiresAt + graceMs > Date.now());
   if (rooms.length < stored.length) localStore.set('rooms', rooms);
   const isOfRecentRoom = (key: string) => rooms.some(({ code }) => key.endsWith(`:${code}`));
@@ -80,6 +82,8 @@ export function reloadRecentRooms(): readonly RecentRoom[] {
   recentRooms.value = rooms;
   return rooms;
 }
+
+const storedRooms = (): readonly RecentRoom[] => localStore.get('rooms', isRoomList) ?? [];
 
 function saveRooms(rooms: readonly RecentRoom[]): void {
   recentRooms.value = rooms;

@@ -1,8 +1,8 @@
 /** The version history of a room's text. The text of a version is loaded when it is selected. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { HistoryEntry } from '../../../src/client/index.ts';
-import { PoproomError } from '../../../src/client/light.ts';
-import type { RoomState } from './room.ts';
+import type { PoproomError, RoomBase } from '../../../src/client/light.ts';
+import { toPoproomError } from '../server.ts';
 
 type Loading<T> = { status: 'loading' } | { status: 'failed'; error: PoproomError } | ({ status: 'loaded' } & T);
 
@@ -17,7 +17,7 @@ export interface History {
   deleteAll(): Promise<void>;
 }
 
-export function createHistory(room: Pick<RoomState, 'history' | 'historyText' | 'clearHistory'>): History {
+export function createHistory(room: Pick<RoomBase, 'history' | 'historyText' | 'clearHistory'>): History {
   const list = signal<Loading<{ entries: readonly HistoryEntry[] }>>({ status: 'loading' });
   const selected = signal<number | undefined>(undefined);
   const preview = signal<Loading<{ content: string }>>({ status: 'loading' });
@@ -31,7 +31,7 @@ export function createHistory(room: Pick<RoomState, 'history' | 'historyText' | 
       list.value = { status: 'loaded', entries };
       if (entries[0]) select(entries[0].version);
     } catch (error) {
-      list.value = { status: 'failed', error: asPoproomError(error) };
+      list.value = { status: 'failed', error: toPoproomError(error) };
     }
   }
 
@@ -48,7 +48,7 @@ export function createHistory(room: Pick<RoomState, 'history' | 'historyText' | 
       contents.set(version, content);
       if (selected.value === version) preview.value = { status: 'loaded', content };
     } catch (error) {
-      if (selected.value === version) preview.value = { status: 'failed', error: asPoproomError(error) };
+      if (selected.value === version) preview.value = { status: 'failed', error: toPoproomError(error) };
     }
   }
 
@@ -66,13 +66,8 @@ export function createHistory(room: Pick<RoomState, 'history' | 'historyText' | 
         await room.clearHistory();
         list.value = { status: 'loaded', entries: [] };
       } catch (error) {
-        deleteError.value = asPoproomError(error);
+        deleteError.value = toPoproomError(error);
       }
     },
   };
-}
-
-function asPoproomError(error: unknown): PoproomError {
-  if (error instanceof PoproomError) return error;
-  throw error;
 }

@@ -1,6 +1,7 @@
 /** Whether this device has requests left. Files need requests; the text uses the live channel, which needs none. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { type PoproomError, rateLimitIn } from '../../../src/client/light.ts';
+import { toPoproomError } from '../server.ts';
 
 const until = signal<number | undefined>(undefined);
 
@@ -15,6 +16,10 @@ export async function checkRequestLimit(): Promise<void> {
   until.value = limit?.remaining === 0 ? limit.resetAt.getTime() : undefined;
 }
 
-export function noteRateLimit({ code, details, retryAfter = 0 }: PoproomError): void {
+/** The error of a failed request, which may be that the limit is reached. */
+export function noteFailure(cause: unknown): PoproomError {
+  const error = toPoproomError(cause);
+  const { code, details, retryAfter = 0 } = error;
   if (code === 'RATE_LIMITED' && details.reason === 'requests') until.value = Date.now() + retryAfter * 1000;
+  return error;
 }

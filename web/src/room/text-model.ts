@@ -6,8 +6,6 @@ import { deviceId } from '../device/identity.ts';
 import type { Draft } from './drafts.ts';
 import { createTypingDevices } from './typing-devices.ts';
 
-export { createSharedText };
-
 export type TextStatus = 'saved' | 'saving' | 'offline' | 'refused';
 
 export interface TextModel {

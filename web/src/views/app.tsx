@@ -9,7 +9,7 @@ import { Home } from './home/home.tsx';
 import { MessagePage } from './message-page.tsx';
 import { RoomPage } from './room/room-page.tsx';
 
-const SharePage = lazy(async () => (await import('./share/share-page.tsx')).SharePage);
+const SharePage = lazy(() => import('./share/share-page.tsx'), 'SharePage');
 
 export function App() {
   const current = route.value;

@@ -6,10 +6,10 @@ import { Logo } from '../components/logo.tsx';
 import { t } from '../i18n/index.ts';
 import { goHome } from '../router.ts';
 
-const Settings = lazy(async () => (await import('./settings.tsx')).Settings);
+const Settings = lazy(() => import('./settings.tsx'), 'Settings');
 
 export function Header() {
-  const open = useSignal(false);
+  const isOpen = useSignal(false);
   return (
     <header class="top">
       <a
@@ -31,15 +31,15 @@ export function Header() {
         aria-label={t('settings')}
         title={t('settings')}
         onClick={() => {
-          open.value = true;
+          isOpen.value = true;
         }}
       >
         <Icon name="settings" />
       </button>
-      {open.value && (
+      {isOpen.value && (
         <Settings
           onClose={() => {
-            open.value = false;
+            isOpen.value = false;
           }}
         />
       )}

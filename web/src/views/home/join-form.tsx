@@ -7,14 +7,14 @@ import { t } from '../../i18n/index.ts';
 import { goToRoom, parseCodeOrLink } from '../../router.ts';
 import { canScan } from './can-scan.ts';
 
-const Scanner = lazy(async () => (await import('./scanner.tsx')).Scanner);
+const Scanner = lazy(() => import('./scanner.tsx'), 'Scanner');
 
 export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
   const typed = useSignal('');
   const problem = useSignal('');
   const field = useRef<HTMLInputElement>(null);
 
-  function join(event: Event) {
+  function onSubmit(event: Event) {
     event.preventDefault();
     const code = parseCodeOrLink(typed.value);
     if (code) return onJoin(code);
@@ -23,7 +23,7 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
   }
 
   return (
-    <form class="card home-card" onSubmit={join}>
+    <form class="card home-card" onSubmit={onSubmit}>
       <h2>{t('joinTitle')}</h2>
       <label class="field">
         <span>{t('codeLabel')}</span>
@@ -68,7 +68,7 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
 }
 
 function ScanButton({ onFound }: { onFound: (code: string) => void }) {
-  const open = useSignal(false);
+  const isOpen = useSignal(false);
   return (
     <>
       <button
@@ -77,16 +77,16 @@ function ScanButton({ onFound }: { onFound: (code: string) => void }) {
         aria-label={t('scan')}
         title={t('scan')}
         onClick={() => {
-          open.value = true;
+          isOpen.value = true;
         }}
       >
         <Icon name="camera" />
       </button>
-      {open.value && (
+      {isOpen.value && (
         <Scanner
           onFound={onFound}
           onClose={() => {
-            open.value = false;
+            isOpen.value = false;
           }}
         />
       )}

@@ -29,7 +29,7 @@ export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => 
 function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (code: string) => void }) {
   const { code, expiresAt, hasPin } = room;
 
-  function removeRoom() {
+  function onRemove() {
     notify(t('recentRoomRemoved', { code }), forgetRoom(code));
   }
 
@@ -43,7 +43,7 @@ function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (co
       <button
         type="button"
         class="button round"
-        onClick={removeRoom}
+        onClick={onRemove}
         aria-label={t('removeRecentRoom', { code })}
         title={t('removeRecentRoom', { code })}
       >

@@ -1,7 +1,7 @@
 /** Starts a room with one click. A PIN and a lifetime are optional. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
-import { PoproomError } from '../../../../src/client/light.ts';
 import { Icon } from '../../components/icon.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { rememberRoom, savePin } from '../../device/recent-rooms.ts';
@@ -10,46 +10,52 @@ import { t } from '../../i18n/index.ts';
 import { exactTime } from '../../i18n/quantities.ts';
 import { limits } from '../../limits.ts';
 import { goToRoom } from '../../router.ts';
-import { connectToServer } from '../../server.ts';
+import { connectToServer, toPoproomError } from '../../server.ts';
 
 /** Seconds: the server's default and common values up to its maximum. */
 const lifetimes = [...new Set([600, 3600, 86_400, 604_800, limits.roomTtl])]
   .filter((seconds) => seconds <= limits.roomMaxTtl)
   .sort((a, b) => a - b);
 
-export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => void }) {
-  const pin = useSignal('');
-  const wantsPin = useSignal(false);
-  const lifetime = useSignal(limits.roomTtl);
-  const busy = useSignal(false);
-  const problem = useSignal('');
-  const pinField = useRef<HTMLInputElement>(null);
+type StartState = 'ready' | 'starting' | { problem: string };
 
-  async function start(event: Event) {
+export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => void }) {
+  const lifetime = useSignal(limits.roomTtl);
+  const wantsPin = useSignal(false);
+  const pin = useSignal('');
+  const pinField = useRef<HTMLInputElement>(null);
+  const state = useSignal<StartState>('ready');
+  const isStarting = state.value === 'starting';
+
+  async function onSubmit(event: Event) {
     event.preventDefault();
-    if (busy.value) return;
+    if (state.value === 'starting') return;
     if (wantsPin.value && !/^\d{4}$/.test(pin.value)) {
-      problem.value = t('pinInvalid');
+      state.value = { problem: t('pinInvalid') };
       pinField.current?.closest('details')?.setAttribute('open', '');
       pinField.current?.focus();
       return;
     }
-    busy.value = true;
-    problem.value = '';
+    state.value = 'starting';
     try {
       onStart(await create(wantsPin.value ? pin.value : undefined, lifetime.value));
+      state.value = 'ready';
     } catch (error) {
-      problem.value = error instanceof PoproomError ? errorMessage(error) : String(error);
+      state.value = { problem: errorMessage(toPoproomError(error)) };
     }
-    busy.value = false;
+  }
+
+  function onPinToggle(isWanted: boolean) {
+    wantsPin.value = isWanted;
+    if (state.value !== 'starting') state.value = 'ready';
   }
 
   return (
-    <form class="card home-card" onSubmit={start} noValidate>
+    <form class="card home-card" onSubmit={onSubmit} noValidate>
       <h2>{t('startTitle')}</h2>
-      <button type="submit" class="button primary large" aria-disabled={busy.value}>
+      <button type="submit" class="button primary large" aria-disabled={isStarting}>
         <Icon name="plus" />
-        {busy.value ? t('starting') : t('start')}
+        {isStarting ? t('starting') : t('start')}
       </button>
       <details class="options">
         <summary>
@@ -68,39 +74,40 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
           <input
             type="checkbox"
             checked={wantsPin.value}
-            onChange={({ currentTarget }) => {
-              wantsPin.value = currentTarget.checked;
-              problem.value = '';
-            }}
+            onChange={({ currentTarget }) => onPinToggle(currentTarget.checked)}
           />
           <span>{t('requirePin')}</span>
         </label>
-        {wantsPin.value && (
-          <label class="field">
-            <span>{t('pinLabel')}</span>
-            <input
-              ref={pinField}
-              class="pin-input"
-              type="text"
-              inputMode="numeric"
-              autocomplete="off"
-              maxLength={4}
-              value={pin.value}
-              placeholder="0000"
-              aria-describedby="pin-hint"
-              onInput={({ currentTarget }) => {
-                pin.value = currentTarget.value.replace(/\D/g, '').slice(0, 4);
-                currentTarget.value = pin.value;
-              }}
-            />
-            <small id="pin-hint">{t('pinRequired')}</small>
-          </label>
-        )}
+        {wantsPin.value && <PinField pin={pin} field={pinField} />}
       </details>
       <p class="problem" role="alert">
-        {problem.value}
+        {typeof state.value === 'object' && state.value.problem}
       </p>
     </form>
+  );
+}
+
+function PinField({ pin, field }: { pin: Signal<string>; field: RefObject<HTMLInputElement | null> }) {
+  return (
+    <label class="field">
+      <span>{t('pinLabel')}</span>
+      <input
+        ref={field}
+        class="pin-input"
+        type="text"
+        inputMode="numeric"
+        autocomplete="off"
+        maxLength={4}
+        value={pin.value}
+        placeholder="0000"
+        aria-describedby="pin-hint"
+        onInput={({ currentTarget }) => {
+          pin.value = currentTarget.value.replace(/\D/g, '').slice(0, 4);
+          currentTarget.value = pin.value;
+        }}
+      />
+      <small id="pin-hint">{t('pinRequired')}</small>
+    </label>
   );
 }
 

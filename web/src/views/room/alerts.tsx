@@ -1,14 +1,15 @@
 /** Alerts at the top of a room: a lost connection, a limit, wrong PINs. */
-
+import { useSignal } from '@preact/signals';
 import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { limitedUntil } from '../../room/request-limit.ts';
-import type { ConnectionState, RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
+import type { ConnectionState } from '../../room/room-phase.ts';
 
-export function Alerts({ room }: { room: RoomState }) {
+export function Alerts({ room }: { room: RoomModel }) {
   return (
     <div class="alerts" role="status">
       <ConnectionAlert room={room} />
@@ -18,14 +19,14 @@ export function Alerts({ room }: { room: RoomState }) {
   );
 }
 
-function ConnectionAlert({ room }: { room: RoomState }) {
-  const connection = room.connection.value;
-  if (connection.status !== 'waiting') return null;
-  const offline = connection.error.code === 'OFFLINE';
+function ConnectionAlert({ room }: { room: RoomModel }) {
+  const { connection } = room.phase.value;
+  if (connection.type !== 'waiting') return null;
+  const isOffline = connection.error.code === 'OFFLINE';
   return (
     <p class="alert">
-      <Icon name={offline ? 'offline' : 'clock'} />
-      <span>{offline ? t('connectionLost') : <RetryCountdown connection={connection} />}</span>
+      <Icon name={isOffline ? 'offline' : 'clock'} />
+      <span>{isOffline ? t('connectionLost') : <RetryCountdown connection={connection} />}</span>
     </p>
   );
 }
@@ -44,13 +45,16 @@ function RequestLimitAlert({ until }: { until: number }) {
 }
 
 /** Why the connection failed, with the time until the next attempt. */
-export function RetryCountdown({ connection }: { connection: Extract<ConnectionState, { status: 'waiting' }> }) {
+export function RetryCountdown({ connection }: { connection: Extract<ConnectionState, { type: 'waiting' }> }) {
   return <Countdown until={connection.until.getTime()} format={(ms) => errorMessage(connection.error, ms)} />;
 }
 
-function PinAttemptsAlert({ room }: { room: RoomState }) {
-  const n = room.pinAttempts.value;
-  if (n === 0) return null;
+/** Wrong PINs that others entered since the room was opened here, and that the user has not dismissed. */
+function PinAttemptsAlert({ room }: { room: RoomModel }) {
+  const { pinAttempts } = room.content.value;
+  const seen = useSignal(pinAttempts);
+  const n = pinAttempts - seen.value;
+  if (n <= 0) return null;
   return (
     <p class="alert warning">
       <Icon name="warning" />
@@ -60,7 +64,7 @@ function PinAttemptsAlert({ room }: { room: RoomState }) {
         class="button round"
         aria-label={t('close')}
         onClick={() => {
-          room.pinAttempts.value = 0;
+          seen.value = pinAttempts;
         }}
       >
         <Icon name="close" />

@@ -1,9 +1,9 @@
 /** Asks for confirmation before the room is deleted. */
 import { Dialog } from '../../components/dialog.tsx';
 import { t } from '../../i18n/index.ts';
-import type { RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
 
-export function DeleteDialog({ room, onClose }: { room: RoomState; onClose: () => void }) {
+export function DeleteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
   return (
     <Dialog title={t('deleteRoomTitle', { code: room.code })} onClose={onClose}>
       <p>{t('deleteRoomHint')}</p>

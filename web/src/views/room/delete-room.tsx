@@ -3,11 +3,11 @@ import { useSignal } from '@preact/signals';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/index.ts';
-import type { RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
 
-const DeleteDialog = lazy(async () => (await import('./delete-dialog.tsx')).DeleteDialog);
+const DeleteDialog = lazy(() => import('./delete-dialog.tsx'), 'DeleteDialog');
 
-export function DeleteRoom({ room }: { room: RoomState }) {
+export function DeleteRoom({ room }: { room: RoomModel }) {
   const isConfirming = useSignal(false);
   return (
     <>

@@ -4,19 +4,21 @@ import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
 import { deviceId } from '../../device/identity.ts';
 import { t } from '../../i18n/index.ts';
-import type { Device, RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
+import type { Device } from '../../room/room-phase.ts';
 
 /** As many as fit; the others are shown as a number. */
 const maxShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);
 
 interface Props {
-  room: RoomState;
+  room: RoomModel;
   typing: ReadonlySignal<ReadonlySet<string>>;
 }
 
 export function Devices({ room, typing }: Props) {
-  usePresenceNotices(room.devices.value);
-  const devices = ownFirst(room.devices.value);
+  const { devices: present } = room.content.value;
+  usePresenceNotices(present);
+  const devices = ownFirst(present);
   const [shown, rest] = [devices.slice(0, maxShown()), devices.slice(maxShown())];
   return (
     <section class="devices" aria-label={t('deviceCount', { n: devices.length })}>

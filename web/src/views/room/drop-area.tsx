@@ -8,7 +8,7 @@ import { t } from '../../i18n/index.ts';
 import { droppedFiles, pastedFiles } from './incoming-files.ts';
 
 export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => void; children: ComponentChildren }) {
-  const dragging = useSignal(false);
+  const isDragging = useSignal(false);
 
   // Listen before the first paint: without a listener, the browser would open a dropped file.
   useLayoutEffect(() => {
@@ -20,18 +20,18 @@ export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => vo
     on('dragover', (event) => {
       if (!carriesFiles(event)) return;
       event.preventDefault();
-      dragging.value = true;
+      isDragging.value = true;
     });
     on('dragleave', (event) => {
       // Only when the drag leaves the page: the event also fires between elements.
-      if (event.relatedTarget === null) dragging.value = false;
+      if (event.relatedTarget === null) isDragging.value = false;
     });
     on('drop', (event) => {
       if (!carriesFiles(event)) return;
       event.preventDefault();
-      dragging.value = false;
-      const { files, folders } = droppedFiles(event.dataTransfer);
-      if (folders) notify(t('foldersNotSupported'));
+      isDragging.value = false;
+      const { files, hasFolders } = droppedFiles(event.dataTransfer);
+      if (hasFolders) notify(t('foldersNotSupported'));
       onFiles(files);
     });
     on('paste', (event) => {
@@ -46,7 +46,7 @@ export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => vo
   return (
     <>
       {children}
-      {dragging.value && (
+      {isDragging.value && (
         <div class="drop-hint">
           <p>
             <Icon name="down" />

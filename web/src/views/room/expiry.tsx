@@ -2,15 +2,16 @@
 import { useServerNow } from '../../components/countdown.tsx';
 import { t } from '../../i18n/index.ts';
 import { clockTime } from '../../i18n/quantities.ts';
-import type { RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
 
 const expiringSoonMs = 5 * 60_000;
 
-export function Expiry({ room }: { room: RoomState }) {
+export function Expiry({ room }: { room: RoomModel }) {
   const now = useServerNow();
-  const left = Math.max(0, room.expiresAt.value - now);
+  const { expiresAt, since } = room.content.value;
+  const left = Math.max(0, expiresAt - now);
   // The creation time is unknown, so the bar is full when this device first joins.
-  const whole = Math.max(1, room.expiresAt.value - room.since.value);
+  const whole = Math.max(1, expiresAt - since);
   return (
     <div class="expiry" data-soon={left < expiringSoonMs || undefined}>
       <p>

@@ -1,7 +1,40 @@
-/** Keeps the visible part of a text field in place while others edit the text around it. */
+/** Changes and scrolls a text field. The visible part stays in place while others edit the text around it. */
+import type { TextEdit } from '../../../../src/client/index.ts';
+import { applyEdits } from '../../../../src/text/edits.ts';
+
+/** Each step makes the browser rebuild the whole text. Beyond this number, the text is replaced once. */
+const maxSteps = 20;
+
+/** Applies edits in small steps, which keep the rest of the field and the scroll position. */
+export function changeField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): void {
+  const { scrollTop } = field;
+  const top = firstVisiblePosition(field);
+  const isAbove = ({ to }: TextEdit) => top > 0 && to <= top;
+  applyToField(
+    field,
+    edits.filter((edit) => !isAbove(edit)),
+  );
+  field.scrollTop = scrollTop;
+  const above = edits.filter(isAbove);
+  if (above.length > 0) keepScrollPosition(field, () => applyToField(field, above));
+}
+
+/** Scrolls to a position that is not visible. Browsers do this for typing, but not for scripts. */
+export function scrollToPosition(field: HTMLTextAreaElement, position: number): void {
+  const bottom = bottomOf(field, position);
+  const { scrollTop, clientHeight } = field;
+  const lineHeight = Number.parseFloat(getComputedStyle(field).lineHeight) || 24;
+  const isVisible = bottom - lineHeight >= scrollTop && bottom <= scrollTop + clientHeight;
+  if (!isVisible) field.scrollTop = bottom - clientHeight / 2;
+}
+
+function applyToField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): void {
+  if (edits.length > maxSteps) field.value = applyEdits(field.value, edits);
+  else for (const { from, to, insert } of edits.toReversed()) field.setRangeText(insert, from, to, 'preserve');
+}
 
 /** The first visible position. Estimated in browsers that cannot report it. */
-export function firstVisiblePosition(field: HTMLTextAreaElement): number {
+function firstVisiblePosition(field: HTMLTextAreaElement): number {
   if (field.scrollTop === 0) return 0;
   const { left, top } = field.getBoundingClientRect();
   const { paddingLeft } = getComputedStyle(field);
@@ -12,19 +45,10 @@ export function firstVisiblePosition(field: HTMLTextAreaElement): number {
 }
 
 /** Changes text above the visible part, which stays in place. */
-export function keepScrollPosition(field: HTMLTextAreaElement, changeAbove: () => void): void {
+function keepScrollPosition(field: HTMLTextAreaElement, changeAbove: () => void): void {
   const { scrollTop, scrollHeight } = field;
   changeAbove();
   field.scrollTop = scrollTop + field.scrollHeight - scrollHeight;
-}
-
-/** Scrolls to a position that is not visible. Browsers do this for typing, but not for scripts. */
-export function scrollToPosition(field: HTMLTextAreaElement, position: number): void {
-  const bottom = bottomOf(field, position);
-  const { scrollTop, clientHeight } = field;
-  const lineHeight = Number.parseFloat(getComputedStyle(field).lineHeight) || 24;
-  const isVisible = bottom - lineHeight >= scrollTop && bottom <= scrollTop + clientHeight;
-  if (!isVisible) field.scrollTop = bottom - clientHeight / 2;
 }
 
 /** Measured on a copy that ends at the position: a textarea does not report where its lines are. */

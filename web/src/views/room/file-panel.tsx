@@ -4,13 +4,13 @@ import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import { limits } from '../../limits.ts';
-import type { RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
 import { FileRow } from './file-row.tsx';
 import { UploadRow } from './upload-row.tsx';
 
-export function FilePanel({ room }: { room: RoomState }) {
+export function FilePanel({ room }: { room: RoomModel }) {
   const picker = useRef<HTMLInputElement>(null);
-  const files = room.files.value;
+  const { files } = room.content.value;
   const uploads = room.uploads.list.value;
   return (
     <section class="file-panel">
@@ -37,7 +37,7 @@ export function FilePanel({ room }: { room: RoomState }) {
           <FileRow key={file.fileId} file={file} onRemove={() => room.removeFile(file)} />
         ))}
         {uploads.map((upload) => (
-          <UploadRow key={upload.id} upload={upload} uploads={room.uploads} />
+          <UploadRow key={upload} upload={upload} />
         ))}
       </ul>
     </section>

@@ -4,14 +4,14 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { SharedFile } from '../../room/room.ts';
+import type { SharedFile } from '../../room/room-phase.ts';
 import { kindOf, Thumbnail } from './thumbnail.tsx';
 
 export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => Promise<void> }) {
   const { fileName, fileUrl, fileSize, contentType } = file;
-  const removing = useSignal(false);
+  const isRemoving = useSignal(false);
   return (
-    <li class="file" aria-busy={removing.value}>
+    <li class="file" aria-busy={isRemoving.value}>
       <Thumbnail url={fileUrl} type={contentType} />
       <div class="file-info">
         <a href={fileUrl} target="_blank" rel="noopener noreferrer" dir="auto" title={fileName}>
@@ -33,13 +33,13 @@ export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => 
         <button
           type="button"
           class="button round"
-          disabled={removing.value}
+          disabled={isRemoving.value}
           aria-label={t('removeFile', { name: fileName })}
           title={t('remove')}
           onClick={() => {
-            removing.value = true;
+            isRemoving.value = true;
             void onRemove().finally(() => {
-              removing.value = false;
+              isRemoving.value = false;
             });
           }}
         >

@@ -10,18 +10,18 @@ import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { dateAndTime, size, timeAgo } from '../../i18n/quantities.ts';
 import { createHistory, type History } from '../../room/history.ts';
-import type { RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
 import { nameOf } from './devices.tsx';
 import { replaceWithUndo } from './replace-with-undo.ts';
 
 interface Props {
-  room: RoomState;
+  room: RoomModel;
   text: SharedText;
   onClose: () => void;
 }
 
 export function HistoryDialog({ room, text, onClose }: Props) {
-  const history = useMemo(() => createHistory(room), [room]);
+  const history = useMemo(() => createHistory(room.requests()), [room]);
   useEffect(() => void history.load(), [history]);
   const { value: list } = history.list;
   return (
@@ -60,7 +60,7 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
   const isConfirming = useSignal(false);
   const isCurrent = preview.status === 'loaded' && preview.content === text.value;
 
-  function restore() {
+  function onRestore() {
     if (preview.status !== 'loaded') return;
     onClose();
     replaceWithUndo(text, preview.content, t('restored'));
@@ -107,7 +107,7 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
             type="submit"
             class="button primary"
             disabled={preview.status !== 'loaded' || isCurrent}
-            onClick={restore}
+            onClick={onRestore}
           >
             {t('restore')}
           </button>
@@ -117,7 +117,7 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
   );
 }
 
-function Version({ room, entry }: { room: RoomState; entry: HistoryEntry }) {
+function Version({ room, entry }: { room: RoomModel; entry: HistoryEntry }) {
   const at = new Date(entry.timestamp);
   const exact = dateAndTime(at);
   return (
@@ -130,9 +130,9 @@ function Version({ room, entry }: { room: RoomState; entry: HistoryEntry }) {
 }
 
 /** Empty if unknown: the request named no device, or the device has left the room. */
-function authorOf(room: RoomState, { deviceId: author }: HistoryEntry): string {
+function authorOf(room: RoomModel, { deviceId: author }: HistoryEntry): string {
   if (author === deviceId) return t('thisDevice');
-  const device = room.devices.value.find((device) => device.deviceId === author);
+  const device = room.content.value.devices.find((device) => device.deviceId === author);
   return device ? nameOf(device) : '';
 }
 

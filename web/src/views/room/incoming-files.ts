@@ -9,14 +9,14 @@ export function pastedFiles(clipboard: DataTransfer | null): File[] {
 export interface Dropped {
   files: File[];
   /** Whether the drop contained folders, which cannot be uploaded. */
-  folders: boolean;
+  hasFolders: boolean;
 }
 
 export function droppedFiles(transfer: DataTransfer | null): Dropped {
   const entries = Array.from(transfer?.items ?? []).filter(({ kind }) => kind === 'file');
   const isFolder = (item: DataTransferItem) => item.webkitGetAsEntry?.()?.isDirectory ?? false;
   const files = entries.filter((item) => !isFolder(item)).flatMap((item) => item.getAsFile() ?? []);
-  return { files, folders: entries.some(isFolder) };
+  return { files, hasFolders: entries.some(isFolder) };
 }
 
 /** Browsers give all pasted images the same name. */

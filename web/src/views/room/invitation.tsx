@@ -6,19 +6,19 @@ import { CopyQrButton } from '../../components/copy-qr-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/index.ts';
-import type { RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
 import { linkTo, shareOrigin } from '../../router.ts';
 
-export function Invitation({ room }: { room: RoomState }) {
-  const open = useSignal(true);
-  const alone = room.devices.value.length < 2;
+export function Invitation({ room }: { room: RoomModel }) {
+  const isOpen = useSignal(true);
+  const isAlone = room.content.value.devices.length < 2;
   useLayoutEffect(() => {
-    open.value = alone;
-  }, [alone]);
+    isOpen.value = isAlone;
+  }, [isAlone]);
   const link = linkTo(room.code);
 
   return (
-    <aside class="card invitation" data-open={open.value || undefined}>
+    <aside class="card invitation" data-open={isOpen.value || undefined}>
       <div class="invitation-head">
         <div>
           <h2>{t('roomCode')}</h2>
@@ -28,15 +28,15 @@ export function Invitation({ room }: { room: RoomState }) {
         <button
           type="button"
           class="button round fold"
-          aria-expanded={open.value}
+          aria-expanded={isOpen.value}
           aria-controls="invite-options"
           aria-label={t('invite')}
           title={t('invite')}
           onClick={() => {
-            open.value = !open.value;
+            isOpen.value = !isOpen.value;
           }}
         >
-          <Icon name={open.value ? 'fold' : 'qr'} />
+          <Icon name={isOpen.value ? 'fold' : 'qr'} />
         </button>
       </div>
       <div class="invite-options" id="invite-options">
@@ -48,7 +48,7 @@ export function Invitation({ room }: { room: RoomState }) {
           <CopyQrButton text={link} />
           <ShareButton link={link} />
         </div>
-        {room.hasPin.value && (
+        {room.content.value.hasPin && (
           <p class="aside with-icon">
             <Icon name="lock" />
             {t('pinRequired')}

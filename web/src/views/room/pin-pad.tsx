@@ -5,34 +5,38 @@ import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
-import type { PinPrompt, RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
+import type { PinPrompt } from '../../room/room-phase.ts';
 import { RetryCountdown } from './alerts.tsx';
 
-export function PinPad({ room, prompt }: { room: RoomState; prompt: PinPrompt }) {
+interface Props {
+  room: RoomModel;
+  prompt: PinPrompt;
+  /** The server is checking a PIN. */
+  isChecking: boolean;
+}
+
+export function PinPad({ room, prompt, isChecking }: Props) {
   const pin = useSignal('');
-  const checking = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
-  const locked = useLocked(prompt.lockedUntil);
-  const isDisabled = locked || checking.value;
+  const isLocked = useNow() < (prompt.lockedUntil ?? 0);
+  const isDisabled = isLocked || isChecking;
 
   // Reset before the next key event, or this would remove digits that the user has typed already.
   useLayoutEffect(() => {
-    checking.value = false;
     show('');
     field.current?.focus();
-  }, [prompt, locked]);
+  }, [prompt, isLocked]);
 
-  function show(digits: string) {
+  function show(digits: string): void {
     pin.value = digits;
     if (field.current) field.current.value = digits;
   }
 
-  function type(text: string) {
+  function onTyped(text: string): void {
     if (isDisabled) return;
     show(text.replace(/\D/g, '').slice(0, 4));
-    if (pin.value.length < 4) return;
-    checking.value = true;
-    room.join(pin.value);
+    if (pin.value.length === 4) room.join(pin.value);
   }
 
   return (
@@ -41,10 +45,10 @@ export function PinPad({ room, prompt }: { room: RoomState; prompt: PinPrompt })
         <Icon name="lock" />
       </span>
       <h1>{t('pinTitle', { code: room.code })}</h1>
-      <p class="pin-state" role="alert" data-wrong={((prompt.wrong || locked) && !checking.value) || undefined}>
-        <PinStatus room={room} prompt={prompt} locked={locked} checking={checking.value} />
+      <p class="pin-state" role="alert" data-wrong={((prompt.isWrong || isLocked) && !isChecking) || undefined}>
+        <PinStatus room={room} prompt={prompt} isLocked={isLocked} isChecking={isChecking} />
       </p>
-      <label class="pin-dots" data-wrong={(prompt.wrong && !checking.value) || undefined}>
+      <label class="pin-dots" data-wrong={(prompt.isWrong && !isChecking) || undefined}>
         <span class="visually-hidden">{t('pinLabel')}</span>
         <input
           ref={field}
@@ -53,56 +57,50 @@ export function PinPad({ room, prompt }: { room: RoomState; prompt: PinPrompt })
           autocomplete="off"
           maxLength={4}
           readOnly={isDisabled}
-          onInput={({ currentTarget }) => type(currentTarget.value)}
+          onInput={({ currentTarget }) => onTyped(currentTarget.value)}
         />
         {[0, 1, 2, 3].map((i) => (
           <i key={i} data-filled={i < pin.value.length || undefined} />
         ))}
       </label>
-      <div class="pad">
-        {['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'].map((digit) => (
-          <button
-            key={digit}
-            type="button"
-            class="button"
-            disabled={isDisabled}
-            onClick={() => type(pin.value + digit)}
-          >
-            {digit}
-          </button>
-        ))}
-        <button
-          type="button"
-          class="button"
-          disabled={isDisabled || pin.value === ''}
-          aria-label={t('pinBackspace')}
-          onClick={() => type(pin.value.slice(0, -1))}
-        >
-          <Icon name="back" />
-        </button>
-      </div>
+      <NumberPad typed={pin.value} isDisabled={isDisabled} onTyped={onTyped} />
     </section>
   );
 }
 
-function useLocked(until: number | undefined): boolean {
-  const now = useNow();
-  return until !== undefined && now < until;
+interface NumberPadProps {
+  typed: string;
+  isDisabled: boolean;
+  onTyped: (digits: string) => void;
 }
 
-interface State {
-  room: RoomState;
-  prompt: PinPrompt;
-  locked: boolean;
-  checking: boolean;
+function NumberPad({ typed, isDisabled, onTyped }: NumberPadProps) {
+  return (
+    <div class="pad">
+      {['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'].map((digit) => (
+        <button key={digit} type="button" class="button" disabled={isDisabled} onClick={() => onTyped(typed + digit)}>
+          {digit}
+        </button>
+      ))}
+      <button
+        type="button"
+        class="button"
+        disabled={isDisabled || typed === ''}
+        aria-label={t('pinBackspace')}
+        onClick={() => onTyped(typed.slice(0, -1))}
+      >
+        <Icon name="back" />
+      </button>
+    </div>
+  );
 }
 
-function PinStatus({ room, prompt, locked, checking }: State) {
-  const connection = room.connection.value;
-  if (locked)
+function PinStatus({ room, prompt, isLocked, isChecking }: Props & { isLocked: boolean }) {
+  const { connection } = room.phase.value;
+  if (isLocked)
     return <Countdown until={prompt.lockedUntil ?? 0} format={(ms) => t('pinLocked', { time: roughTime(ms) })} />;
-  if (checking) return connection.status === 'waiting' ? <RetryCountdown connection={connection} /> : t('pinChecking');
-  if (!prompt.wrong) return t('pinHint');
+  if (isChecking) return connection.type === 'waiting' ? <RetryCountdown connection={connection} /> : t('pinChecking');
+  if (!prompt.isWrong) return t('pinHint');
   if (!prompt.triesLeft) return t('pinWrong');
   return prompt.triesLeft === 1 ? t('pinWrongLastTry') : t('pinWrongTriesLeft', { n: prompt.triesLeft });
 }

@@ -1,9 +1,7 @@
 /** A joined room: the invitation, the devices, the text, the files. */
 import { useEffect } from 'preact/hooks';
-import { notify } from '../../components/notices.tsx';
-import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
-import type { RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
 import { shareFor } from '../../share/destination.ts';
 import { Alerts } from './alerts.tsx';
@@ -15,12 +13,7 @@ import { FilePanel } from './file-panel.tsx';
 import { Invitation } from './invitation.tsx';
 import { TextPanel } from './text-panel.tsx';
 
-export function RoomView({ room, text }: { room: RoomState; text: TextModel }) {
-  useEffect(() => {
-    const problem = room.problem.value;
-    if (problem) notify(errorMessage(problem));
-    room.problem.value = undefined;
-  }, [room.problem.value]);
+export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
   useEffect(() => {
     void receiveShared(room, text);
   }, [room, text]);
@@ -46,7 +39,7 @@ export function RoomView({ room, text }: { room: RoomState; text: TextModel }) {
 }
 
 /** Adds content shared from another app to the room: text is appended, files are uploaded. */
-async function receiveShared(room: RoomState, model: TextModel): Promise<void> {
+async function receiveShared(room: RoomModel, model: TextModel): Promise<void> {
   const shareId = shareFor(room.code);
   if (shareId === undefined) return;
   const { takeShared } = await import('../../share/shared-content.ts');

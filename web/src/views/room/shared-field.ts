@@ -7,7 +7,7 @@ import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import { limits } from '../../limits.ts';
-import { firstVisiblePosition, keepScrollPosition, scrollToPosition } from './field-scroll.ts';
+import { changeField, scrollToPosition } from './field-scroll.ts';
 import { asShown, positionInField, positionInText, withLineEndingsOf } from './line-endings.ts';
 import { endOfEdits, movedPosition } from './moved-position.ts';
 import { typedEdits } from './typed-edit.ts';
@@ -40,9 +40,6 @@ interface Selected {
 
 /** The browser needs up to half a second to lay out a large text, so remote edits of it are shown in batches. */
 const displayIntervalMs = (length: number): number => (length < 100_000 ? 0 : length / 1_000);
-
-/** Each step makes the browser rebuild the whole text. Beyond this number, the text is replaced once. */
-const maxSteps = 20;
 
 /** Input types that are an undo step of their own. */
 const isOwnUndoStep = /^(insertFrom(Paste|Drop|Yank)|deleteBy(Cut|Drag)|insertReplacementText)/;
@@ -287,23 +284,4 @@ function isTooLong(length: number): boolean {
   const isOver = length > limits.contentMax;
   if (isOver) notify(t('insertTooLong', { size: size(limits.contentMax) }));
   return isOver;
-}
-
-/** Applies edits in small steps, which keep the rest of the field and the scroll position. */
-function changeField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): void {
-  const { scrollTop } = field;
-  const top = firstVisiblePosition(field);
-  const isAbove = ({ to }: TextEdit) => top > 0 && to <= top;
-  applyToField(
-    field,
-    edits.filter((edit) => !isAbove(edit)),
-  );
-  field.scrollTop = scrollTop;
-  const above = edits.filter(isAbove);
-  if (above.length > 0) keepScrollPosition(field, () => applyToField(field, above));
-}
-
-function applyToField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): void {
-  if (edits.length > maxSteps) field.value = applyEdits(field.value, edits);
-  else for (const { from, to, insert } of edits.toReversed()) field.setRangeText(insert, from, to, 'preserve');
 }

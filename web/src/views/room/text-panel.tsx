@@ -8,16 +8,16 @@ import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
 import { t } from '../../i18n/index.ts';
-import type { RoomState } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
 import { Links } from './links.tsx';
 import { replaceWithUndo } from './replace-with-undo.ts';
 import { type SharedField, useSharedField } from './shared-field.ts';
 import { TextStatus } from './text-status.tsx';
 
-const HistoryDialog = lazy(async () => (await import('./history-dialog.tsx')).HistoryDialog);
+const HistoryDialog = lazy(() => import('./history-dialog.tsx'), 'HistoryDialog');
 
-export function TextPanel({ room, text }: { room: RoomState; text: TextModel }) {
+export function TextPanel({ room, text }: { room: RoomModel; text: TextModel }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const bound = useSharedField(field, text.shared);
   usePasteAnywhere(bound);
@@ -61,13 +61,13 @@ interface ToolsProps {
 }
 
 function Tools({ text, field, bound, onHistory }: ToolsProps) {
-  async function paste() {
+  async function onPaste() {
     const pasted = await pasteText();
     if (pasted === undefined) notify(t('pasteBlocked'));
     else bound.current?.insert(pasted);
   }
 
-  function clear() {
+  function onClear() {
     field.current?.focus();
     replaceWithUndo(text.shared, '', t('cleared'));
   }
@@ -76,12 +76,12 @@ function Tools({ text, field, bound, onHistory }: ToolsProps) {
     <div class="tools">
       <CopyButton text={() => text.shared.value} label={t('copyAll')} disabled={text.isEmpty.value} />
       {canPaste() && (
-        <button type="button" class="button" onClick={paste}>
+        <button type="button" class="button" onClick={onPaste}>
           <Icon name="paste" />
           {t('paste')}
         </button>
       )}
-      <button type="button" class="button" onClick={clear} disabled={text.isEmpty.value}>
+      <button type="button" class="button" onClick={onClear} disabled={text.isEmpty.value}>
         <Icon name="erase" />
         {t('clear')}
       </button>
@@ -145,14 +145,14 @@ function IconTool({ icon, label, onPress, isDisabled = false, isPressed, keepsFo
 /** A paste outside of any field goes into the text. */
 function usePasteAnywhere(bound: { current: SharedField | undefined }): void {
   useLayoutEffect(() => {
-    const paste = (event: ClipboardEvent) => {
+    const onPaste = (event: ClipboardEvent) => {
       const pasted = event.clipboardData?.getData('text/plain') ?? '';
       const otherField = (event.target as Element).closest('input, textarea, dialog');
       if (pasted === '' || otherField || event.defaultPrevented) return;
       event.preventDefault();
       bound.current?.insert(pasted);
     };
-    document.addEventListener('paste', paste);
-    return () => document.removeEventListener('paste', paste);
+    document.addEventListener('paste', onPaste);
+    return () => document.removeEventListener('paste', onPaste);
   }, []);
 }

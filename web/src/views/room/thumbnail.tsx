@@ -6,8 +6,8 @@ import { Icon } from '../../components/icon.tsx';
 const imageTypes = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
 
 export function Thumbnail({ url, type }: { url: string; type: string }) {
-  const broken = useSignal(false);
-  if (url === '' || !imageTypes.test(type) || broken.value) {
+  const isBroken = useSignal(false);
+  if (url === '' || !imageTypes.test(type) || isBroken.value) {
     return (
       <span class="thumbnail">
         <Icon name="file" />
@@ -22,7 +22,7 @@ export function Thumbnail({ url, type }: { url: string; type: string }) {
       loading="lazy"
       decoding="async"
       onError={() => {
-        broken.value = true;
+        isBroken.value = true;
       }}
     />
   );

@@ -4,29 +4,31 @@ import { Icon } from '../../components/icon.tsx';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { Upload, Uploads } from '../../room/uploads.ts';
+import type { UploadState } from '../../room/upload-state.ts';
+import type { Upload } from '../../room/uploads.ts';
 import { Thumbnail } from './thumbnail.tsx';
 
-export function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
-  const { name, file, state, sent } = upload;
-  const { status } = state.value;
-  const share = file.size === 0 ? 1 : Math.min(1, sent.value / file.size);
+export function UploadRow({ upload }: { upload: Upload }) {
+  const { name, file, send } = upload;
+  const state = upload.state.value;
+  const sent = state.name === 'sending' ? state.sent : 0;
+  const share = file.size === 0 ? 1 : Math.min(1, sent / file.size);
   return (
-    <li class="file upload" data-state={status}>
+    <li class="file upload" data-state={state.name}>
       <Thumbnail url={useObjectUrl(file)} type={file.type} />
       <div class="file-info">
         <span dir="auto">{name}</span>
-        <small role={status === 'failed' || status === 'refused' ? 'alert' : undefined}>{detail(upload)}</small>
-        {(status === 'sending' || status === 'waiting') && <progress max={1} value={share} aria-label={name} />}
+        <small role={state.name === 'failed' ? 'alert' : undefined}>{detail(file, state)}</small>
+        {(state.name === 'waiting' || state.name === 'sending') && <progress max={1} value={share} aria-label={name} />}
       </div>
       <div class="file-actions">
-        {status === 'failed' && (
+        {state.name === 'failed' && state.canRetry && (
           <button
             type="button"
             class="button round"
             aria-label={t('retryUpload', { name })}
             title={t('tryAgain')}
-            onClick={() => uploads.retry(upload)}
+            onClick={() => send({ type: 'retry' })}
           >
             <Icon name="retry" />
           </button>
@@ -36,7 +38,7 @@ export function UploadRow({ upload, uploads }: { upload: Upload; uploads: Upload
           class="button round"
           aria-label={t('cancelUpload', { name })}
           title={t('cancel')}
-          onClick={() => uploads.cancel(upload)}
+          onClick={() => send({ type: 'cancel' })}
         >
           <Icon name="close" />
         </button>
@@ -45,13 +47,12 @@ export function UploadRow({ upload, uploads }: { upload: Upload; uploads: Upload
   );
 }
 
-function detail({ state, file, sent, speed }: Upload): string {
-  const current = state.value;
-  if (current.status === 'failed' || current.status === 'refused') return errorMessage(current.error);
-  if (current.status === 'waiting') return `${size(file.size)} · ${t('uploadWaiting')}`;
-  if (current.status === 'stored') return size(file.size);
-  const rate = speed.value > 0 ? ` · ${t('perSecond', { size: size(speed.value) })}` : '';
-  return `${t('uploadProgress', { sent: size(Math.min(sent.value, file.size)), size: size(file.size) })}${rate}`;
+function detail(file: File, state: UploadState): string {
+  if (state.name === 'failed') return errorMessage(state.error);
+  if (state.name === 'waiting') return `${size(file.size)} · ${t('uploadWaiting')}`;
+  if (state.name !== 'sending') return size(file.size);
+  const rate = state.speed > 0 ? ` · ${t('perSecond', { size: size(state.speed) })}` : '';
+  return `${t('uploadProgress', { sent: size(Math.min(state.sent, file.size)), size: size(file.size) })}${rate}`;
 }
 
 /** A blob URL for a local file. */

@@ -23,7 +23,7 @@ export function SharePage() {
   if (text === '' && files.length === 0)
     return <MessagePage title={t('nothingShared')}>{t('nothingSharedHint')}</MessagePage>;
 
-  const choose = (code: string) => {
+  const onChosen = (code: string) => {
     sendShareTo(code, id);
     goToRoom(code);
   };
@@ -38,10 +38,10 @@ export function SharePage() {
           </p>
         ))}
       </section>
-      <RecentRooms onJoin={choose} />
+      <RecentRooms onJoin={onChosen} />
       <div class="home-cards">
-        <StartForm onStart={choose} />
-        <JoinForm onJoin={choose} />
+        <StartForm onStart={onChosen} />
+        <JoinForm onJoin={onChosen} />
       </div>
       <button
         type="button"

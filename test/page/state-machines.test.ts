@@ -1,0 +1,150 @@
+/** The state machines of the page, with events in orders that a browser test cannot bring about. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PoproomError, type PoproomErrorCode } from '../../src/client/error.ts';
+import {
+  type JoinAttempt,
+  type LoadedText,
+  type RoomEvent,
+  type RoomPhase,
+  roomTransitions,
+} from '../../web/src/room/room-phase.ts';
+import { nextState } from '../../web/src/room/state-machine.ts';
+import { type UploadEvent, type UploadState, uploadTransitions } from '../../web/src/room/upload-state.ts';
+
+const newAttempt = () => ({ aborter: new AbortController() }) as JoinAttempt;
+const text = {} as LoadedText;
+const snapshot = { type: 'snapshot', recent: {}, devices: [], files: [], pinAttempts: 0 } as unknown as RoomEvent;
+const failed = (code: PoproomErrorCode): RoomEvent => ({ type: 'failed', error: new PoproomError(code, code), at: 0 });
+
+const roomEvents: readonly RoomEvent[] = [
+  { type: 'join', attempt: newAttempt() },
+  { type: 'loaded', text },
+  { type: 'connecting' },
+  { type: 'connected' },
+  { type: 'waiting', until: new Date(0), error: new PoproomError('OFFLINE', '') },
+  snapshot,
+  { type: 'file-added', seq: 1, file: { fileId: 'a' } } as RoomEvent,
+  { type: 'file-removed', seq: 2, fileId: 'a' },
+  { type: 'devices', seq: 3, devices: [] },
+  { type: 'pin-attempts', seq: 4, pinAttempts: 1 },
+  failed('UNAVAILABLE'),
+  failed('PIN_INCORRECT'),
+  failed('ROOM_NOT_FOUND'),
+  failed('ROOM_EXPIRED'),
+  { type: 'ended', reason: 'deleted' },
+  { type: 'leave' },
+];
+
+describe('a room in the page', () => {
+  it('[PAGE-13] [PAGE-15] reaches every phase, and no order of events breaks it', () => {
+    const reached = reachablePhases();
+    assert.deepEqual([...reached.keys()].sort(), Object.keys(roomTransitions).sort());
+  });
+
+  it('[PAGE-13] stays gone, and stays left, whatever arrives late', () => {
+    for (const [name, phases] of reachablePhases()) {
+      if (name !== 'gone' && name !== 'left') continue;
+      for (const phase of phases) {
+        for (const event of roomEvents) {
+          const next = nextState(roomTransitions, phase, event).name;
+          assert.ok(next === name || next === 'gone', `${name}, ${event.type}: ${next}`);
+        }
+      }
+    }
+  });
+
+  it('[PAGE-13] was deleted if the page has joined it before, and was never found otherwise', () => {
+    const joining = after({ type: 'join', attempt: newAttempt() }, { type: 'loaded', text });
+    const joinedAndFailed = after(
+      { type: 'join', attempt: newAttempt() },
+      { type: 'loaded', text },
+      snapshot,
+      failed('UNAVAILABLE'),
+      { type: 'join', attempt: newAttempt() },
+    );
+    assert.deepEqual([joining.name, joinedAndFailed.name], ['joining', 'joining']);
+    assert.equal(reasonOf(nextState(roomTransitions, joining, failed('ROOM_NOT_FOUND'))), 'not-found');
+    assert.equal(reasonOf(nextState(roomTransitions, joinedAndFailed, failed('ROOM_NOT_FOUND'))), 'deleted');
+  });
+
+  it('[PAGE-4] sends one PIN at a time', () => {
+    const attempt = newAttempt();
+    const checking = after(
+      { type: 'join', attempt: newAttempt() },
+      { type: 'loaded', text },
+      failed('PIN_REQUIRED'),
+      { type: 'join', attempt },
+      { type: 'join', attempt: newAttempt() },
+    );
+    assert.equal(checking.name, 'pin-checking');
+    assert.equal(checking.attempt, attempt);
+  });
+});
+
+describe('an upload in the page', () => {
+  const start: UploadEvent = { type: 'start', aborter: new AbortController(), at: 0 };
+  const tooLarge: UploadEvent = { type: 'fail', error: new PoproomError('FILE_TOO_LARGE', '') };
+  const offline: UploadEvent = { type: 'fail', error: new PoproomError('OFFLINE', '') };
+
+  it('[PAGE-10] stays cancelled, whatever its request still reports', () => {
+    const cancelled = uploadAfter(start, { type: 'cancel' });
+    for (const event of [start, offline, { type: 'retry' }, progress(1, 1), { type: 'stored', fileUrl: '' }] as const) {
+      assert.equal(nextState(uploadTransitions, cancelled, event), cancelled, event.type);
+    }
+  });
+
+  it('[PAGE-10] [PAGE-11] offers a retry where it can help, and starts that from the first byte', () => {
+    assert.equal(canRetry(uploadAfter(start, offline)), true);
+    assert.equal(canRetry(uploadAfter(tooLarge, { type: 'retry' })), false);
+    const again = uploadAfter(start, progress(900, 300), offline, { type: 'retry' }, start);
+    assert.deepEqual([again.name, sentOf(again)], ['sending', 0]);
+  });
+
+  it('[PAGE-10] measures its speed over at least 200 ms, and smooths it', () => {
+    assert.equal(speedOf(uploadAfter(start, progress(50, 100))), 0);
+    assert.equal(speedOf(uploadAfter(start, progress(50, 100), progress(500, 500))), 1000);
+    assert.equal(speedOf(uploadAfter(start, progress(500, 500), progress(500, 1000))), 600);
+  });
+});
+
+const idle: RoomPhase = {
+  name: 'idle',
+  attempt: newAttempt(),
+  connection: { type: 'connecting' },
+  text: undefined,
+  content: undefined,
+};
+
+const after = (...events: RoomEvent[]): RoomPhase =>
+  events.reduce<RoomPhase>((phase, event) => nextState(roomTransitions, phase, event), idle);
+
+/** All phases that some order of the events leads to, by name. */
+function reachablePhases(): Map<string, RoomPhase[]> {
+  const found = new Map<string, RoomPhase[]>([[idle.name, [idle]]]);
+  const known = new Set([summary(idle)]);
+  for (const queue: RoomPhase[] = [idle]; queue.length > 0; ) {
+    const phase = queue.shift() as RoomPhase;
+    for (const event of roomEvents) {
+      const next = nextState(roomTransitions, phase, event);
+      if (known.has(summary(next))) continue;
+      known.add(summary(next));
+      queue.push(next);
+      found.set(next.name, [...(found.get(next.name) ?? []), next]);
+    }
+  }
+  return found;
+}
+
+/** Two phases with the same summary react to the same events in the same way. */
+const summary = ({ name, connection, text, content }: RoomPhase): string =>
+  [name, connection.type, text !== undefined, content !== undefined].join();
+
+const reasonOf = (phase: RoomPhase) => (phase.name === 'gone' ? phase.reason : phase.name);
+
+const progress = (sent: number, at: number): UploadEvent => ({ type: 'progress', sent, at });
+const uploadAfter = (...events: UploadEvent[]): UploadState =>
+  events.reduce<UploadState>((state, event) => nextState(uploadTransitions, state, event), { name: 'waiting' });
+const canRetry = (state: UploadState) => (state.name === 'failed' ? state.canRetry : undefined);
+const sentOf = (state: UploadState) => (state.name === 'sending' ? state.sent : undefined);
+const speedOf = (state: UploadState) => (state.name === 'sending' ? state.speed : undefined);

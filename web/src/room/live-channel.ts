@@ -1,0 +1,73 @@
+/** The live channel of a room: turns what it receives into events of the room, and follows changes of the device. */
+import type { Ended, LiveEvent, LiveRoom, RoomCode } from '../../../src/client/index.ts';
+import { deviceName } from '../device/identity.ts';
+import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recent-rooms.ts';
+import { toPoproomError } from '../server.ts';
+import { checkRequestLimit } from './request-limit.ts';
+import type { PhaseNamed, RoomEvent } from './room-phase.ts';
+import type { TextModel } from './text-model.ts';
+
+/** The channel stays open until the room ends, joining fails, or the attempt is aborted. */
+export async function openChannel(
+  code: RoomCode,
+  { attempt, text }: PhaseNamed<'joining' | 'pin-checking'>,
+  send: (event: RoomEvent) => void,
+): Promise<void> {
+  const { signal } = attempt.aborter;
+  try {
+    const live = attempt.room.live({
+      signal,
+      text: text.shared,
+      resumeToken: savedResumeToken(code),
+      onResumeToken: (token) => saveResumeToken(code, token),
+    });
+    listenToDevice(live, text, signal);
+    const end = await readAll(live, (event) => {
+      if (signal.aborted) return;
+      if (event.type === 'connected') void checkRequestLimit();
+      send(toRoomEvent(code, event));
+    });
+    if (end !== 'left') send({ type: 'ended', reason: end });
+  } catch (error) {
+    if (!signal.aborted) send({ type: 'failed', error: toPoproomError(error), at: Date.now() });
+  }
+}
+
+/** Returns how the channel ended. */
+async function readAll(live: LiveRoom, onEvent: (event: LiveEvent) => void): Promise<Ended> {
+  const events = live[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) return value;
+    onEvent(value);
+  }
+}
+
+/** Adds the room to the recent rooms when it is joined. */
+function toRoomEvent(code: RoomCode, event: LiveEvent): RoomEvent {
+  if (event.type !== 'snapshot') return event;
+  const { expiresAt, hasPin } = event.room;
+  return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin }) };
+}
+
+/** Reacts to visibility, network and name changes of the device. */
+function listenToDevice(live: LiveRoom, text: TextModel, signal: AbortSignal): void {
+  const onVisibilityChange = () => {
+    if (document.visibilityState === 'visible') live.wake();
+    else text.flush();
+  };
+  addEventListener('pagehide', text.flush, { signal });
+  addEventListener('online', live.wake, { signal });
+  addEventListener('offline', live.interrupt, { signal });
+  document.addEventListener('visibilitychange', onVisibilityChange, { signal });
+  signal.addEventListener('abort', deviceName.subscribe(skipFirst((name) => live.rename(name))));
+}
+
+/** A subscription starts with the current value, which is not a change. */
+function skipFirst<T>(listen: (value: T) => void): (value: T) => void {
+  let isFirst = true;
+  return (value) => {
+    if (!isFirst) listen(value);
+    isFirst = false;
+  };
+}

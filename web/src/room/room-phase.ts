@@ -1,0 +1,173 @@
+/** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
+import type { LiveEvent, Snapshot } from '../../../src/client/index.ts';
+import type { PoproomError, RoomBase } from '../../../src/client/light.ts';
+import type { RecentRoom } from '../device/recent-rooms.ts';
+import type { Transitions } from './state-machine.ts';
+import type { TextModel } from './text-model.ts';
+
+export type SharedFile = Snapshot['files'][number];
+export type Device = Snapshot['devices'][number];
+
+/** What the page knows of a joined room, besides its text. */
+export interface RoomContent extends Readonly<RecentRoom> {
+  readonly devices: readonly Device[];
+  readonly files: readonly SharedFile[];
+  /** The number of wrong PINs for this room. */
+  readonly pinAttempts: number;
+}
+
+/** An attempt to join the room, and the live channel that it opens. */
+export interface JoinAttempt {
+  /** Sends requests with the PIN of this attempt. */
+  readonly room: RoomBase;
+  readonly pin: string | undefined;
+  /** Closes the live channel. */
+  readonly aborter: AbortController;
+}
+
+/**
+ * The live channel reconnects automatically. In `waiting`, the server cannot be reached or a limit is reached: the error
+ * says which, and `until` is the time of the next attempt.
+ */
+export type ConnectionState = Extract<LiveEvent, { type: 'connecting' | 'connected' | 'waiting' }>;
+
+export interface LoadedText extends TextModel {
+  /** Sends the drafts of closed tabs, once the room is joined. */
+  sendOtherDrafts(attempt: JoinAttempt): void;
+}
+
+/** What the server said about the PINs entered so far. */
+export interface PinPrompt {
+  readonly isWrong: boolean;
+  readonly triesLeft: number | undefined;
+  readonly lockedUntil: number | undefined;
+}
+
+/** Every phase has these, and takes over those that it does not change. */
+interface Phase<Name extends string> {
+  readonly name: Name;
+  /** The latest one. */
+  readonly attempt: JoinAttempt;
+  readonly connection: ConnectionState;
+  /** Undefined until it is loaded. */
+  readonly text: LoadedText | undefined;
+  /** Undefined until the room is joined for the first time. */
+  readonly content: RoomContent | undefined;
+}
+
+interface LoadedPhase<Name extends string> extends Phase<Name> {
+  readonly text: LoadedText;
+}
+
+export type RoomPhase =
+  /** Before the first attempt to join. */
+  | Phase<'idle'>
+  /** Loads the text engine and the drafts. */
+  | Phase<'loading'>
+  | LoadedPhase<'joining'>
+  | (LoadedPhase<'pin-required'> & { readonly prompt: PinPrompt })
+  /** The PIN pad stays until the server has accepted the PIN. */
+  | (LoadedPhase<'pin-checking'> & { readonly prompt: PinPrompt })
+  | (LoadedPhase<'joined'> & { readonly content: RoomContent })
+  /** The page does not retry, but the user can. */
+  | (Phase<'failed'> & { readonly error: PoproomError })
+  | (Phase<'gone'> & { readonly reason: 'deleted' | 'expired' | 'not-found' })
+  /** The live channel stays open for a moment to send the last edits. */
+  | Phase<'left'>;
+
+export type PhaseNamed<Name extends RoomPhase['name']> = Extract<RoomPhase, { name: Name }>;
+
+export type RoomEvent =
+  | { type: 'join'; attempt: JoinAttempt }
+  | { type: 'loaded'; text: LoadedText }
+  | Exclude<LiveEvent, { type: 'snapshot' }>
+  /** `recent`: the entry of the room in the recent rooms. */
+  | (Snapshot & { recent: RecentRoom })
+  | { type: 'failed'; error: PoproomError; at: number }
+  | { type: 'ended'; reason: 'deleted' | 'expired' }
+  | { type: 'leave' };
+
+type EventOf<Type extends RoomEvent['type']> = Extract<RoomEvent, { type: Type }>;
+
+/** Phases with a live channel react to its events. */
+const channelEvents = {
+  connecting: onConnection,
+  connected: onConnection,
+  waiting: onConnection,
+  snapshot: onSnapshot,
+  failed: onFailed,
+  ended: onEnded,
+  leave: onLeave,
+};
+
+export const roomTransitions: Transitions<RoomPhase, RoomEvent> = {
+  idle: { join: onJoin, leave: onLeave },
+  loading: {
+    loaded: (phase, { text }) => ({ ...phase, name: 'joining', text }),
+    failed: onFailed,
+    leave: onLeave,
+  },
+  joining: { ...channelEvents, join: onJoin },
+  'pin-required': {
+    join: (phase, { attempt }) => ({ ...phase, name: 'pin-checking', attempt }),
+    leave: onLeave,
+  },
+  'pin-checking': channelEvents,
+  joined: {
+    ...channelEvents,
+    'file-added': (phase, { file }) => withContent(phase, { files: [...phase.content.files, file] }),
+    'file-removed': (phase, { fileId }) =>
+      withContent(phase, { files: phase.content.files.filter((file) => file.fileId !== fileId) }),
+    devices: (phase, { devices }) => withContent(phase, { devices }),
+    'pin-attempts': (phase, { pinAttempts }) => withContent(phase, { pinAttempts }),
+  },
+  failed: { join: onJoin, leave: onLeave },
+  gone: {},
+  left: { ended: onEnded },
+};
+
+function onJoin(phase: RoomPhase, { attempt }: EventOf<'join'>): RoomPhase {
+  const { text } = phase;
+  return text ? { ...phase, name: 'joining', attempt, text } : { ...phase, name: 'loading', attempt };
+}
+
+function onConnection(phase: RoomPhase, connection: ConnectionState): RoomPhase {
+  return { ...phase, connection };
+}
+
+type PhaseWithChannel = PhaseNamed<'joining' | 'pin-checking' | 'joined'>;
+
+function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPhase {
+  const { recent, devices, files, pinAttempts } = event;
+  return { ...phase, name: 'joined', content: { ...recent, devices, files, pinAttempts } };
+}
+
+function onFailed(phase: RoomPhase, { error, at }: EventOf<'failed'>): RoomPhase {
+  const { code } = error;
+  const { text, content } = phase;
+  if (text && code.startsWith('PIN_')) return { ...phase, name: 'pin-required', text, prompt: toPrompt(error, at) };
+  if (code === 'ROOM_EXPIRED') return { ...phase, name: 'gone', reason: 'expired' };
+  // A room that this page has joined before was deleted.
+  if (code === 'ROOM_NOT_FOUND') return { ...phase, name: 'gone', reason: content ? 'deleted' : 'not-found' };
+  return { ...phase, name: 'failed', error };
+}
+
+function onEnded(phase: RoomPhase, { reason }: EventOf<'ended'>): RoomPhase {
+  return { ...phase, name: 'gone', reason };
+}
+
+function onLeave(phase: RoomPhase): RoomPhase {
+  return { ...phase, name: 'left' };
+}
+
+function withContent(phase: PhaseNamed<'joined'>, changes: Partial<RoomContent>): RoomPhase {
+  return { ...phase, content: { ...phase.content, ...changes } };
+}
+
+function toPrompt({ code, details, retryAfter }: PoproomError, at: number): PinPrompt {
+  return {
+    isWrong: code === 'PIN_INCORRECT',
+    triesLeft: details.triesLeft as number | undefined,
+    lockedUntil: retryAfter === undefined ? undefined : at + retryAfter * 1000,
+  };
+}
