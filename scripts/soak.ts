@@ -1,6 +1,6 @@
 /**
- * `npm run soak [-- --minutes N]`: half an hour of everything at about half of what the server can do, and whether its
- * memory and its open files stay what they are. Prints Markdown for docs/reliability.md; the exit code is 1 if not.
+ * `npm run soak [-- --minutes N]`: runs a mix of all operations at half of the server's capacity, and checks that its
+ * memory and open files do not grow. Prints Markdown for docs/reliability.md. The exit code is 1 if a check fails.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const settings = {
   POPROOM_ROOM_TTL: '60',
   POPROOM_FREE_LIMIT: '0',
   POPROOM_CLIENT_MAX_BYTES: '900000GiB',
-  // A visitor may come to a room that another has just deleted.
+  // A visitor may join a room that another one has just deleted.
   POPROOM_MISS_LIMIT: '0',
   POPROOM_MAX_CHANNELS_PER_CLIENT: '10000',
   POPROOM_TRUSTED_PROXIES: '127.0.0.1',
@@ -39,7 +39,7 @@ try {
   process.exitCode = await soak({ pid: child.pid as number, port, folder });
 } finally {
   child.kill('SIGTERM');
-  console.log(`\nThe server ended with ${(await exit).code}.`);
+  console.log(`\nThe server exited with ${(await exit).code}.`);
   await rm(folder, { recursive: true, force: true });
 }
 
@@ -52,13 +52,13 @@ async function soak(server: { pid: number; port: number; folder: string }): Prom
   await visitors.leave();
   tell({ capacity, rate, samples, visitors });
   const flaws = [...judge(samples), ...visitors.surprises()];
-  for (const flaw of flaws) console.log(`- **Not as it should be:** ${flaw}`);
+  for (const flaw of flaws) console.log(`- **Failed:** ${flaw}`);
   if (flaws.length === 0)
-    console.log('- Memory and open files were flat in the second half, and no answer was a surprise.');
+    console.log('- Memory and open files did not grow in the second half, and every response was as expected.');
   return flaws.length > 0 ? 1 : 0;
 }
 
-/** Resolves with how many things a second were done. */
+/** Resolves to the number of operations per second. */
 async function visit(visitors: Visitors, { forMs, perSecond }: { forMs: number; perSecond: number }): Promise<number> {
   const [since, before] = [performance.now(), visitors.done()];
   const everyMs = (atOnce / perSecond) * 1000;
@@ -94,7 +94,7 @@ function tell({ capacity, rate, samples, visitors }: Told): void {
   console.log(`${new Date().toISOString().slice(0, 10)}, ${minutes} minutes, ${machine}.\n`);
   const share = Math.round((rate / capacity) * 100);
   console.log(
-    `At most ${Math.round(capacity)} things a second were done, and ${Math.round(rate)} of them (${share} %) for the whole time.\n`,
+    `The server handled at most ${Math.round(capacity)} operations per second. The test ran at ${Math.round(rate)} per second (${share} %).\n`,
   );
   console.log(`${sampleTable(samples)}\n`);
   console.log(`${quarterTable(samples)}\n`);

@@ -1,18 +1,18 @@
-/** Everything that people do with the service, by chance, over and over: rooms, texts, files, channels, wrong PINs. */
+/** Clients that perform random operations: rooms, texts, files, live channels, wrong PINs. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { type Answered, createAsker } from './asker.ts';
 
 export interface Visitors {
-  /** Does one thing. */
+  /** Performs one random operation. */
   act(): Promise<void>;
-  /** How many things were done. */
+  /** The number of operations performed. */
   done(): number;
   /** Closes what is open. */
   leave(): Promise<void>;
-  /** What was done, in a sentence. */
+  /** The number of operations of each kind. */
   told(): string;
-  /** One sentence for each kind of answer that should not have come. */
+  /** One sentence for each kind of unexpected response. */
   surprises(): string[];
 }
 
@@ -136,11 +136,11 @@ export function createVisitors(port: number): Visitors {
   const acts: [name: string, share: number, act: Act][] = [
     ['texts read', 38, async (room) => check('a read', await ask('GET', content(room), { pin }), 200, room)],
     ['texts written', 24, async (room) => check('a write', await ask('POST', content(room), text()), 200, room)],
-    ['rooms looked at', 6, async (room) => check('a look', await ask('GET', pathOf(room), { pin }), 200, room)],
+    ['rooms queried', 6, async (room) => check('a look', await ask('GET', pathOf(room), { pin }), 200, room)],
     ['files uploaded', 6, upload],
-    ['files fetched', 10, download],
+    ['files downloaded', 10, download],
     ['files removed', 3, removeFile],
-    ['rooms made', 5, makeRoom],
+    ['rooms created', 5, makeRoom],
     ['rooms deleted', 1, endRoom],
     ['wrong PINs', 3, guess],
     ['WebSockets', 3, openChannel],
