@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: Poproom against bare servers, in one run on one machine: only ratios mean something.
+ * `npm run bench`: compares Poproom with minimal servers in one run on one machine, so that the ratios are meaningful.
  * `--only NAME,…` runs some of the rows; `--against REV` compares this checkout with another revision instead.
  */
 import { execFileSync } from 'node:child_process';
@@ -40,7 +40,7 @@ const { values } = parseArgs({ options: { only: { type: 'string' }, against: { t
 const known = Object.keys(values.against ? comparisons : rows);
 const names = values.only?.split(',') ?? known;
 const unknown = names.find((name) => !known.includes(name));
-if (unknown) fail(`There is no row "${unknown}" here; there are ${known.join(', ')}.`);
+if (unknown) fail(`Unknown row "${unknown}". Known rows: ${known.join(', ')}.`);
 for (const program of ['wrk', 'taskset']) needs(program);
 // What asks from within this process must not take the servers' core.
 pinToClientCore();

@@ -10,7 +10,7 @@ export interface Row {
   reached: boolean;
 }
 
-export const heading = '| work | against | Poproom | ratio | to reach | |\n|---|---|---|---|---|---|';
+export const heading = '| work | baseline | Poproom | ratio | target | |\n|---|---|---|---|---|---|';
 
 export function line({ work, against, poproom, ratio, wanted, reached }: Row): string {
   return `| ${work} | ${against} | ${poproom} | ${ratio} | ${wanted} | ${reached ? '✓' : '✗'} |`;

@@ -31,9 +31,9 @@ export async function compareFiles(): Promise<Row[]> {
       memory.stop,
     );
     return [
-      rowOf('uploads of 10 MB, 32 at once', 'node:http piping to a file, with fsync', up),
+      rowOf('uploads of 10 MB, 32 concurrent', 'node:http piping to a file, with fsync', up),
       memoryRow(memory.growth()),
-      rowOf('downloads of 10 MB, 32 at once', 'createReadStream().pipe()', down),
+      rowOf('downloads of 10 MB, 32 concurrent', 'createReadStream().pipe()', down),
     ];
   } finally {
     await Promise.all([bare.stop(), poproom.stop()]);

@@ -49,7 +49,7 @@ async function toOtherPage(server: Server, browser: Browser): Promise<Row> {
   const [sent, shown] = await Promise.all([typing, reading].map((page) => page.evaluate<number[]>('probes.noted')));
   const times = (sent ?? []).map((at, n) => (shown?.[n] ?? Number.NaN) - at);
   await Promise.all([typing.close(), reading.close()]);
-  const row = bounded('from a key to the other page, p50', quantile(times, 0.5), 60, ms);
+  const row = bounded('from a keystroke to the other page, p50', quantile(times, 0.5), 60, ms);
   return { ...row, poproom: `${row.poproom}, p99 ${ms(quantile(times, 0.99))}` };
 }
 
@@ -86,7 +86,7 @@ async function longTyping(server: Server, browser: Browser): Promise<Row> {
       at,
     ),
   ) as [number, number];
-  const row = bounded('a key in a text of 1 MiB in the page, event handling, p99', p99, 50, ms);
+  const row = bounded('a keystroke in a text of 1 MiB in the page, event handling, p99', p99, 50, ms);
   return { ...row, against: `bare textarea: ${frame(bare)}`, poproom: `${row.poproom}, p50 ${ms(p50)}; ${frame(own)}` };
 }
 

@@ -25,7 +25,7 @@ export async function compareStart(): Promise<Row[]> {
     }
     const [theirs, own] = [median(taken.empty), median(taken.poproom.slice(2))];
     const [against, poproom] = [`an empty Node program: ${theirs.toFixed(0)} ms`, `${own.toFixed(0)} ms`];
-    return [{ work: 'start to the first healthy answer', against, poproom, ...atMost(own / theirs, 2.5) }];
+    return [{ work: 'start to the first healthy response', against, poproom, ...atMost(own / theirs, 2.5) }];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -59,7 +59,7 @@ export async function compareRest(): Promise<Row[]> {
   }
   const show = (all: number[]) => `${(median(all) / 2 ** 20).toFixed(0)} MiB`;
   const ratio = atMost(median(own) / median(theirs), 1.5);
-  return [{ work: 'memory at rest', against: `bare Fastify: ${show(theirs)}`, poproom: show(own), ...ratio }];
+  return [{ work: 'memory when idle', against: `bare Fastify: ${show(theirs)}`, poproom: show(own), ...ratio }];
 }
 
 /** A Poproom that has done what people do with it, and has loaded all that it loads for that. */

@@ -22,14 +22,14 @@ export async function measureWire(): Promise<Row[]> {
     await typist.type(keys, 20);
     await received;
     return [
-      wireRow('bytes from the typist', (up.bytesWritten - before.up) / keys),
-      wireRow('bytes to each other device', (down.bytesRead - before.down) / keys),
+      wireRow('bytes sent by the typist', (up.bytesWritten - before.up) / keys),
+      wireRow('bytes sent to each other device', (down.bytesRead - before.down) / keys),
     ];
   });
 }
 
 const wireRow = (what: string, bytes: number): Row =>
-  bounded(`a key in a text of 500 KB, ${what}`, bytes, 2 * kib, (value) => `${value.toFixed(0)} bytes`);
+  bounded(`a keystroke in a text of 500 KB, ${what}`, bytes, 2 * kib, (value) => `${value.toFixed(0)} bytes`);
 
 function receives(socket: WebSocket, part: string): Promise<void> {
   return new Promise((resolve) => {
@@ -87,7 +87,7 @@ async function seat(server: Server, text: string, rooms: number, creation = {}):
 
 function cpuRow(text: string, small = Number.NaN, large = Number.NaN): Row {
   const show = (micros: number) => `${(micros / roomsPerServer).toFixed(0)} µs`;
-  const work = `an edit in a text of ${text}, CPU of the server`;
+  const work = `an edit in a text of ${text}, CPU time of the server`;
   return { work, against: `in 1 KB: ${show(small)}`, poproom: show(large), ...atMost(large / small, 2) };
 }
 
