@@ -38,33 +38,42 @@ function row({ name, summary }: Command): [string, string] {
   return [`[\`poproom ${name}\`](#${anchor(`poproom ${name}`)})`, summary];
 }
 
-const settings = `## Which server, which key, which PIN
+const settings = `## Server, API key and PIN
 
-The command uses the first of these servers that is set: \`--url\`; the server of the link, if you give a link instead \
-of a code; \`POPROOM_URL\`; \`url\` in the config file; the last server used; \`http://localhost:8080\`.
+The command uses the first of these servers that is set:
+
+1. \`--url\`
+2. the server in the link, if you pass a link instead of a code
+3. \`POPROOM_URL\`
+4. \`url\` in the config file
+5. the last server used
+6. \`http://localhost:8080\`
+
+These variables configure the command:
 
 ${table(
   ['variable', ''],
   [
     ['`POPROOM_URL`', 'URL of the server'],
-    ['`POPROOM_API_KEY`', 'API key, if the server requires one or you need more requests'],
-    ['`POPROOM_PIN`', 'PIN of the room; by default you are asked when the room requires one'],
+    ['`POPROOM_API_KEY`', 'API key, if the server requires one or you need a higher limit'],
+    ['`POPROOM_PIN`', 'PIN of the room; by default, the command prompts for it if the room requires one'],
     ['`XDG_CONFIG_HOME`', 'folder of `poproom/config.json`; default `~/.config`'],
     ['`XDG_STATE_HOME`', 'folder that stores the last server used; default `~/.local/state`'],
     ['`SHELL`', 'shell for the command of `watch --exec`; default `/bin/sh`'],
   ],
 )}
 
-A PIN is never an argument, because arguments are visible in the shell history and in the process list. The config file \
-stores what you do not want to type each time:
+You cannot pass a PIN as an argument, because arguments are visible in the shell history and in the process list.
+
+Instead of setting variables, you can store the server and the key in the config file:
 
 \`\`\`json
 { "url": "https://pop.example.org", "apiKey": "pop_…" }
 \`\`\`
 
 A key that is set together with a URL, in the config file or in the environment, is sent only to that server. A key \
-without a URL is sent to the server of \`--url\`, \`POPROOM_URL\` or the config file and to \`http://localhost:8080\`, \
-and never to a server that only a link names.
+without a URL is sent to the server from \`--url\`, \`POPROOM_URL\` or the config file, or to \
+\`http://localhost:8080\`. A key is never sent to the server of a link that you have not configured in one of these ways.
 
 \`poproom serve --help\` lists the settings of your own server; [operations.md](operations.md) explains them.`;
 
@@ -72,11 +81,11 @@ const scripts = `## In scripts
 
 - Results go to standard output, everything else to standard error. With \`--json\`, the result is one line of JSON; \
 \`watch\` prints one line per text.
-- \`poproom new\` reads the text of the room from standard input if that is a pipe or a file. If a script, a loop or a \
-CI job has a standard input for something else, use \`poproom new < /dev/null\`.
-- Without a terminal, the command asks nothing: set \`POPROOM_PIN\`. \`poproom rm\` and \`poproom history --delete\` \
-delete without confirmation.
-- After \`429\` or \`503\`, the command retries up to twice if the server asks to wait 5 seconds or less.`;
+- \`poproom new\` reads the text of the room from standard input if that is a pipe or a file. If your script, loop or \
+CI job uses standard input for something else, run \`poproom new < /dev/null\`.
+- Without a terminal, the command never prompts. Set \`POPROOM_PIN\` if a room has a PIN. \`poproom rm\` and \
+\`poproom history --delete\` delete without confirmation.
+- After \`429\` or \`503\`, the command retries up to twice if the server asks it to wait 5 seconds or less.`;
 
 /** Options that all commands with a code share are listed once. */
 const takingCode = roomCommands.filter(({ args }) => args.startsWith('CODE'));

@@ -1,4 +1,4 @@
-/** Things to do with the command line, as docs/cli.md shows them; test/docs/cli-guide.test.ts runs them from the page. */
+/** The recipes in docs/cli.md. test/docs/cli-guide.test.ts runs them. */
 export interface Recipe {
   name: string;
   title: string;
@@ -27,7 +27,7 @@ poproom fetch 7KQ2MX project.tgz -o - | tar xz
   },
   {
     name: 'wait',
-    title: 'Wait until someone writes, and go on with what was written',
+    title: 'Wait for the next change and use the text',
     lines: `
 answer=$(poproom watch 7KQ2MX --once)
 echo "They said: $answer"
@@ -35,39 +35,39 @@ echo "They said: $answer"
   },
   {
     name: 'log',
-    title: 'Add lines to a text that others write, too',
+    title: 'Append lines while others write',
     lines: `
 { date; df -h .; } | poproom put 7KQ2MX --append
 `,
   },
   {
     name: 'careful',
-    title: 'Replace a text only if nobody changed it',
+    title: 'Replace a text only if nobody else has changed it',
     lines: `
-# Ends with 5 if someone else was faster:
+# The exit code is 5 if someone else was faster:
 version=$(poproom get 7KQ2MX --json | sed -E 's/.*"version":([0-9]+).*/\\1/')
 poproom get 7KQ2MX | sort | poproom put 7KQ2MX --base-version "$version"
 `,
   },
   {
     name: 'undo',
-    title: 'Go back to an earlier text',
+    title: 'Restore an earlier text',
     lines: `
 poproom history 7KQ2MX
 
-# Look at version 3, and make it the current text again:
+# Print version 3, then make it the current text again:
 poproom history 7KQ2MX 3
 poproom restore 7KQ2MX 3
 `,
   },
   {
     name: 'gone',
-    title: 'Tell one failure from another',
+    title: 'Handle errors by exit code',
     lines: `
 poproom get 7KQ2MX > note.txt || case $? in
-  3) echo "The room is gone." ;;
-  8) echo "The server is out of reach." ;;
-  *) echo "See above." ;;
+  3) echo "The room does not exist any more." ;;
+  8) echo "The server is unreachable." ;;
+  *) echo "Something else failed." ;;
 esac
 `,
   },

@@ -22,8 +22,8 @@ export const tags = {
   Rooms: 'Create, read and delete rooms.',
   Text: 'The text that all devices in a room share.',
   Files: 'Upload, list, download and remove files.',
-  Live: 'Receive changes of a room immediately, and write to it.',
-  Service: 'State of the server, and documentation.',
+  Live: 'Receive changes in a room as they happen, and write to it.',
+  Service: 'Server status and documentation.',
   Page: 'The web page.',
 } as const;
 
@@ -104,7 +104,7 @@ export const endpoints = {
     path: '/api/rooms/:roomId',
     tag: 'Rooms',
     summary: 'Get room information',
-    description: 'Returns when the room expires, whether it has a PIN, and how many devices are attached.',
+    description: 'Returns when the room expires, whether it has a PIN, and how many devices are in it.',
     parameters: roomAccess,
     successes: [{ status: 200, description: 'The room.', schema: schemas.roomInfo }],
     errors: anyRoom,
@@ -129,7 +129,7 @@ export const endpoints = {
     summary: 'Update room content',
     description:
       'Replaces the text of the room. The maximum size, in UTF-8, is {{textSize}}. The text is on disk before the server ' +
-      'responds. Each write creates the next version, which is in `ETag`.',
+      'responds. Each write creates the next version. The response has it in `ETag`.',
     parameters: [
       ...roomAccess,
       {
@@ -152,7 +152,10 @@ export const endpoints = {
     tag: 'Text',
     summary: 'Get room content',
     description: 'Returns the current text. It is empty before the first write.',
-    parameters: [...roomAccess, { name: 'If-None-Match', in: 'header', description: 'Your version.', example: '"7"' }],
+    parameters: [
+      ...roomAccess,
+      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
+    ],
     successes: [
       { status: 200, description: 'The text.', schema: schemas.contentRead, headers: ['ETag'] },
       { status: 304, description: 'Your version is current.', headers: ['ETag'] },
@@ -190,7 +193,7 @@ export const endpoints = {
     summary: 'List earlier texts',
     description:
       'Lists checkpoints of the text, newest first: one after 30 seconds of changes, and one before each large removal or ' +
-      'replacement. A room keeps at most 50, of at most 4 MiB together. To restore one, write it as the new text.',
+      'replacement. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text.',
     parameters: roomAccess,
     successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
     errors: anyRoom,
@@ -351,7 +354,7 @@ export const endpoints = {
     tag: 'Service',
     summary: 'Check service health',
     description:
-      'Reports whether the service and its stores respond. Counts like every request under /api; probes use /readyz.',
+      'Reports whether the service and its stores respond. Counts as a request, like everything under /api. For probes, use /readyz.',
     successes: [
       { status: 200, description: 'All stores respond.', schema: schemas.healthReport },
       {
@@ -405,7 +408,7 @@ export const endpoints = {
       { name: 'download', in: 'query', description: 'With any value: send the file as an attachment.', example: '1' },
       { name: 'Range', in: 'header', description: 'A single byte range.', example: 'bytes=0-1023' },
       { name: 'If-Range', in: 'header', description: 'Apply `Range` only to this version.', example: '"9f86d081"' },
-      { name: 'If-None-Match', in: 'header', description: 'Your version.', example: '"9f86d081"' },
+      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"9f86d081"' },
     ],
     successes: [
       { status: 200, description: 'The file.', mediaType: '*/*', headers: ['FileETag', 'Content-Disposition'] },

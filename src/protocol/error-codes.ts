@@ -18,11 +18,11 @@ export const errorCodes = {
   QUOTA_EXCEEDED: 'The client has reached its storage limit. See used, maximum and freesAt in details.',
   UNSUPPORTED_MEDIA_TYPE: 'This path does not support the content type or content encoding.',
   RATE_LIMITED:
-    'A limit is reached. The reason in details names it: requests, misses (unknown codes and wrong PINs), devices in the room or channels of the client. See Retry-After.',
+    'A limit was reached. The reason in details names it: requests, misses (unknown codes and wrong PINs), devices in the room or channels of the client. See Retry-After.',
   PIN_LOCKED: 'Too many wrong PINs. See Retry-After.',
-  INTERNAL: 'An unexpected error on the server. Give its operator the request id.',
+  INTERNAL: 'An unexpected error on the server. Report it to the operator with the request id.',
   UNAVAILABLE: 'The server is overloaded, or a store does not respond. See Retry-After.',
-  STORAGE_FULL: 'The server has no space left.',
+  STORAGE_FULL: 'The server is out of storage space.',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -31,7 +31,7 @@ export const device = {
   properties: { deviceId, deviceName },
 } as const;
 
-const devices = { type: 'array', description: 'the attached devices', items: device } as const;
+const devices = { type: 'array', description: 'the devices in the room', items: device } as const;
 
 export const text = {
   type: 'object',
@@ -170,7 +170,7 @@ export const devicesChanged = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq', 'devices'],
-  description: 'The list of devices has changed. Contains all attached devices.',
+  description: 'The list of devices has changed. Contains all devices in the room.',
   properties: { type: is('devices'), seq, devices },
 } as const;
 

@@ -52,7 +52,7 @@ const device: Parameter = {
   name: 'X-Device-Id',
   in: 'header',
   description:
-    'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as attached for 60 seconds.',
+    'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as in the room for 60 seconds.',
   pattern: '^[A-Za-z0-9_-]{1,64}$',
   example: 'my-phone',
 };

@@ -49,7 +49,7 @@ export const roomInfo = {
     roomId,
     expiresAt,
     hasPin,
-    deviceCount: { type: 'integer', minimum: 0, description: 'the number of attached devices', examples: [2] },
+    deviceCount: { type: 'integer', minimum: 0, description: 'the number of devices in the room', examples: [2] },
   },
 } as const;
 

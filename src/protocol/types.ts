@@ -35,7 +35,7 @@ export interface RoomInfo {
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
-  /** the number of attached devices */
+  /** the number of devices in the room */
   deviceCount: number;
 }
 
@@ -268,7 +268,7 @@ export interface Snapshot {
   content: RoomText;
   /** the files, oldest first */
   files: FileEntry[];
-  /** the attached devices */
+  /** the devices in the room */
   devices: RoomDevice[];
   /** the number of wrong PINs for this room */
   pinAttempts: number;
@@ -323,12 +323,12 @@ export interface FileRemoved {
   fileId: string;
 }
 
-/** The list of devices has changed. Contains all attached devices. */
+/** The list of devices has changed. Contains all devices in the room. */
 export interface DevicesChanged {
   type: 'devices';
   /** a whole number that increases with every change of the room */
   seq: number;
-  /** the attached devices */
+  /** the devices in the room */
   devices: RoomDevice[];
 }
 
