@@ -1,10 +1,10 @@
-# Poproom in a container: docs/operations.md says how to run it.
+# See docs/operations.md for how to run the image.
 
-# The command and the page. Nothing of this stage but dist/ reaches the image.
+# Builds the command and the page. Only dist/ is copied from this stage.
 FROM node:26-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No scripts: the only one would bring a second Node, and the image has its own.
+# --ignore-scripts: the only install script would download another Node.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json openapi.json asyncapi.json ./
 COPY scripts scripts
@@ -12,7 +12,7 @@ COPY src src
 COPY web web
 RUN npm run build
 
-# The libraries that run.
+# The production dependencies.
 FROM node:26-slim AS libraries
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -24,10 +24,10 @@ LABEL org.opencontainers.image.title="Poproom" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.base.name="docker.io/library/node:26-slim"
 
-# The user "node" of the base image, by number, so that Kubernetes can see that it is not root.
+# 1000 is the user "node" of the base image. With a number, Kubernetes can verify that it is not root.
 RUN mkdir --mode=700 /data && chown 1000:1000 /data
 
-# All of it belongs to root and is not written to: the root file system may be read-only, with a tmpfs on /tmp.
+# These files belong to root and are never written, so the root file system can be read-only, with a tmpfs on /tmp.
 WORKDIR /app
 COPY --from=libraries /app/node_modules node_modules
 COPY package.json LICENSE ./
@@ -41,12 +41,11 @@ USER 1000:1000
 VOLUME /data
 EXPOSE 8080
 
-# Whether the process answers. Whether it can serve is /readyz, for load balancers: a node whose store is away must not
-# be restarted for it.
+# Checks /livez, not /readyz, because restarting a node does not help if its store is down. Load balancers use /readyz.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 
-# It stops within 30 seconds of this; give it as long (docker run --stop-timeout 35).
+# The server stops within 30 seconds. Allow for it: docker run --stop-timeout 35
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "bin/poproom.js"]
 CMD ["serve"]

@@ -1,5 +1,5 @@
-// Makes the bucket that POPROOM_FILES names, and a rule that removes what is older than any room can be. It runs with
-// Poproom's settings, waits for the store, and may run any number of times.
+// Creates the bucket in POPROOM_FILES, and a lifecycle rule that removes objects older than any room. Uses Poproom's
+// settings, waits until the store responds, and can be run repeatedly.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   CreateBucketCommand,
@@ -8,7 +8,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 
-// biome-ignore lint/style/noProcessEnv: A program of its own, with nothing of the server's.
+// biome-ignore lint/style/noProcessEnv: This is a separate program without the server's configuration.
 const { POPROOM_FILES = '', POPROOM_S3_ENDPOINT, EXPIRE_AFTER_DAYS = '8', WAIT_SECONDS = '60' } = process.env;
 const [, Bucket, path = ''] = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(POPROOM_FILES) ?? [];
 if (!Bucket) throw new Error('POPROOM_FILES must be a bucket, such as s3://my-bucket/poproom');
@@ -22,7 +22,7 @@ const deadline = Date.now() + Number(WAIT_SECONDS) * 1000;
 await untilItAnswers(async () => {
   if (await isThere()) return;
   await client.send(new CreateBucketCommand({ Bucket }));
-  console.log(`made the bucket ${Bucket}`);
+  console.log(`created the bucket ${Bucket}`);
 });
 
 const Prefix = path.replace(/\/*$/, path === '' ? '' : '/');
@@ -32,10 +32,10 @@ const Rules = [
 const rule = new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } });
 try {
   await client.send(rule);
-  console.log(`objects under "${Prefix}" of ${Bucket} are removed after ${EXPIRE_AFTER_DAYS} days`);
+  console.log(`objects in "${Bucket}/${Prefix}" expire after ${EXPIRE_AFTER_DAYS} days`);
 } catch (error) {
-  // Not all stores know such rules, and Poproom does not depend on them.
-  console.error(`no rule for old objects: ${error.name}: ${error.message}`);
+  // Some stores do not support lifecycle rules, and Poproom works without them.
+  console.error(`could not create the lifecycle rule: ${error.name}: ${error.message}`);
 }
 
 async function isThere() {
