@@ -1,10 +1,10 @@
 /**
- * A bot that sits in a room and answers. Write one of these on a line of its own, and the answer appears beneath it:
+ * A bot that joins a room and replies to commands. Type one of these on its own line, and the reply appears below it:
  *
  *   /time        the current time
  *   /roll 2d6    two dice with six sides
  *
- * Start it with the link of a room. It ends with the room, or with Ctrl-C:
+ * Start it with the link of a room. It runs until the room ends or you press Ctrl-C:
  *
  *   node examples/answering-bot.mjs http://localhost:8080/r/7KQ2MX
  */
@@ -22,10 +22,10 @@ const room = createClient({ url: origin, deviceName: 'Bot' }).room(pathname.spli
 const leaving = new AbortController();
 process.once('SIGINT', () => leaving.abort());
 
-// A copy of the room's text. It reconnects automatically; what others write at the same time is never overwritten.
+// A local copy of the room's text. It reconnects automatically, and never overwrites what others write.
 const text = room.text({ signal: leaving.signal });
 
-// Called when the text has been received, and after each change. Our own edits are changes, too: they need no answer.
+// Called when the text has been received, and after each change. Ignore our own edits.
 text.on('change', ({ origin }) => {
   if (origin === 'remote') text.edit(answersTo(text.value));
 });
@@ -40,7 +40,7 @@ try {
   process.exitCode = 1;
 }
 
-/** For each question without an answer, the edit that inserts one at the end of its line. */
+/** For each command without a reply, the edit that inserts one below its line. */
 function answersTo(content) {
   const questions = [...content.matchAll(/^(\/.*)(?=\n(?!→ ))/gm)];
   return questions.flatMap(({ 0: question, index }) => {

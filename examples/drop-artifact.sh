@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Drops a file into a room, and prints the link of the room: open it on any device, or put it into a chat.
+# Uploads a file to a room and prints the link of the room. Open the link on any device, or post it in a chat.
 #
-#   examples/drop-artifact.sh app.apk            into a new room, which lives for a day
-#   examples/drop-artifact.sh 7KQ2MX app.apk     into the room with this code
+#   examples/drop-artifact.sh app.apk            to a new room that expires after a day
+#   examples/drop-artifact.sh 7KQ2MX app.apk     to the room with this code
 #
-# Made for CI: it asks nothing, prints nothing but the link, and ends with an exit code that says what went wrong
-# (docs/cli.md lists them). Tell it your server by POPROOM_URL and, where needed, POPROOM_API_KEY and POPROOM_PIN.
+# Made for CI: it does not prompt, prints only the link, and exits with a code for the kind of error (see docs/cli.md).
+# Set POPROOM_URL to your server and, if needed, POPROOM_API_KEY and POPROOM_PIN.
 set -euo pipefail
 
 case $# in
   1)
     file=$1
-    # What is on standard input would become the text of the room, and a CI job may have something there.
+    # "poproom new" would use standard input as the text of the room, and a CI job may have other data there.
     room=$(poproom new --expires 1d </dev/null)
     ;;
   2)
