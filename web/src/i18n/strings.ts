@@ -523,10 +523,10 @@ export const strings = table({
     de: 'Auf dem Server ist ein Fehler aufgetreten. Versuche es gleich noch einmal.',
   },
   errorKeyRequired: {
-    en: 'This server can only be used with an API key.',
-    zh: '此服务器只能通过 API 密钥使用。',
-    es: 'Este servidor solo se puede usar con una clave de API.',
-    de: 'Dieser Server kann nur mit einem API-Schlüssel genutzt werden.',
+    en: 'This server requires an API key. Use the command line or the SDK instead of this page.',
+    zh: '此服务器需要 API 密钥。请改用命令行工具或 SDK。',
+    es: 'Este servidor requiere una clave de API. Usa la línea de comandos o el SDK en lugar de esta página.',
+    de: 'Dieser Server erfordert einen API-Schlüssel. Verwende statt dieser Seite die Befehlszeile oder das SDK.',
   },
   errorNotFound: {
     en: 'This room no longer exists.',
