@@ -9,7 +9,7 @@ const url: Option = {
 const pin: Option = { summary: 'prompt for the PIN first; without this option, only if the room requires one' };
 const commonOptions = { url, json };
 const roomOptions = { pin, ...commonOptions };
-const codeHelp = 'CODE is a room code, in any case, with or without dashes, or the link of a room.';
+const codeHelp = 'CODE is a room code, in upper or lower case, with or without dashes, or the link of a room.';
 
 export const roomCommands: readonly Command[] = [
   {
