@@ -21,9 +21,8 @@ export function apiGuideTemplate(): string {
 }
 
 const aboutTheExamples = `The examples use a server at \`http://localhost:8080\` and a room with the code \`7KQ2MX\`. Replace both with yours. \
-Tests run every example as it is printed here. Your own server has the same documentation at \`/docs\`, with its own \
-URL and limits, and for programs at \`/api/openapi.json\` and \`/api/asyncapi.json\`. [spec.md](spec.md) lists what the \
-API guarantees, rule by rule.`;
+Tests run every example as it is printed here. Your own server has the same documentation at \`/docs\`, with its own URL and limits. The machine-readable versions are \
+at \`/api/openapi.json\` and \`/api/asyncapi.json\`. [spec.md](spec.md) lists what the API guarantees, rule by rule.`;
 
 const aboutThisServer = `The examples use this server and a room with the code \`7KQ2MX\`. Replace the code with yours. The limits on this \
 page are those of this server. For programs, the API is described at [/api/openapi.json](/api/openapi.json) and \
@@ -69,9 +68,10 @@ Each write creates the next version of the text. The content endpoints return it
 - To change a part of the text or to append to it, [send edits](#${anchor(endpoints.editContent.summary)}). The server rebases edits of an \
 older version over the newer ones, so that concurrent writers do not overwrite each other.
 - To replace the whole text only if nobody else has changed it, send \`If-Match: "7"\`. If the text has another version by \
-then, the server returns \`412 VERSION_CONFLICT\` with the current text and version in \`details\`. Merge, and write again.
-- To read the text only if it has changed, send \`If-None-Match: "7"\`. For an unchanged text, the server returns \`304\`. \
-This still counts as a request. To follow a room, use [the live channel](#endpoints-live).`;
+then, the server returns \`412 VERSION_CONFLICT\` with the current text and version in \`details\`. Merge both texts, and \
+write again.
+- To read the text only if it has changed, send \`If-None-Match: "7"\`. If the text is unchanged, the server returns \
+\`304\`. This still counts as a request, so use [the live channel](#endpoints-live) to follow a room.`;
 }
 
 function errorCodes(): string {
@@ -96,7 +96,7 @@ function rateHeaders(): string {
   const rows = named.map(([name, { description, example }]) => [`\`${name}\``, `\`${example}\``, description]);
   return paragraphs([
     '## Response headers',
-    'Every response has these headers. `Retry-After` is on those where waiting helps: `429` and `503`.',
+    'Every response has these headers, except `Retry-After`, which only `429` and `503` responses have.',
     table(['header', 'example', 'meaning'], rows),
   ]);
 }

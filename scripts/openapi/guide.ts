@@ -4,7 +4,7 @@
  */
 export const guide = `
 Poproom shares one text and some files between devices through short-lived rooms. There are no accounts: create a room, \
-enter its code on the other device, and both have the same text and files. When the room expires, everything in it is \
+enter its code on the other device, and both show the same text and files. When the room expires, everything in it is \
 deleted.
 
 ## Quick start
@@ -44,15 +44,19 @@ A room created with a \`pin\`, a string of four digits, requires it for every op
 \`X-Room-Pin\`, which stays out of access logs. If you cannot set headers, use \`?pin=\`, the field \`pin\` of a JSON \
 body, or a form field \`pin\` before the file. A room without a PIN ignores it.
 
-- A request without a PIN returns \`401 PIN_REQUIRED\`, one with a wrong PIN \`403 PIN_INCORRECT\`.
-- After 5 wrong PINs you are locked out of that room for 30 seconds, and for twice as long after each further one, up \
-to an hour: \`429 PIN_LOCKED\` with \`Retry-After\`.
-- After 50 wrong PINs from all clients within an hour, or 100 over the lifetime of the room, clients that never sent \
-the correct PIN are locked out. A client whose network has not sent a wrong PIN still has one try.
-- An unknown code or a wrong PIN is a failed lookup. You may have {{misses}}, across all rooms. After that, room \
-lookups return \`429 RATE_LIMITED\` for the rest of the hour.
+A request without a PIN returns \`401 PIN_REQUIRED\`. A request with a wrong PIN returns \`403 PIN_INCORRECT\`. Wrong \
+PINs lead to these locks, each with \`Retry-After\`:
 
-The URL of a file needs no PIN: anyone who knows \`fileUrl\` can read the file until its room ends.
+| wrong PINs | locked out | error |
+| --- | --- | --- |
+| 5 for one room, from one client | that client, for 30 seconds; twice as long after each further one, up to an hour | \`429 PIN_LOCKED\` |
+| 50 for one room within an hour, from all clients | clients that never sent the correct PIN, for the rest of the hour | \`429 PIN_LOCKED\` |
+| 80 over the lifetime of a room, from all clients | clients that never sent the correct PIN, until the room ends | \`429 PIN_LOCKED\` |
+| {{misses}}, across all rooms, from one client | that client, from all rooms for the rest of the hour | \`429 RATE_LIMITED\` |
+
+- A failed lookup is a wrong PIN or an unknown room code.
+- Despite the second and third lock, a client whose network has not sent a wrong PIN has one try.
+- The URL of a file needs no PIN: anyone who knows \`fileUrl\` can read the file until its room ends.
 
 ## API keys
 
@@ -109,6 +113,7 @@ with \`Allow\`. If a response has \`Retry-After\`, wait that many seconds before
 - JSON bodies are UTF-8 with \`Content-Type: application/json\`. The server rejects unknown fields, so that typos are \
 noticed.
 - \`HEAD\` works wherever \`GET\` does. Pages of any origin may call the API (CORS, without credentials), with half \
-of the visitor's limits for requests and misses. The server rejects other cross-site requests, such as images and forms.
+of the visitor's limits for requests and failed lookups. The server rejects other cross-site requests, such as images \
+and forms.
 - Future versions only add to \`/api\`. Ignore fields that you do not know.
 `.trim();

@@ -111,10 +111,10 @@ function lockedOut(code: 'PIN_LOCKED' | 'RATE_LIMITED', reason: string, until: n
   });
 }
 
-/** For clients that never gave the correct PIN. The PIN may change, so they may try again after an hour. */
+/** For clients that never gave the correct PIN. */
 function lockedForLife(until: number, now: number): PoproomError {
   const retryAfter = Math.min(secondsUntil(until, now), 3600);
-  const message = 'Too many wrong PINs for this room. New devices cannot join with the PIN until it is changed.';
+  const message = 'Too many wrong PINs for this room. New devices can no longer join it. Start a new room instead.';
   return new PoproomError('PIN_LOCKED', message, { retryAfter, details: { retryAfter } });
 }
 

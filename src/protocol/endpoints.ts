@@ -314,8 +314,8 @@ export const endpoints = {
         name: resumeHeader,
         in: 'header',
         description:
-          'The latest `resumeToken` of a stream of this room that ended at most 10 minutes ago. The new stream then does not ' +
-          'count, is not subject to limits, and needs no PIN.',
+          'The latest `resumeToken` of a stream of this room that ended at most 10 minutes ago. The new stream then needs no ' +
+          'PIN, does not count as a request, and opens even if the request limit is used up.',
         example: resumeToken.examples[0],
       },
     ],
@@ -338,11 +338,11 @@ export const endpoints = {
     tag: 'Live',
     summary: 'Join a room over WebSocket',
     description:
-      'A bidirectional channel. Send `join` as the first message, within 5 seconds. It contains the PIN, which is ' +
-      'therefore not part of the URL. See /api/asyncapi.json for the messages. Opening the channel counts as one request, ' +
-      'its messages do not. To resume a channel that ended at most 10 minutes ago, offer the subprotocols `poproom` and ' +
-      '`resume.` followed by its latest `resumeToken`. The new channel then does not count, is not subject to limits, and ' +
-      'needs no PIN.',
+      'A bidirectional channel. Send `join` as the first message, within 5 seconds, with the PIN if the room has one. See ' +
+      '/api/asyncapi.json for the messages. Opening the channel counts as one request; messages do not count. To resume a ' +
+      'channel that ended at most 10 minutes ago, offer the subprotocols `poproom` and `resume.` followed by its latest ' +
+      '`resumeToken`. The new channel then needs no PIN, does not count as a request, and opens even if the request limit ' +
+      'is used up.',
     parameters: [roomId],
     successes: [{ status: 101, description: 'The channel is open. Send `join`.' }],
     errors: anyRequest,
