@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A file of its own, because Node's cache of compiled code must be switched on before the code is loaded. It imports
-// nothing: the ES form of node:fs alone would load a tenth of Node.
+// A separate file, because Node's compile cache must be enabled before the code is loaded. It has no static imports:
+// importing node:fs alone would load a tenth of Node.
 const oldestNode = 24;
 const near = (path) => new URL(`../${path}`, import.meta.url);
 
@@ -20,7 +20,7 @@ if (Number.parseInt(process.versions.node, 10) >= oldestNode) {
   }
 }
 
-/** A checkout brings its own Node along, for hosts with an old one. */
+/** A checkout includes its own Node, for machines with an older one. */
 async function runOn(node) {
   const { spawn } = await import('node:child_process');
   const { constants } = await import('node:os');

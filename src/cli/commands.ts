@@ -112,7 +112,7 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
   {
     name: 'fetch',
     args: 'CODE [NAME]',
-    summary: 'download all files of a room, or the one with this name',
+    summary: 'download all files of a room, or one of them',
     details: `${codeHelp}
 Existing files are not overwritten without --force. Names that are hidden or special, such as .bashrc, .git, -rf or
 CON, get the prefix _. Invisible characters are removed from names.`,

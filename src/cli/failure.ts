@@ -38,7 +38,7 @@ export const interrupted = 130;
 
 /** Shown in the help. */
 export const exitCodes: readonly (readonly [code: number, means: string])[] = [
-  [other, 'any other error'],
+  [other, 'any error that is not listed below'],
   [usage, 'incorrect usage'],
   [missing, 'no such room, file or version'],
   [noAccess, 'PIN or API key missing, wrong or locked'],

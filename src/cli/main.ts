@@ -58,8 +58,8 @@ ${rows(serverCommands)}
   poproom COMMAND --help  show options and examples
   poproom --version       show the version
 
-The server is taken from --url, POPROOM_URL, the config file, or is the last one used. Set POPROOM_API_KEY to send an API
-key, and POPROOM_PIN to send a PIN without a prompt.
+The commands use the server from --url, POPROOM_URL or the config file, or the last one used. Set POPROOM_API_KEY to
+send an API key, and POPROOM_PIN to send a PIN without a prompt.
 
 Exit codes on failure:
 ${formatColumns(exitCodes.map(([code, means]) => [String(code), means]))}

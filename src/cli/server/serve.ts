@@ -53,7 +53,7 @@ export async function serve({ args }: Input): Promise<void> {
   }
 
   async function endNow(signal: StopSignal): Promise<void> {
-    log.warn({ signal }, 'ended before it had stopped');
+    log.warn({ signal }, 'second stop signal: exiting without finishing the shutdown');
     await log.close(forcedLogFlushMs);
     end(128 + constants.signals[signal]);
   }
@@ -67,7 +67,7 @@ export async function serve({ args }: Input): Promise<void> {
 
 /** Node would write warnings to standard error, and block if nobody reads it. */
 function logWarnings(log: Log): void {
-  process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'));
+  process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning from Node'));
 }
 
 /** SIGHUP: the terminal was closed. */
