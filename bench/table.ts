@@ -1,10 +1,10 @@
 /** The one table that a benchmark prints. */
 export interface Row {
   work: string;
-  /** What it is compared with, and what that reached. */
+  /** The baseline and its result. */
   against: string;
   poproom: string;
-  /** As it is shown. */
+  /** Formatted for the table. */
   ratio: string;
   wanted: string;
   reached: boolean;

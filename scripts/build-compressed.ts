@@ -1,4 +1,4 @@
-/** Writes compressed forms beside files, as small as they get: it is done once, and not while someone waits. */
+/** Writes compressed copies of files with maximum compression, so that the server does not compress at request time. */
 import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Whether the page that stands in dist/web is what its sources say. */
+/** Whether the page in dist/web is up to date with its sources. */
 import { globSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the licences of everything inside the executable ask to be told: those of the libraries, and of Node. */
+/** The licence notices of everything in the executable: the libraries and Node. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 

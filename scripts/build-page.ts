@@ -23,7 +23,7 @@ export async function buildPage(root: string): Promise<void> {
   }
 }
 
-/** All at once, for a server that is about to read the page. */
+/** Replaces the folder atomically, because a server may be about to read the page. */
 async function putInPlace(unfinished: string, place: string): Promise<void> {
   const former = `${unfinished}-former`;
   await rename(place, former).catch(ignoreMissing);

@@ -1,4 +1,4 @@
-/** Builds the service worker, which is told what to keep for a device without network. */
+/** Builds the service worker, with the list of files that it caches for offline use. */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

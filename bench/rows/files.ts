@@ -1,4 +1,4 @@
-/** Files of 10 MB, 32 at once, up and down, against pipes of bare Node. */
+/** Concurrent uploads and downloads of 32 files of 10 MB, compared with plain Node streams. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -62,7 +62,7 @@ export async function contentPaths(server: Server, rooms: number, pin?: string):
   return paths;
 }
 
-/** As Poproom answers it, header by header; those that Node adds by itself are left to Node. */
+/** Poproom's response with all its headers, except those that Node adds automatically. */
 async function responseOf({ url }: Server, path: string, body?: string, pin?: string) {
   const headers = headersOf(body, pin);
   const response = await fetch(url + path, body === undefined ? { headers } : { method: 'POST', headers, body });

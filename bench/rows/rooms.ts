@@ -1,4 +1,4 @@
-/** What a read costs among a thousand rooms and among a million, and while a hundred thousand more are swept away. */
+/** The cost of a read among a thousand rooms, among a million, and during a sweep of a hundred thousand more. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -97,7 +97,7 @@ async function onRedis(rooms: number, port: number): Promise<Filled> {
   };
 }
 
-/** Five times over, a hundred thousand rooms come to their end at once, while the million others are read. */
+/** Five times, a hundred thousand rooms expire simultaneously while the million others are read. */
 async function measureSweeps(filled: Filled): Promise<Row[]> {
   const taken: number[][] = [];
   for (let sweep = 0; sweep < sweeps; sweep++) taken.push(await readDuringSweep(filled));

@@ -1,4 +1,4 @@
-/** From the start of the process to the first healthy answer, and the memory of a server at rest. */
+/** The time from the start of the process to the first healthy response, and the memory of an idle server. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,7 +75,7 @@ export async function startUsed(root = ownRoot): Promise<Server> {
   return server;
 }
 
-/** Opens a live channel, is told of the room, and leaves. */
+/** Opens a live channel, receives the snapshot, and leaves. */
 async function meet(url: string, join: object): Promise<void> {
   const socket = new WebSocket(url);
   socket.once('open', () => socket.send(JSON.stringify(join)));

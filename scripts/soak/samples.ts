@@ -1,4 +1,4 @@
-/** What the server holds at a moment: memory, open files, its folder. */
+/** A sample of the server's memory, open files and data folder. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openHandles, residentMemory } from '../../test/support/process-figures.ts';
@@ -31,7 +31,7 @@ export async function sampleOf({ pid, port, folder }: { pid: number; port: numbe
   };
 }
 
-/** Files come and go while they are counted. */
+/** Files can be created and removed during the count. */
 async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const sizes = entries.map(async (entry) => {

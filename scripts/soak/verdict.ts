@@ -1,21 +1,21 @@
-/** Whether what was sampled is flat, and the samples as a table. */
+/** Checks that the sampled figures do not grow, and formats the samples as tables. */
 import { table } from '../markdown.ts';
 import type { Sample } from './samples.ts';
 
 interface Bound {
   figure: 'rss' | 'handles';
   name: string;
-  /** What the highest of the last quarter may be above that of the one before, as a share of it. */
+  /** How far the maximum of the last quarter may exceed that of the third quarter, as a fraction of the latter. */
   growth: number;
-  /** Whatever that is, this much is no growth. */
+  /** Smaller absolute differences are ignored. */
   atLeast: number;
-  /** How many times the lowest of the second half its highest may be. */
+  /** The maximum ratio of the highest to the lowest value in the second half. */
   spread: number;
 }
 
 /**
- * Between two collections of garbage, minutes apart, memory rises and falls by a quarter. So a line through all samples
- * says more of where in that they begin and end than of growth; the heights that it comes back to are what must not grow.
+ * Memory rises and falls by a quarter between two garbage collections, which are minutes apart. A trend line would depend
+ * on where in this cycle the samples start and end, so the checks compare maxima.
  */
 const bounds: Bound[] = [
   { figure: 'rss', name: 'memory (MiB)', growth: 0.08, atLeast: 8, spread: 1.5 },
@@ -37,7 +37,7 @@ export function judge(samples: readonly Sample[]): string[] {
   });
 }
 
-/** What it has been, quarter by quarter. */
+/** The range of each figure, by quarter. */
 export function quarterTable(samples: readonly Sample[]): string {
   const quarters = [0, 1, 2, 3].map((quarter) =>
     samples.slice((samples.length * quarter) / 4, (samples.length * (quarter + 1)) / 4),

@@ -52,7 +52,7 @@ export function createVisitors(port: number): Visitors {
       rooms.push({ code: answer.json().roomId, until: performance.now() + livesMs, files: [] });
   }
 
-  /** Those past their time are forgotten; the server has to do the same. */
+  /** Drops expired rooms, as the server does. */
   function someRoom(): Room | undefined {
     while (rooms[0] && rooms[0].until < performance.now()) rooms.shift();
     return oneOf(rooms);
@@ -103,7 +103,7 @@ export function createVisitors(port: number): Visitors {
     closed.then(() => {
       if (!isExpected && !mayBeGone(room)) count(surprises, 'a WebSocket was closed');
     });
-    // One that is left before it was open ends by an error, and so does one that is not let in; both are closed then.
+    // A socket that is closed before it opens, or is rejected, emits an error. A close event follows in both cases.
     socket.on('error', () => undefined);
     socket.once('open', () => socket.send(JSON.stringify({ type: 'join', pin, deviceName: 'soak' })));
     stay(async () => {
@@ -166,7 +166,7 @@ export function createVisitors(port: number): Visitors {
   };
 }
 
-/** By what another visitor did, or because its time is up. */
+/** Whether another visitor deleted the room, or it has expired. */
 function mayBeGone(room: Room | undefined, status?: number): boolean {
   if (!room) return false;
   if (room.isDeleted) return status === undefined || status === 404;
