@@ -7,7 +7,7 @@ import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { chromiumMissing, findChromium, hasFittingChromium } from '../test/support/chromium.ts';
+import { chromiumMissing, findChromium, hasPreferredChromium } from '../test/support/chromium.ts';
 import { haproxyMissing, hasHaproxy } from '../test/support/haproxy.ts';
 import { type Job, runPool } from './test-pool.ts';
 
@@ -85,7 +85,7 @@ function rankOf(file: string): number {
 /** Any browser of the family will do; where we may choose, it is the fastest. */
 function provideChromium(): void {
   try {
-    if (!hasFittingChromium() && mayInstall) install('chromium-headless-shell');
+    if (!hasPreferredChromium() && mayInstall) install('chromium-headless-shell');
     if (!findChromium()) fail(chromiumMissing);
   } catch (error) {
     fail((error as Error).message);

@@ -1,7 +1,7 @@
 /** What the server holds at a moment: memory, open files, its folder. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openHandles, residentMemory } from '../../test/support/process-figures.ts';
+import { openHandles, residentMemory } from '../../test/support/process-stats.ts';
 
 export interface Sample {
   /** Seconds since this process began. */

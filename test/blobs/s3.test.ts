@@ -10,8 +10,8 @@ import { openS3Blobs, type S3Options } from '../../src/blobs/s3.ts';
 import type { BlobStore } from '../../src/core/ports.ts';
 import { type BlobsUnderTest, blobsContract, newName, put, strays } from '../contract/blobs.ts';
 import { eventually } from '../support/eventually.ts';
-import { startFaulty } from '../support/faulty-s3.ts';
-import { openSockets } from '../support/process-figures.ts';
+import { startFaultyS3 } from '../support/faulty-s3.ts';
+import { openSockets } from '../support/process-stats.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
 const hour = 3600_000;
@@ -33,7 +33,7 @@ describe('s3, virtual hosts', () => {
   after(() => mock.restoreAll());
 
   blobsContract('s3, bucket in the host name', () =>
-    openFresh(() => ({ endpoint: s3.hostsEndpoint, pathStyle: false })),
+    openFresh(() => ({ endpoint: s3.virtualHostEndpoint, pathStyle: false })),
   );
 });
 
@@ -154,7 +154,7 @@ describe('s3: concurrent requests', { timeout: 30_000 }, () => {
 
   it('to remove hundreds of files use few connections', async (t) => {
     let [now, most] = [0, 0];
-    const endpoint = await startFaulty(t, (_, response) => {
+    const endpoint = await startFaultyS3(t, (_, response) => {
       most = Math.max(most, ++now);
       response.once('close', () => --now);
       setTimeout(() => response.writeHead(204).end(), 100);

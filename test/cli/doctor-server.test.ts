@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startPortal } from '../client/portal.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
-import { embedded } from '../support/engine.ts';
-import { keysOf } from '../support/keys.ts';
+import { embeddedSettings } from '../support/engine.ts';
+import { apiKeysOf } from '../support/keys.ts';
 import { startTestServer } from '../support/server.ts';
 import { diagnose } from './diagnosis.ts';
 
@@ -28,7 +28,7 @@ describe('poproom doctor on a server', () => {
   });
 
   it('[CLI-8] names the readiness check that fails', async (t) => {
-    const server = await startTestServer(t, embedded);
+    const server = await startTestServer(t, embeddedSettings);
     await rm(join(server.folder, 'files'), { recursive: true });
     const found = await diagnose(t, {}, ['--url', `${server.url}/`]);
     found.says('server', 'bad', /is not ready: .*files failing/);
@@ -48,7 +48,7 @@ describe('poproom doctor on a server', () => {
 
   it('[CLI-8] uses an API key where one is required, and says so if it has none', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
-    const key = await keysOf(t, server).make('doctor', 'pro');
+    const key = await apiKeysOf(t, server).make('doctor', 'pro');
     const [without, withKey] = await Promise.all([
       diagnose(t, {}, ['--url', server.url]),
       diagnose(t, { POPROOM_API_KEY: key }, ['--url', server.url]),
@@ -62,9 +62,15 @@ describe('poproom doctor on a server', () => {
 describe('poproom doctor on a proxy', { concurrency: true }, () => {
   it('[CLI-8] finds what the proxy breaks: links, live channels, files, caching, the clock', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
-    const faults = { ownHost: true, noUpgrade: true, caches: true, mostBytes: 1_000_000, aheadMs: 60_000 };
+    const faults = {
+      rewritesHost: true,
+      blocksUpgrade: true,
+      cachesResponses: true,
+      maxBytes: 1_000_000,
+      clockSkewMs: 60_000,
+    };
     const url = await startBadProxy(t, server.port, faults);
-    const limited = await startBadProxy(t, server.port, { ownHost: true });
+    const limited = await startBadProxy(t, server.port, { rewritesHost: true });
     const [found, misled] = await Promise.all([diagnose(t, {}, ['--url', url]), diagnose(t, {}, ['--url', limited])]);
     found?.says('live', 'bad', /is blocked/);
     found?.says('uploads', 'bad', /10 MiB cannot be uploaded/);
@@ -76,17 +82,17 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
 
   it('[CLI-8] reports events that are buffered', async (t) => {
     const server = await startTestServer(t);
-    const url = await startBadProxy(t, server.port, { buffers: true });
+    const url = await startBadProxy(t, server.port, { buffersResponses: true });
     (await diagnose(t, {}, ['--url', url])).says('events', 'warning', /do not arrive, or are buffered/);
   });
 
   it('[CLI-8] reports an untrusted proxy, one that trusts every client, and public metrics', async (t) => {
     const server = await startTestServer(t, inForm);
-    const url = await startBadProxy(t, server.port, { via: true });
+    const url = await startBadProxy(t, server.port, { addsVia: true });
     const args = ['--url', url];
     const here = { POPROOM_TRUSTED_PROXIES: '127.0.0.1', POPROOM_PUBLIC_URL: url };
     const untrusted = await startTestServer(t, { POPROOM_TRUSTED_PROXIES: '' });
-    const unknown = await startBadProxy(t, untrusted.port, { via: true });
+    const unknown = await startBadProxy(t, untrusted.port, { addsVia: true });
     const [believing, trusting, sharing] = await Promise.all([
       diagnose(t, {}, args),
       diagnose(t, here, args),

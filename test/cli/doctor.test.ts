@@ -174,9 +174,9 @@ describe('the output of poproom doctor', () => {
     const cli = await createCli(t, { PORT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '900000GiB' });
     const [pipe, screen, plain, dumb] = await Promise.all([
       cli.run(['doctor']),
-      cli.terminal('poproom doctor').ended,
-      cli.terminal('poproom doctor', { env: { NO_COLOR: '1' } }).ended,
-      cli.terminal('poproom doctor', { env: { TERM: 'dumb' } }).ended,
+      cli.terminal('poproom doctor').result,
+      cli.terminal('poproom doctor', { env: { NO_COLOR: '1' } }).result,
+      cli.terminal('poproom doctor', { env: { TERM: 'dumb' } }).result,
     ]);
     assert.deepEqual([pipe.code, pipe.stderr], [1, '']);
     assert.match(

@@ -136,12 +136,12 @@ describe('poproom rooms', { concurrency: true }, () => {
     const { cli, server } = await startBoth(t, {});
     const room = await server.api.room();
     const asked = cli.terminal(`poproom rooms rm ${room}`);
-    await asked.shows('Delete 1 room for everyone? [y/N]');
+    await asked.waitForOutput('Delete 1 room for everyone? [y/N]');
     asked.type('\r');
-    assert.equal((await asked.ended).code, 1);
+    assert.equal((await asked.result).code, 1);
     assert.equal((await server.api.get(`/api/rooms/${room}`)).status, 200);
     const confirmed = cli.terminal(`poproom rooms rm --yes ${room}`);
-    await confirmed.shows('Removed.');
+    await confirmed.waitForOutput('Removed.');
     assert.equal((await server.api.get(`/api/rooms/${room}`)).status, 404);
   });
 

@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
-import { keysOf } from '../support/keys.ts';
-import { listening } from '../support/listening.ts';
+import { apiKeysOf } from '../support/keys.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('the server of a command', () => {
@@ -68,7 +68,7 @@ describe('the server of a command', () => {
 describe('the API key', () => {
   it('[CLI-4] comes from POPROOM_API_KEY or the config file', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
-    const key = await keysOf(t, server).make('laptop', 'pro');
+    const key = await apiKeysOf(t, server).make('laptop', 'pro');
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const without = await cli.run(['new']);
     assert.deepEqual([without.code, without.stdout], [4, '']);
@@ -118,7 +118,7 @@ async function listener(t: TestContext, content: string) {
     keys.push(request.headers.authorization);
     response.setHeader('ETag', '"1"').end(JSON.stringify({ content, timestamp: '2026-01-15T09:30:00.000Z' }));
   });
-  return { url: await listening(t, server), keys };
+  return { url: await listenOnFreePort(t, server), keys };
 }
 
 async function writeConfig(home: string, config: object | string): Promise<string> {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
+import { breakStore } from '../support/break-store.ts';
 import { eventually } from '../support/eventually.ts';
-import { startHalfAnswer } from '../support/half-answer.ts';
-import { loseStore } from '../support/lose-store.ts';
 import { startTestServer } from '../support/server.ts';
+import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 import { startPortal } from './portal.ts';
 
 describe('an error of the SDK', () => {
@@ -62,11 +62,11 @@ describe('an error of the SDK', () => {
 
   it('[SDK-1] is OFFLINE where the line breaks within an answer', async (t) => {
     for (const status of [200, 500]) {
-      const server = await startHalfAnswer(t, status);
+      const server = await startUnfinishedResponse(t, status);
       const room = createClient({ url: server.url }).room('7KQ2MX');
       const calls = [room.read(), room.info(), room.write('x')].map(failure);
-      await eventually('all have begun', () => server.answers === 3);
-      server.cut();
+      await eventually('all have begun', () => server.responses === 3);
+      server.disconnect();
       assert.deepEqual(
         (await Promise.all(calls)).map(({ code }) => code),
         ['OFFLINE', 'OFFLINE', 'OFFLINE'],
@@ -105,7 +105,7 @@ describe('the health of a server', () => {
     const server = await startTestServer(t);
     const client = createClient({ url: server.url });
     assert.equal((await client.health()).status, 'healthy');
-    await loseStore(server);
+    await breakStore(server);
     assert.equal((await client.health()).status, 'degraded');
   });
 });

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
-import { openLine } from '../support/line.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { startRedis } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
 describe('a node that is killed under the SDK', { timeout: 60_000 }, () => {
@@ -13,9 +13,9 @@ describe('a node that is killed under the SDK', { timeout: 60_000 }, () => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const [killed, other] = await startTwo(t, installation({ redis, s3 }, withoutLimits));
+    const [killed, other] = await startTwoNodes(t, installationSettings({ redis, s3 }, withoutLimits));
     let node = killed;
-    const balancer = await openLine(t, () => node.port);
+    const balancer = await startTcpProxy(t, () => node.port);
     const client = createClient({ url: balancer.url });
     const { code: roomId } = await client.createRoom();
     const here = follow(t, client.room(roomId));

@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
 import { createClient, createSharedText, type LiveEvent, PoproomError, type Room } from '../../src/client/index.ts';
 import { serverMessages, snapshot as snapshotSchema } from '../../src/protocol/live.ts';
-import { listening } from '../support/listening.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { malformedExamples, validExample } from './malformed.ts';
 
 const timestamp = '2026-11-16T09:30:00.000Z';
@@ -192,7 +192,7 @@ async function startServer(t: TestContext, answers: Answers) {
       for (const answer of answers(message, index)) socket.send(encoded(answer));
     });
   });
-  const url = await listening(t, server);
+  const url = await listenOnFreePort(t, server);
   t.after(() => {
     for (const socket of sockets.clients) socket.terminate();
   });

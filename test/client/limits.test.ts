@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
-import { openLine } from '../support/line.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 import { startPortal } from './portal.ts';
 
@@ -41,9 +41,9 @@ describe('coming back', () => {
 
   it('[SDK-5] spends nothing while the limit is used up, and says until when', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room({}, elsewhere);
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
     await server.api.get('/api/health');
     await server.api.get('/api/health');
@@ -51,7 +51,7 @@ describe('coming back', () => {
 
     // By the server's clock, its token is too old to resume with.
     server.clock.advance(20 * 60_000);
-    line.cut();
+    proxy.disconnect();
     assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
     let waiting = await follower.next('waiting');
     while (waiting.error.code !== 'RATE_LIMITED') waiting = await follower.next('waiting');

@@ -4,9 +4,9 @@ import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { keepState } from '../support/loss.ts';
+import { saveState } from '../support/saved-state.ts';
 import { startTestServer } from '../support/server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 import { startPortal } from './portal.ts';
 
@@ -55,36 +55,36 @@ describe('following a room', () => {
 
   it('[SDK-3] gets a snapshot of what it missed', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
-    line.hold();
+    proxy.pause();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'missed' } });
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
     assert.equal((await follower.next('snapshot')).content.content, 'missed');
   });
 
   it('[SDK-3] misses nothing of a room that has lost its last changes', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
     const write = (content: string) => server.api.post(`/api/rooms/${room}/content`, { json: { content } });
     await write('kept');
-    const goBack = await keepState(server);
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const goBack = await saveState(server);
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
     for (const lost of ['lost', 'lost too']) await write(lost);
     for (;;) if ((await follower.next('content')).content === 'lost too') break;
     await goBack();
     follower.live.wake();
     assert.equal((await follower.next('snapshot')).content.content, 'kept');
-    line.hold();
+    proxy.pause();
     for (const other of ['other', 'other too']) await write(other);
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     await follower.next('waiting');
     follower.live.wake();
     assert.equal((await follower.next('snapshot')).content.content, 'other too');
@@ -117,11 +117,11 @@ describe('following a room', () => {
 
   it('[SDK-3] leaves a line that died in its sleep when it is woken', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
-    line.strand();
+    proxy.dropSilently();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'slept through' } });
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 });
     follower.live.wake();
@@ -130,15 +130,15 @@ describe('following a room', () => {
 
   it('[SDK-3] comes back when it is woken, though an earlier try still hangs on a dead line', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
-    const follower = follow(t, createClient({ url: line.url }).room(await server.api.room()));
+    const proxy = await startTcpProxy(t, () => server.port);
+    const follower = follow(t, createClient({ url: proxy.url }).room(await server.api.room()));
     await follower.next('snapshot');
-    const before = line.connections;
-    line.cut();
-    line.hold();
-    await eventually('it tries again', () => line.connections > before);
-    line.strand();
-    line.release();
+    const before = proxy.connections;
+    proxy.disconnect();
+    proxy.pause();
+    await eventually('it tries again', () => proxy.connections > before);
+    proxy.dropSilently();
+    proxy.resume();
     follower.live.wake();
     await follower.next('connected', deadLineMs);
   });
@@ -147,15 +147,15 @@ describe('following a room', () => {
     const server = await startTestServer(t);
     const portal = await startPortal(t, 200);
     let port = server.port;
-    const line = await openLine(t, () => port);
-    const follower = follow(t, createClient({ url: line.url }).room(await server.api.room()));
+    const proxy = await startTcpProxy(t, () => port);
+    const follower = follow(t, createClient({ url: proxy.url }).room(await server.api.room()));
     await follower.next('snapshot');
     port = portal;
-    line.cut();
+    proxy.disconnect();
     await follower.next('waiting');
     await follower.next('waiting');
     port = server.port;
-    line.cut();
+    proxy.disconnect();
     follower.live.wake();
     await follower.next('connected');
   });
@@ -207,7 +207,7 @@ describe('the end of following', () => {
 
   it('[SDK-4] is such an error too where something on the way holds the channel up without a word', async (t) => {
     const server = await startTestServer(t);
-    const url = await startBadProxy(t, server.port, { holdsUpgrade: true });
+    const url = await startBadProxy(t, server.port, { ignoresUpgrade: true });
     hasten(t, 20);
     await assert.rejects(follow(t, createClient({ url }).room('ZZZZZZ')).end, is('ROOM_NOT_FOUND'));
   });
@@ -243,14 +243,14 @@ describe('the end of following', () => {
 
   it('[SDK-4] says so too when that happened during an interruption', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
-    line.hold();
+    proxy.pause();
     await server.api.delete(`/api/rooms/${room}`);
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     await assert.rejects(follower.end, is('ROOM_NOT_FOUND'));
   });
 });

@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { type Client, createClient, PoproomError, type Room } from '../../src/client/index.ts';
 import * as bodies from '../../src/protocol/schemas.ts';
-import { listening } from '../support/listening.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { malformedExamples, validExample } from './malformed.ts';
 
 type Ask = (room: Room, client: Client) => Promise<unknown>;
@@ -135,7 +135,7 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
 async function startServer(t: TestContext) {
   let answer: (response: ServerResponse) => unknown = (response) => response.end();
   const server = createServer((request, response) => request.resume().on('end', () => answer(response)));
-  const client = createClient({ url: await listening(t, server) });
+  const client = createClient({ url: await listenOnFreePort(t, server) });
   return {
     client,
     room: client.room('7KQ2MX'),

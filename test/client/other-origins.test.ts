@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError, type Room } from '../../src/client/index.ts';
-import { listening } from '../support/listening.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { startTestServer } from '../support/server.ts';
 
 const pin = '0427';
@@ -172,7 +172,7 @@ async function startRecorder(
     requests.push({ url: request.url, headers: request.headers });
     socket.destroy();
   });
-  return { url: await listening(t, server), requests };
+  return { url: await listenOnFreePort(t, server), requests };
 }
 
 /** Sends every request away, except the one that asks whether it is there. */
@@ -184,5 +184,5 @@ async function startRedirector(t: TestContext, status: number, target: () => str
   server.on('upgrade', (_, socket) => {
     socket.end(`HTTP/1.1 ${status} Elsewhere\r\nLocation: ${target()}\r\nContent-Length: 0\r\n\r\n`);
   });
-  return listening(t, server);
+  return listenOnFreePort(t, server);
 }

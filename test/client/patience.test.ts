@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { type ClientOptions, createClient } from '../../src/client/index.ts';
-import { keysOf } from '../support/keys.ts';
-import { listening } from '../support/listening.ts';
+import { apiKeysOf } from '../support/keys.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { startTestServer } from '../support/server.ts';
 import { openBusyGateway } from './busy-gateway.ts';
 import { follow } from './follower.ts';
@@ -94,7 +94,7 @@ describe('an API key', () => {
   it('[SDK-12] is sent with every request and with the live channel', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const { url } = server;
-    const apiKey = await keysOf(t, server).make('bot', 'pro');
+    const apiKey = await apiKeysOf(t, server).make('bot', 'pro');
     await assert.rejects(createClient({ url }).createRoom(), { code: 'API_KEY_REQUIRED' });
     await assert.rejects(createClient({ url, apiKey: `${apiKey}x` }).createRoom(), { code: 'INVALID_API_KEY' });
     const client = createClient({ url, apiKey });
@@ -114,7 +114,7 @@ async function startBrokenGateway(t: TestContext, status: number, headers: Recor
     came++;
     incoming.resume().on('end', () => response.writeHead(status, headers).end('<h1>Sorry</h1>'));
   });
-  const url = await listening(t, gateway);
+  const url = await listenOnFreePort(t, gateway);
   const count = () => {
     const counted = came;
     came = 0;

@@ -12,8 +12,8 @@ import {
   type UploadSource,
 } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { startHalfAnswer } from '../support/half-answer.ts';
 import { startTestServer } from '../support/server.ts';
+import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 
 describe('a room', () => {
   it('[SDK-8] knows its PIN when it was made here', async (t) => {
@@ -56,14 +56,14 @@ describe('a room', () => {
 describe('a call that is called off within its answer', () => {
   it('[SDK-8] fails with the reason that was given', async (t) => {
     for (const status of [200, 500]) {
-      const server = await startHalfAnswer(t, status);
+      const server = await startUnfinishedResponse(t, status);
       const room = createClient({ url: server.url }).room('7KQ2MX');
       const aborter = new AbortController();
       const reason = new Error('enough');
       const { signal } = aborter;
       const calls = [room.read({ signal }), room.info({ signal }), room.write('x', { signal })];
       const rejected = Promise.all(calls.map((call) => assert.rejects(call, reason)));
-      await eventually('all have begun', () => server.answers === 3);
+      await eventually('all have begun', () => server.responses === 3);
       aborter.abort(reason);
       await rejected;
       await assert.rejects(room.info({ signal: AbortSignal.timeout(100) }), { name: 'TimeoutError' });

@@ -3,7 +3,7 @@ import { channelOf, type TextLink } from '../../src/client/text/channel.ts';
 import { createSharedText } from '../../src/client/text/create-shared-text.ts';
 import type { SavedText, SharedText } from '../../src/client/text/shared-text.ts';
 import type { EditText, ServerMessage } from '../../src/protocol/types.ts';
-import type { Chance } from '../support/seeded-random.ts';
+import type { Random } from '../support/seeded-random.ts';
 import { createTime } from './manual-time.ts';
 import { type Authority, createAuthority, type Session } from './text-authority.ts';
 
@@ -38,7 +38,7 @@ export interface Network {
   settle(): Promise<void>;
 }
 
-export function createNetwork(chance: Chance, deviceCount: number, largestContent?: number): Network {
+export function createNetwork(random: Random, deviceCount: number, largestContent?: number): Network {
   const time = createTime();
   const authority = createAuthority(() => time.now, largestContent);
   const devices: Device[] = Array.from({ length: deviceCount }, (_, index) => {
@@ -67,7 +67,7 @@ export function createNetwork(chance: Chance, deviceCount: number, largestConten
     line.session.isOpen = false;
     line.session.send = () => undefined;
     // In order: what comes after a lost message is lost too.
-    line.up.length = chance.number(line.up.length + 1);
+    line.up.length = random.number(line.up.length + 1);
     if (line.up.length > 0) cutLines.push(line);
     channelOf(device.text).onDisconnected();
   }
@@ -92,11 +92,11 @@ export function createNetwork(chance: Chance, deviceCount: number, largestConten
   }
 
   async function step(): Promise<void> {
-    const device = chance.pick(devices);
+    const device = random.pick(devices);
     const { line } = device;
-    const kind = chance.number(8);
-    if (kind === 0) time.advance(chance.number(150));
-    else if (kind === 1 && cutLines.length > 0) await send(chance.pick(cutLines));
+    const kind = random.number(8);
+    if (kind === 0) time.advance(random.number(150));
+    else if (kind === 1 && cutLines.length > 0) await send(random.pick(cutLines));
     else if (line && kind < 5) await send(line);
     else if (line) receive(device, line);
   }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, createSharedText, type LiveText, type LiveTextOptions } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Line, openLine } from '../support/line.ts';
 import { startTestServer } from '../support/server.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 describe('room.text()', () => {
   it('[SDK-13] [SYNC-1] is the same on two devices that type at the same time', async (t) => {
@@ -29,34 +29,34 @@ describe('room.text()', () => {
   });
 
   it('[SYNC-3] stores an edit once whose answer was lost', async (t) => {
-    const { open, line, textNow } = await startRoom(t);
-    const text = open('one', { line });
+    const { open, proxy, textNow } = await startRoom(t);
+    const text = open('one', { proxy });
     await text.synchronized();
-    line.holdAnswers();
+    proxy.pauseResponses();
     text.append('once');
     await eventually('the edit is stored', async () => (await textNow()) === 'once');
-    line.cut();
+    proxy.disconnect();
     await eventually('the text is offline', () => !text.isOnline);
     text.append(', and more');
     assert.equal(text.state, 'awaiting-answer-with-buffer');
-    line.release();
+    proxy.resume();
     await text.synchronized();
     assert.equal(await textNow(), 'once, and more');
     assert.equal(text.value, 'once, and more');
   });
 
   it('[SYNC-3] stores an edit once over a reload', async (t) => {
-    const { open, line, textNow } = await startRoom(t);
-    const text = open('one', { line });
+    const { open, proxy, textNow } = await startRoom(t);
+    const text = open('one', { proxy });
     await text.synchronized();
-    line.holdAnswers();
+    proxy.pauseResponses();
     text.append('once');
     text.append(', and more');
     await eventually('the edit is stored', async () => (await textNow()) === 'once');
     const saved = JSON.parse(JSON.stringify(text.save()));
     text.close();
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     const other = open('other');
     other.append('Someone else. ');
     await other.synchronized();
@@ -69,17 +69,17 @@ describe('room.text()', () => {
   });
 
   it('[SYNC-1] merges what was typed offline with what others typed', async (t) => {
-    const { open, line } = await startRoom(t);
-    const [away, here] = [open('away', { line }), open('here')];
+    const { open, proxy } = await startRoom(t);
+    const [away, here] = [open('away', { proxy }), open('here')];
     here.append('one two three');
     await eventually('it arrives', () => away.value === 'one two three');
-    line.hold();
-    line.cut();
+    proxy.pause();
+    proxy.disconnect();
     await eventually('the text is offline', () => !away.isOnline);
     away.insert(3, ' and a half');
     here.append(' four');
     await here.synchronized();
-    line.release();
+    proxy.resume();
     const merged = 'one and a half two three four';
     await eventually('both are merged', () => away.value === merged && here.value === merged);
   });
@@ -231,13 +231,13 @@ describe('a room', () => {
 
 async function startRoom(t: TestContext, settings: Record<string, string> = {}) {
   const server = await startTestServer(t, settings);
-  const line = await openLine(t, () => server.port);
+  const proxy = await startTcpProxy(t, () => server.port);
   const code = await server.api.room();
   const roomOf = (url: string, deviceId?: string) => createClient({ url, deviceId }).room(code);
 
-  function open(deviceId: string | undefined, options: LiveTextOptions & { line?: Line } = {}): LiveText {
-    const { line: over, ...textOptions } = options;
-    const text = roomOf(over?.url ?? server.url, deviceId).text(textOptions);
+  function open(deviceId: string | undefined, options: LiveTextOptions & { proxy?: TcpProxy } = {}): LiveText {
+    const { proxy, ...textOptions } = options;
+    const text = roomOf(proxy?.url ?? server.url, deviceId).text(textOptions);
     t.after(() => text.close());
     return text;
   }
@@ -246,7 +246,7 @@ async function startRoom(t: TestContext, settings: Record<string, string> = {}) 
   return {
     open,
     room,
-    line,
+    proxy,
     api: server.api,
     path: `/api/rooms/${code}`,
     textNow: async () => (await room.read()).content,

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
 import { startTestServer } from '../support/server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
 describe('a write', () => {
@@ -70,10 +70,10 @@ describe('a write', () => {
   });
 
   it('[SDK-6] [SDK-3] that is refused is not why the connection is lost later', async (t) => {
-    const { follower, line } = await overALine(t);
+    const { follower, proxy } = await overALine(t);
     follower.live.write(7 as never, 0).catch(() => undefined);
     await follower.live.write('fine', 0);
-    line.cut();
+    proxy.disconnect();
     assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
     await follower.next('connected');
   });
@@ -90,42 +90,42 @@ describe('a write', () => {
   });
 
   it('[SDK-6] fails with OFFLINE while there is no connection', async (t) => {
-    const { follower, line } = await overALine(t);
-    line.hold();
-    line.cut();
+    const { follower, proxy } = await overALine(t);
+    proxy.pause();
+    proxy.disconnect();
     await follower.next('waiting');
     await assert.rejects(follower.live.write('hello', 0), is('OFFLINE'));
   });
 
   it('[SDK-6] fails with OFFLINE when its answer was lost, though it may be stored', async (t) => {
-    const { follower, line, textNow } = await overALine(t);
-    line.holdAnswers();
+    const { follower, proxy, textNow } = await overALine(t);
+    proxy.pauseResponses();
     const lost = follower.live.write('words of mine', 0);
     await eventually('the write is stored', async () => (await textNow()) === 'words of mine');
-    line.cut();
+    proxy.disconnect();
     await assert.rejects(lost, is('OFFLINE'));
-    line.release();
+    proxy.resume();
     assert.equal((await follower.next('snapshot')).content.content, 'words of mine');
   });
 
   it('[SDK-6] fails with OFFLINE when the connection is dropped on purpose', async (t) => {
-    const { follower, line } = await overALine(t);
-    line.hold();
+    const { follower, proxy } = await overALine(t);
+    proxy.pause();
     const lost = follower.live.write('hello', 0);
     follower.live.interrupt();
     await assert.rejects(lost, is('OFFLINE'));
-    line.release();
+    proxy.resume();
   });
 });
 
 async function overALine(t: TestContext) {
   const server = await startTestServer(t);
-  const line = await openLine(t, () => server.port);
+  const proxy = await startTcpProxy(t, () => server.port);
   const room = await server.api.room();
-  const follower = follow(t, createClient({ url: line.url }).room(room));
+  const follower = follow(t, createClient({ url: proxy.url }).room(room));
   await follower.next('snapshot');
   const textNow = async () => (await server.api.get(`/api/rooms/${room}/content`)).json.content as string;
-  return { follower, line, textNow };
+  return { follower, proxy, textNow };
 }
 
 const is = (code: string) => (error: unknown) => error instanceof PoproomError && error.code === code;

@@ -23,7 +23,7 @@ describe('the answering bot', () => {
     assert.ok(again.content.startsWith(answered.content), 'and left the first answer alone');
 
     await room.delete();
-    const { code, stdout, stderr } = await running.ended;
+    const { code, stdout, stderr } = await running.result;
     assert.deepEqual([code, stderr], [0, '']);
     assert.equal(stdout, `Listening in ${room.code}.\nGood-bye.\n`);
   });
@@ -39,14 +39,14 @@ describe('the answering bot', () => {
       Array.from({ length: count }, (_, i) => i),
     );
     running.signal('SIGINT');
-    assert.equal((await running.ended).code, 0);
+    assert.equal((await running.result).code, 0);
   });
 
   it('[DOCS-5] reports why it cannot join', async (t) => {
     const { room, start } = await setUp(t);
-    const { code, stdout, stderr } = await start(room.link.replace(/\w+$/, '000000')).ended;
+    const { code, stdout, stderr } = await start(room.link.replace(/\w+$/, '000000')).result;
     assert.deepEqual([code, stdout, stderr], [1, '', 'There is no room with this code.\n']);
-    assert.equal((await start('').ended).code, 2);
+    assert.equal((await start('').result).code, 2);
   });
 });
 
@@ -58,7 +58,7 @@ async function setUp(t: TestContext) {
   const cli = await createCli(t);
   const start = (link: string) => cli.shell(`exec "${process.execPath}" "${bot}" ${link}`);
   const running = start(room.link);
-  await running.shows('Listening');
+  await running.waitForOutput('Listening');
   return { room, running, start };
 }
 

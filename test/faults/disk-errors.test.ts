@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { assertRemembered, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
-import type { Answer } from '../support/api.ts';
+import { assertAcknowledged, hashOf, type TrackedRoom, trackRoom } from '../support/acknowledged.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
-import { embedded } from '../support/engine.ts';
+import { embeddedSettings } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { likeFetch } from '../support/raw-http.ts';
+import { fromRawResponse } from '../support/raw-http.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
-import { openWire, requestHead } from '../support/wire.ts';
 import { type Failure, failFromNowOn, mend, onFailingDisk } from './failing-disk.ts';
 import { assertSound } from './sound-database.ts';
 
@@ -27,13 +27,13 @@ describe('a disk that fails', () => {
       const server = await startProcess(t, folder, env, onFailingDisk(failure));
       const refused = await Promise.all(Array.from({ length: atOnce }, (_, n) => write(server, room, `late ${n}`)));
       refused.push(await server.api.post('/api/rooms'), await server.api.delete(`/api/rooms/${room.code}`));
-      for (const answer of refused) assertUnavailable(answer);
-      await assertRemembered(server.api, room);
+      for (const response of refused) assertUnavailable(response);
+      await assertAcknowledged(server.api, room);
 
       await mend(server.pid);
       assert.equal((await write(server, room, 'well again')).status, 200);
       await server.end('SIGKILL');
-      await assertRemembered((await startProcess(t, folder, env)).api, room);
+      await assertAcknowledged((await startProcess(t, folder, env)).api, room);
       assertSound(folder);
     });
   }
@@ -47,7 +47,7 @@ describe('a disk that fails', () => {
     for (let n = 0; n < 5; n++) await write(server, room, `${n} `.repeat(500_000));
     await server.end('SIGKILL');
     assert.match(await readFile(note, 'utf8'), /INJECTED/);
-    await assertRemembered((await startProcess(t, folder, env)).api, room);
+    await assertAcknowledged((await startProcess(t, folder, env)).api, room);
     assertSound(folder);
   });
 
@@ -56,15 +56,15 @@ describe('a disk that fails', () => {
     it(`[FAULT-3] [UP-6] to ${call} a file rejects it in the middle, and keeps nothing of it`, async (t) => {
       const { folder, room } = await furnishedFolder(t);
       const server = await startProcess(t, folder, env);
-      const wire = await openWire(t, server.port);
+      const socket = await openRawSocket(t, server.port);
       const [begun, rest] = ['begun', 'x'.repeat(4 * 1024 * 1024)];
       const length = { 'Content-Type': 'text/plain', 'Content-Length': begun.length + rest.length };
-      await wire.send(requestHead('POST', `/api/rooms/${room.code}/upload?fileName=late.txt`, length) + begun);
+      await socket.send(requestHead('POST', `/api/rooms/${room.code}/upload?fileName=late.txt`, length) + begun);
       const draft = await eventually('it is under way', async () => (await unfinishedBlobs(folder))[0]);
       const [at, note] = [[join(folder, 'files', 'unfinished', draft)], join(folder, 'injected')];
       await failFromNowOn(server.pid, { call, error: 'EIO', at }, note);
-      await wire.send(rest);
-      assertError(likeFetch(await wire.answer()), 500, 'INTERNAL');
+      await socket.send(rest);
+      assertError(fromRawResponse(await socket.response()), 500, 'INTERNAL');
       assert.match(await readFile(note, 'utf8'), /unfinished.*INJECTED/);
       await assertOnlyFirstFile(server, folder, room);
     });
@@ -97,10 +97,10 @@ describe('a disk that fails', () => {
 });
 
 /** A folder in which a server, that had nothing to fear, has left a room with a text and a file. */
-async function furnishedFolder(t: TestContext): Promise<{ folder: string; room: RoomMemory }> {
-  const former = await startTestServer(t, embedded);
+async function furnishedFolder(t: TestContext): Promise<{ folder: string; room: TrackedRoom }> {
+  const former = await startTestServer(t, embeddedSettings);
   former.clock.now = Date.now();
-  const room = rememberRoom(await former.api.room());
+  const room = trackRoom(await former.api.room());
   assert.equal((await write(former, room, 'before')).status, 200);
   assert.equal((await former.api.upload(room.code, 'before.txt', 'before')).status, 201);
   room.files.set('before.txt', { hash: hashOf(Buffer.from('before')), state: 'there' });
@@ -112,26 +112,26 @@ async function furnishedFolder(t: TestContext): Promise<{ folder: string; room: 
 
 async function write(
   { api }: Pick<ServerProcess, 'api'>,
-  { code, sent, answered }: RoomMemory,
+  { code, sent, acknowledged }: TrackedRoom,
   content: string,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   sent.add(content);
-  const answer = await api.post(`/api/rooms/${code}/content`, { json: { content } });
-  if (answer.status === 200) answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
-  return answer;
+  const response = await api.post(`/api/rooms/${code}/content`, { json: { content } });
+  if (response.status === 200) acknowledged.set(Number(response.headers.get('etag')?.slice(1, -1)), content);
+  return response;
 }
 
-function assertUnavailable(answer: Answer): void {
-  assertError(answer, 503, 'UNAVAILABLE');
-  assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+function assertUnavailable(response: ApiResponse): void {
+  assertError(response, 503, 'UNAVAILABLE');
+  assert.ok(Number(response.headers.get('retry-after')) >= 1);
 }
 
 /** Nothing of the refused one is there, and when the disk is well again it is taken. */
-async function assertOnlyFirstFile(server: ServerProcess, folder: string, room: RoomMemory): Promise<void> {
+async function assertOnlyFirstFile(server: ServerProcess, folder: string, room: TrackedRoom): Promise<void> {
   assert.equal((await storedBlobs(folder)).length, 1);
-  await assertRemembered(server.api, room);
+  await assertAcknowledged(server.api, room);
   await mend(server.pid);
   assert.equal((await server.api.upload(room.code, 'late.txt', 'late')).status, 201);
   room.files.set('late.txt', { hash: hashOf(Buffer.from('late')), state: 'there' });
-  await assertRemembered(server.api, room);
+  await assertAcknowledged(server.api, room);
 }

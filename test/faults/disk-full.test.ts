@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { assertRemembered, type FileMemory, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
-import type { Answer } from '../support/api.ts';
+import { assertAcknowledged, hashOf, type TrackedFile, type TrackedRoom, trackRoom } from '../support/acknowledged.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
+import { assertErased, assertFound, uniqueText } from '../support/erasure.ts';
 import { eventually } from '../support/eventually.ts';
-import { assertErased, assertFound, uniqueText } from '../support/leftovers.ts';
-import { type Program, run, type ServerProcess, startProcess } from '../support/process.ts';
-import { likeFetch } from '../support/raw-http.ts';
-import { openWire, requestHead } from '../support/wire.ts';
+import { type Executable, run, type ServerProcess, startProcess } from '../support/process.ts';
+import { fromRawResponse } from '../support/raw-http.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { type SmallDisk, smallDisk } from './small-disk.ts';
 
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '64KiB' };
@@ -59,13 +59,13 @@ describe('a full disk', () => {
   it('[FAULT-2] [UP-6] rejects a file in the middle, keeps nothing of it, and accepts it later', async (t) => {
     const { server, disk, room } = await furnished(t, withoutReserve);
     const [bytes, half] = [1024 * 1024, 'x'.repeat(512 * 1024)];
-    const wire = await openWire(t, server.port);
+    const socket = await openRawSocket(t, server.port);
     const head = { 'Content-Type': 'text/plain', 'X-File-Name': 'half.txt', 'Content-Length': bytes };
-    await wire.send(requestHead('POST', `/api/rooms/${room.code}/upload`, head) + half);
+    await socket.send(requestHead('POST', `/api/rooms/${room.code}/upload`, head) + half);
     await eventually('half of it is written', async () => (await storedBlobs(disk.view)).length === 2);
     await disk.fill();
-    await wire.send(half);
-    assertError(likeFetch(await wire.answer()), 507, 'STORAGE_FULL');
+    await socket.send(half);
+    assertError(fromRawResponse(await socket.response()), 507, 'STORAGE_FULL');
     assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of it stays');
     await assertNotReady(server);
     await assertReads(server, room);
@@ -126,7 +126,7 @@ async function likeEarlierVersion({ folder, program }: SmallDisk, deleted: strin
     db.exec('DROP TABLE former');
     db.close();
   `;
-  const node = program.slice(0, -1) as unknown as Program;
+  const node = program.slice(0, -1) as unknown as Executable;
   assert.equal((await run(['--eval', script, join(folder, 'poproom.db'), deleted], {}, node)).code, 0);
 }
 
@@ -134,32 +134,36 @@ async function likeEarlierVersion({ folder, program }: SmallDisk, deleted: strin
 async function furnished(t: TestContext, settings: Record<string, string>) {
   const disk: SmallDisk = await smallDisk(t, 96);
   const server = await startProcess(t, disk.folder, settings, disk.program);
-  const room = rememberRoom(await server.api.room());
+  const room = trackRoom(await server.api.room());
   assert.equal((await write(server, room, 'before')).status, 200);
   assert.equal((await upload(server, room, 'before.txt')).status, 201);
   return { disk, server, room };
 }
 
-async function write({ api }: ServerProcess, { code, sent, answered }: RoomMemory, content: string): Promise<Answer> {
+async function write(
+  { api }: ServerProcess,
+  { code, sent, acknowledged }: TrackedRoom,
+  content: string,
+): Promise<ApiResponse> {
   sent.add(content);
-  const answer = await api.post(`/api/rooms/${code}/content`, { json: { content } });
-  if (answer.status === 200) answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
-  return answer;
+  const response = await api.post(`/api/rooms/${code}/content`, { json: { content } });
+  if (response.status === 200) acknowledged.set(Number(response.headers.get('etag')?.slice(1, -1)), content);
+  return response;
 }
 
-async function upload({ api }: ServerProcess, room: RoomMemory, name: string, bytes = name): Promise<Answer> {
-  const file: FileMemory = { hash: hashOf(Buffer.from(bytes)), state: 'sent' };
+async function upload({ api }: ServerProcess, room: TrackedRoom, name: string, bytes = name): Promise<ApiResponse> {
+  const file: TrackedFile = { hash: hashOf(Buffer.from(bytes)), state: 'sent' };
   room.files.set(name, file);
-  const answer = await api.upload(room.code, name, bytes);
-  if (answer.status === 201) file.state = 'there';
-  return answer;
+  const response = await api.upload(room.code, name, bytes);
+  if (response.status === 201) file.state = 'there';
+  return response;
 }
 
 /** The log of the database may have some room of its own; once that is used up, nothing is taken any more. */
-async function refuses(act: () => Promise<Answer>): Promise<void> {
+async function refuses(act: () => Promise<ApiResponse>): Promise<void> {
   for (let tries = 0; tries < 2000; tries++) {
-    const answer = await act();
-    if (answer.status >= 300) return void assertError(answer, 507, 'STORAGE_FULL');
+    const response = await act();
+    if (response.status >= 300) return void assertError(response, 507, 'STORAGE_FULL');
   }
   assert.fail('it was never refused');
 }
@@ -178,8 +182,8 @@ async function assertNotReady({ api }: ServerProcess): Promise<void> {
   assert.deepEqual(checks, { store: 'ok', files: 'ok', disk: 'failing', sweep: 'ok', server: 'ok' });
 }
 
-async function assertReads({ api }: ServerProcess, room: RoomMemory): Promise<void> {
-  await assertRemembered(api, room);
+async function assertReads({ api }: ServerProcess, room: TrackedRoom): Promise<void> {
+  await assertAcknowledged(api, room);
   assert.equal((await api.get('/livez')).status, 200);
   assert.equal((await api.get('/api/health')).json.status, 'healthy');
 }

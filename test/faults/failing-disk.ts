@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { eventually } from '../support/eventually.ts';
-import { builtCommand, type Program } from '../support/process.ts';
+import { builtCommand, type Executable } from '../support/process.ts';
 
 export interface Failure {
   call: 'fsync' | 'pwrite64' | 'write' | 'writev';
@@ -12,7 +12,7 @@ export interface Failure {
 }
 
 /** The server on such a disk; what was answered by an error is noted in a file, where one is given. */
-export function onFailingDisk(failure: Failure, note = '/dev/null'): Program {
+export function onFailingDisk(failure: Failure, note = '/dev/null'): Executable {
   // -D: the tracer is a grandchild, so the server has the id that the test knows.
   return ['strace', '-D', ...optionsFor(failure, note), ...builtCommand];
 }

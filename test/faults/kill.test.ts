@@ -11,7 +11,7 @@ import { isLongForm } from '../hostile/long-form.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { noQuota } from '../support/no-quota.ts';
 import { dataFolder, run, type ServerProcess, startProcess } from '../support/process.ts';
-import { type Chance, seededChance } from '../support/seeded-random.ts';
+import { type Random, seededRandom } from '../support/seeded-random.ts';
 import { assertSound } from './sound-database.ts';
 import { createWriters, type Writers } from './writers.ts';
 
@@ -22,14 +22,14 @@ describe('a server that is killed', () => {
   it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] loses nothing that it acknowledged', {
     timeout: 3600_000,
   }, async (t) => {
-    const chance = seededChance(t);
+    const random = seededRandom(t);
     const folder = await dataFolder(t);
-    const writers = createWriters(chance);
+    const writers = createWriters(random);
     const keys: string[] = [];
     let server = await startProcess(t, folder, env);
     for (let round = 0; round < rounds; round++) {
       const key = round % 10 === 5 ? makeKey(folder, `round ${round}`) : undefined;
-      await killUnderLoad(server, writers, chance);
+      await killUnderLoad(server, writers, random);
       if (key) keys.push(await key);
       server = await startProcess(t, folder, env);
       assertSound(folder);
@@ -45,8 +45,8 @@ describe('a server that is killed', () => {
 });
 
 /** The end comes with some answer, which nobody foresees. */
-async function killUnderLoad(server: ServerProcess, writers: Writers, chance: Chance): Promise<void> {
-  const { enough, gone } = writers.start(server.api, 10 + chance.number(80));
+async function killUnderLoad(server: ServerProcess, writers: Writers, random: Random): Promise<void> {
+  const { enough, gone } = writers.start(server.api, 10 + random.number(80));
   await enough;
   await server.end('SIGKILL');
   await gone;

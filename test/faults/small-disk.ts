@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { appendFile, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { builtCommand, dataFolder, type Program } from '../support/process.ts';
+import { builtCommand, dataFolder, type Executable } from '../support/process.ts';
 
 export interface SmallDisk {
   /** Where it is for the server. */
@@ -12,7 +12,7 @@ export interface SmallDisk {
   /** Where it is for the test. */
   view: string;
   /** The server where it sees it. */
-  program: Program;
+  program: Executable;
   /** Takes all the room that is left, or all but so many MiB. */
   fill(leftMiB?: number): Promise<void>;
   free(): Promise<void>;

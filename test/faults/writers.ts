@@ -1,21 +1,21 @@
 /** Eight clients that write until the server is gone, and record what was acknowledged. */
 import assert from 'node:assert/strict';
 import {
-  assertGone,
-  assertRemembered,
-  type FileMemory,
+  assertAcknowledged,
+  assertDeleted,
   hashOf,
-  type RoomMemory,
-  rememberRoom,
-} from '../support/answered.ts';
-import type { Answer, createApi } from '../support/api.ts';
+  type TrackedFile,
+  type TrackedRoom,
+  trackRoom,
+} from '../support/acknowledged.ts';
+import type { ApiResponse, createApi } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { filePart, form, formType } from '../support/form.ts';
-import type { Chance } from '../support/seeded-random.ts';
+import type { Random } from '../support/seeded-random.ts';
 
 type Api = ReturnType<typeof createApi>;
 
-interface WrittenRoom extends RoomMemory {
+interface WrittenRoom extends TrackedRoom {
   deletion: 'none' | 'sent' | 'answered';
 }
 
@@ -44,22 +44,22 @@ export interface Writers {
 const mostRooms = 12;
 const mostFiles = 5;
 
-export function createWriters(chance: Chance): Writers {
+export function createWriters(random: Random): Writers {
   let rooms: WrittenRoom[] = [];
   const deleted: WrittenRoom[] = [];
   const taken: Taken = { writes: 0, deletions: 0, removals: 0 };
   let texts = 0;
   let names = 0;
 
-  const isThere = ({ state }: FileMemory) => state === 'there';
-  const filesThereIn = ({ files }: RoomMemory) => [...files.values()].filter(isThere);
+  const isThere = ({ state }: TrackedFile) => state === 'there';
+  const filesThereIn = ({ files }: TrackedRoom) => [...files.values()].filter(isThere);
 
   async function comeAndGo(api: Api): Promise<boolean> {
     const [oldest] = rooms;
     if (oldest && rooms.length >= mostRooms) return removeRoom(api, oldest);
     const { status, json } = await api.post('/api/rooms');
     assert.equal(status, 201);
-    rooms.push({ ...rememberRoom(json.roomId), deletion: 'none' });
+    rooms.push({ ...trackRoom(json.roomId), deletion: 'none' });
     return true;
   }
 
@@ -78,33 +78,33 @@ export function createWriters(chance: Chance): Writers {
   }
 
   async function write(api: Api): Promise<boolean> {
-    const room = chance.pick(rooms);
+    const room = random.pick(rooms);
     texts += 1;
-    const content = `text ${texts} ${'x'.repeat(chance.number(2000))}`;
+    const content = `text ${texts} ${'x'.repeat(random.number(2000))}`;
     room.sent.add(content);
-    const answer = await api.post(`/api/rooms/${room.code}/content`, { json: { content } });
-    if (!wasTaken(answer, 200, room)) return false;
-    room.answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
+    const response = await api.post(`/api/rooms/${room.code}/content`, { json: { content } });
+    if (!wasTaken(response, 200, room)) return false;
+    room.acknowledged.set(Number(response.headers.get('etag')?.slice(1, -1)), content);
     return true;
   }
 
   async function upload(api: Api): Promise<boolean> {
-    const room = chance.pick(rooms);
+    const room = random.pick(rooms);
     if (filesThereIn(room).length >= mostFiles) return removeFile(api, [room]);
     names += 1;
     const name = `file ${names}`;
-    const bytes = Buffer.alloc(chance.number(chance.number(4) === 0 ? 512 * 1024 : 32 * 1024), `${name} `);
-    const file: FileMemory = { hash: hashOf(bytes), state: 'sent' };
+    const bytes = Buffer.alloc(random.number(random.number(4) === 0 ? 512 * 1024 : 32 * 1024), `${name} `);
+    const file: TrackedFile = { hash: hashOf(bytes), state: 'sent' };
     room.files.set(name, file);
-    const answer = await send(api, room, name, bytes);
-    if (!wasTaken(answer, 201, room)) return false;
-    file.id = new URL(answer.json.fileUrl).pathname.split('/')[2] ?? '';
+    const response = await send(api, room, name, bytes);
+    if (!wasTaken(response, 201, room)) return false;
+    file.id = new URL(response.json.fileUrl).pathname.split('/')[2] ?? '';
     file.state = 'there';
     return true;
   }
 
-  function send(api: Api, { code }: RoomMemory, name: string, bytes: Buffer): Promise<Answer> {
-    if (chance.number(2) === 0) return api.upload(code, name, bytes);
+  function send(api: Api, { code }: TrackedRoom, name: string, bytes: Buffer): Promise<ApiResponse> {
+    if (random.number(2) === 0) return api.upload(code, name, bytes);
     const body = form(filePart(bytes, name));
     return api.post(`/api/rooms/${code}/upload`, { body, headers: { 'content-type': formType } });
   }
@@ -112,8 +112,8 @@ export function createWriters(chance: Chance): Writers {
   async function removeFile(api: Api, from = rooms): Promise<boolean> {
     const withFiles = from.filter((room) => filesThereIn(room).length > 0);
     if (withFiles.length === 0) return write(api);
-    const room = chance.pick(withFiles);
-    const file = filesThereIn(room)[0] as FileMemory;
+    const room = random.pick(withFiles);
+    const file = filesThereIn(room)[0] as TrackedFile;
     file.state = 'removing';
     const { code } = room;
     if (!wasTaken(await api.delete(`/api/rooms/${code}/files/${file.id}`), 200, room)) return false;
@@ -123,10 +123,10 @@ export function createWriters(chance: Chance): Writers {
   }
 
   /** Only a room that is being deleted may refuse. */
-  function wasTaken(answer: Answer, success: number, { deletion }: WrittenRoom): boolean {
-    if (answer.status === success) return true;
-    assert.notEqual(deletion, 'none', answer.text);
-    assertError(answer, 404, 'ROOM_NOT_FOUND');
+  function wasTaken(response: ApiResponse, success: number, { deletion }: WrittenRoom): boolean {
+    if (response.status === success) return true;
+    assert.notEqual(deletion, 'none', response.text);
+    assertError(response, 404, 'ROOM_NOT_FOUND');
     return false;
   }
 
@@ -134,7 +134,7 @@ export function createWriters(chance: Chance): Writers {
     const { status } = await api.get(`/api/rooms/${room.code}`);
     if (room.deletion === 'sent' && status === 404) return giveUp(room);
     room.deletion = 'none';
-    await assertRemembered(api, room);
+    await assertAcknowledged(api, room);
   }
 
   return {
@@ -157,7 +157,7 @@ export function createWriters(chance: Chance): Writers {
     async assertRemembered(api) {
       await Promise.all([...rooms].map((room) => assertRoom(api, room)));
       for (const room of deleted) {
-        await assertGone(api, room);
+        await assertDeleted(api, room);
         // Their addresses are many, and looked at once; their codes each time.
         room.files.clear();
       }

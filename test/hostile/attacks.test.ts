@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { openHandles, residentMemory } from '../support/process-figures.ts';
+import { openHandles, residentMemory } from '../support/process-stats.ts';
 import { isLongForm } from './long-form.ts';
 
 /** The long form attacks at ten times the size. Only there are times compared: short of that, machines are too busy. */

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { storedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
-import { seededChance } from '../support/seeded-random.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import type { Draft } from './fuzz/draft.ts';
 import { createJudge } from './fuzz/judge.ts';
 import { nearlyValidRequest } from './fuzz/nearly-valid.ts';
@@ -51,12 +51,12 @@ describe('requests generated from the OpenAPI document', patience, () => {
       const tally = createTally(operations);
       const judge = createJudge(operations);
       const send = createSender(t, { port: server.port, rooms, judge, note: tally.note });
-      const chance = seededChance(t);
+      const random = seededRandom(t);
       const any = anyRequest(operations);
 
       async function sendBatches(count: number): Promise<void> {
         for (let n = 0; n < count; n++) {
-          await send(fc.sample(any, { seed: chance.number(2 ** 31), numRuns: batch }));
+          await send(fc.sample(any, { seed: random.number(2 ** 31), numRuns: batch }));
           await rooms.refill();
         }
       }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import type { ServerProcess } from '../support/process.ts';
-import { residentMemory } from '../support/process-figures.ts';
+import { residentMemory } from '../support/process-stats.ts';
 
 /** For a process whose memory is to be looked at. */
 export const withInspector = {

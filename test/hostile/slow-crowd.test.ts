@@ -6,8 +6,8 @@ import { assertError } from '../support/assert-error.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { openSockets, peakMemory } from '../support/process-figures.ts';
-import { requestHead } from '../support/wire.ts';
+import { openSockets, peakMemory } from '../support/process-stats.ts';
+import { requestHead } from '../support/raw-socket.ts';
 import { openConnection } from './connection.ts';
 import { onlyInLongForm } from './long-form.ts';
 import { type Crowd, openSlowCrowd, type SlowCrowd } from './slow-crowd.ts';
@@ -122,9 +122,9 @@ async function assertServesOthers(t: TestContext, { server }: Met, visit: Visit)
 function assertAllWereTold({ crowd }: Met): void {
   const answers = crowd.answers();
   assert.equal(answers.length, crowdSize);
-  for (const answer of answers) {
-    assert.ok(answer, 'each got one whole answer');
-    assertError(answer, 400, 'VALIDATION_FAILED');
+  for (const response of answers) {
+    assert.ok(response, 'each got one whole answer');
+    assertError(response, 400, 'VALIDATION_FAILED');
   }
 }
 

@@ -1,9 +1,9 @@
 /** Many slow clients, in their own process so that they do not delay the measurements. */
 import { fork } from 'node:child_process';
 import type { TestContext } from 'node:test';
-import type { Answer } from '../support/api.ts';
-import { likeFetch } from '../support/raw-http.ts';
-import { parseAnswer } from '../support/wire.ts';
+import type { ApiResponse } from '../support/api.ts';
+import { fromRawResponse } from '../support/raw-http.ts';
+import { parseResponse } from '../support/raw-socket.ts';
 
 export interface Crowd {
   port: number;
@@ -21,7 +21,7 @@ export interface SlowCrowd {
   /** How many the server has ended. */
   ended(): number;
   /** What each of those was answered, where that was a whole answer and no more. */
-  answers(): (Answer | undefined)[];
+  answers(): (ApiResponse | undefined)[];
   leave(): void;
 }
 
@@ -40,8 +40,8 @@ export async function openSlowCrowd(t: TestContext, crowd: Crowd): Promise<SlowC
   return { ended: () => answered.length, answers: () => answered.map(wholeAnswer), leave };
 }
 
-function wholeAnswer(text: string): Answer | undefined {
+function wholeAnswer(text: string): ApiResponse | undefined {
   const bytes = Buffer.from(text, 'latin1');
-  const parsed = parseAnswer(bytes);
-  return parsed?.length === bytes.length ? likeFetch(parsed.answer) : undefined;
+  const parsed = parseResponse(bytes);
+  return parsed?.length === bytes.length ? fromRawResponse(parsed.answer) : undefined;
 }

@@ -1,7 +1,7 @@
 /** All tests compare responses with the OpenAPI document. This tests that comparison. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { toAnswer } from '../support/api.ts';
+import { apiResponseOf } from '../support/api.ts';
 import { checkConformance } from '../support/conformance.ts';
 
 const json = { 'content-type': 'application/json; charset=utf-8' };
@@ -18,7 +18,7 @@ interface Given {
 }
 
 const check = ({ method = 'GET', path = '/api/rooms/ABCDEF/content', status = 200, headers, text = '' }: Given) =>
-  checkConformance(method, path, toAnswer(status, new Headers({ 'x-request-id': 'a', ...headers }), text));
+  checkConformance(method, path, apiResponseOf(status, new Headers({ 'x-request-id': 'a', ...headers }), text));
 
 describe('a response', () => {
   it('[API-11] is accepted if the document describes it, as JSON, as a page, of any type and without content', async () => {

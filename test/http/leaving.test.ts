@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
-import { openHandles } from '../support/process-figures.ts';
+import { openHandles } from '../support/process-stats.ts';
+import { requestHead } from '../support/raw-socket.ts';
 import { startRedis } from '../support/redis.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { requestHead } from '../support/wire.ts';
 
 const noLimits = { POPROOM_FREE_LIMIT: '0', POPROOM_FILES: 'disk:' };
 const slowRedis = (url: string) => ({

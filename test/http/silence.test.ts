@@ -7,10 +7,10 @@ import { abortSignalOf } from '../../src/http/request/aborted.ts';
 import { receiveForm } from '../../src/http/request/form.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
-import { likeFetch } from '../support/raw-http.ts';
+import { fromRawResponse } from '../support/raw-http.ts';
+import { openRawSocket, type RawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { assertNothingStays } from '../support/upload-folder.ts';
-import { openWire, requestHead, type Wire } from '../support/wire.ts';
+import { assertNothingStored } from '../support/stored-blobs.ts';
 
 /** Long enough for all that a first request has to load. */
 const idleTimeoutMs = 2500;
@@ -41,15 +41,15 @@ describe('a stalled body', { timeout: 60_000, concurrency: true }, () => {
     it(`[RUN-7] [ERR-1] [UP-6] is rejected and its connection closed, and late bytes are ignored: ${what}`, async (t) => {
       const server = await startTestServer(t, {}, { idleTimeoutMs });
       const room = await server.api.room();
-      const wire = await begin(t, server, room, body);
-      const { headers, ...answer } = likeFetch(await wire.answer());
+      const socket = await begin(t, server, room, body);
+      const { headers, ...answer } = fromRawResponse(await socket.response());
       assertError({ headers, ...answer }, 400, 'VALIDATION_FAILED');
       assert.match(answer.text, /took too long/);
       assert.equal(headers.get('connection'), 'close');
-      await wire.send(body.rest);
-      await wire.closed();
-      assert.equal(wire.pending(), '');
-      await assertNothingStays(server, room);
+      await socket.send(body.rest);
+      await socket.closed();
+      assert.equal(socket.unread(), '');
+      await assertNothingStored(server, room);
       assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
     });
   }
@@ -73,11 +73,11 @@ describe('a form', () => {
 describe('an idle connection', { timeout: 60_000 }, () => {
   it('[RUN-7] is closed without a response if there is no request', async (t) => {
     const { port, api } = await startTestServer(t, {}, { idleTimeoutMs });
-    const wire = await openWire(t, port);
-    await wire.send(requestHead('GET', '/api/health'));
-    assert.equal((await wire.answer()).status, 200);
-    await wire.closed();
-    assert.equal(wire.pending(), '');
+    const socket = await openRawSocket(t, port);
+    await socket.send(requestHead('GET', '/api/health'));
+    assert.equal((await socket.response()).status, 200);
+    await socket.closed();
+    assert.equal(socket.unread(), '');
     assert.equal((await api.get('/api/health')).status, 200);
   });
 });
@@ -87,11 +87,11 @@ async function begin(
   { port }: TestServer,
   room: string,
   { path, headers, begun, rest }: Body,
-): Promise<Wire> {
-  const wire = await openWire(t, port);
+): Promise<RawSocket> {
+  const socket = await openRawSocket(t, port);
   const length = { 'Content-Length': Buffer.byteLength(begun + rest) };
-  await wire.send(requestHead('POST', `/api/rooms/${room}${path}`, { ...headers, ...length }) + begun);
-  return wire;
+  await socket.send(requestHead('POST', `/api/rooms/${room}${path}`, { ...headers, ...length }) + begun);
+  return socket;
 }
 
 /** After the first place where it says so. */

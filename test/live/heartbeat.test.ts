@@ -36,7 +36,7 @@ describe('heartbeats', () => {
     await stays.next('snapshot');
     // It never answers a ping, as if its network were gone.
     const vanished = await connect(t, url, room, { autoPong: false });
-    vanished.say({ type: 'join', deviceId: 'vanished' });
+    vanished.send({ type: 'join', deviceId: 'vanished' });
     await stays.next('devices', ({ devices }) => devices.length === 2);
     await stays.next('devices', ({ devices }) => devices.length === 1);
     assert.equal((await vanished.closed).code, 1008);

@@ -1,11 +1,11 @@
 /** Outages of a cluster, complete or partial: the rules for one server apply. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { type Device, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import type { ServerProcess } from '../support/process.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
@@ -32,13 +32,13 @@ describe('a cluster outage', { timeout: 90_000 }, () => {
       for (const server of lost) server.signal('SIGKILL');
       await eventually('it is noticed', async () => (await nodes[0].api.get('/readyz')).status === 503);
       await Promise.all(lost.map((server) => server.restart()));
-      await redis.whole();
+      await redis.waitUntilHealthy();
       t.diagnostic(`told after ${Math.round(await msUntilTold(rooms))} ms`);
     });
   }
 
   async function startAll(t: TestContext) {
-    const nodes = await startTwo(t, installation({ redis, s3 }, withoutLimits));
+    const nodes = await startTwoNodes(t, installationSettings({ redis, s3 }, withoutLimits));
     return { nodes, rooms: await Promise.all(Array.from({ length: roomCount }, () => watchedRoom(t, nodes))) };
   }
 });
@@ -63,16 +63,17 @@ async function watchedRoom(t: TestContext, [one, two]: readonly [ServerProcess, 
   const content = `the first in ${code} after it`;
   return {
     async write() {
-      const answer = await one.api.post(`/api/rooms/${code}/content`, { json: { content } });
-      return answer.status === 200 || isAway(answer);
+      const response = await one.api.post(`/api/rooms/${code}/content`, { json: { content } });
+      return response.status === 200 || isAway(response);
     },
     isTold: () => textsIn(device).includes(content),
   };
 }
 
-const textsIn = ({ told }: Device) => told.flatMap((message) => (message.type === 'content' ? [message.content] : []));
+const textsIn = ({ received }: Device) =>
+  received.flatMap((message) => (message.type === 'content' ? [message.content] : []));
 
-function isAway(answer: Answer): false {
-  assertError(answer, 503, 'UNAVAILABLE');
+function isAway(response: ApiResponse): false {
+  assertError(response, 503, 'UNAVAILABLE');
   return false;
 }

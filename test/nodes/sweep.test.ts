@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bucketOf } from '../support/bucket.ts';
 import { joinRoom } from '../support/device.ts';
-import { embedded } from '../support/engine.ts';
+import { embeddedSettings } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { installation, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, withoutLimits } from '../support/nodes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -24,7 +24,7 @@ describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
   after(() => Promise.all([redis.stop(), s3.stop()]));
 
   it('[NODE-14] end each room once, and remove each of its files once', async (t) => {
-    const settings = installation({ redis, s3 }, withoutLimits);
+    const settings = installationSettings({ redis, s3 }, withoutLimits);
     const [one, two] = [await startTestServer(t, settings), await startTestServer(t, settings)];
     for (let i = 0; i < roomCount; i++) {
       const room = await one.api.room({ expiresIn: 60 });
@@ -49,7 +49,7 @@ describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
   });
 
   it('[NODE-14] remove each file once, whichever node and request removes it', async (t) => {
-    const settings = installation({ redis, s3 }, withoutLimits);
+    const settings = installationSettings({ redis, s3 }, withoutLimits);
     const nodes = [await startTestServer(t, settings), await startTestServer(t, settings)];
     await removeAllAtOnce(nodes);
     await assertRemovals(settings, fileCount);
@@ -57,8 +57,8 @@ describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
 
   it('remove each file once on a single node too, with rooms in SQLite', async (t) => {
     const settings = {
-      ...installation({ redis, s3 }, withoutLimits),
-      ...embedded,
+      ...installationSettings({ redis, s3 }, withoutLimits),
+      ...embeddedSettings,
       POPROOM_FILES: `s3://${s3.bucket}/alone`,
     };
     await removeAllAtOnce([await startTestServer(t, settings)]);
@@ -68,13 +68,13 @@ describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
   /** Each file of an installation was removed once. The last may be gone before its removal is answered. */
   async function assertRemovals({ POPROOM_FILES = '' }: Record<string, string>, count: number): Promise<void> {
     const prefix = POPROOM_FILES.replace('s3:/', '');
-    const removals = () => s3.removals().filter((path) => path.startsWith(`${prefix}/`)).length;
+    const removals = () => s3.deletions().filter((path) => path.startsWith(`${prefix}/`)).length;
     await eventually('all removals are answered', () => removals() >= count);
     assert.equal(removals(), count, 'each file is removed once');
   }
 
   it('[NODE-14] notify the devices of all nodes of the end', async (t) => {
-    const settings = installation({ redis, s3 }, withoutLimits);
+    const settings = installationSettings({ redis, s3 }, withoutLimits);
     const [one, two] = [await startTestServer(t, settings), await startTestServer(t, settings)];
     const room = await one.api.room({ expiresIn: 60 });
     const devices = await Promise.all([one, two].map(({ url }) => joinRoom(t, url, room)));

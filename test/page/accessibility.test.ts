@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { openWorld } from '../support/page.ts';
+import { startTestSite } from '../support/page.ts';
 import { allViews, sayIn } from './support/views.ts';
 
 const all: axe.RunOnly = {
@@ -14,10 +14,10 @@ const ofColours: axe.RunOnly = { type: 'rule', values: ['color-contrast', 'link-
 
 describe('the page, for everyone', () => {
   it('[PAGE-21] every view passes the checks of axe-core, in light and in dark', { timeout: 300_000 }, async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const views = await allViews(world);
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const views = await allViews(site);
     // Half-way through an animation, colours are not what they will be.
-    const { page, context } = await world.device({ reducedMotion: 'reduce' });
+    const { page, context } = await site.openDevice({ reducedMotion: 'reduce' });
     const found: string[] = [];
     for (const [name, show] of Object.entries(views)) {
       await context.setOffline(false);

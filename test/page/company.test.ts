@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type Device, joinRoom, openWorld, startRoom } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, startRoom, startTestSite } from '../support/page.ts';
 
 const android =
   'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36';
@@ -11,16 +11,16 @@ const iphone =
 
 describe('the page, the others in a room', () => {
   it('[PAGE-5] are seen by guessed names as they come and go', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await seesDevices(laptop, ['Chrome on Linux You', 'Waiting for another device…']);
 
-    const phone = await joinRoom(world, code, { userAgent: android });
+    const phone = await joinRoom(site, code, { userAgent: android });
     await laptop.page.getByRole('status').filter({ hasText: 'Chrome on Android joined.' }).waitFor();
     await seesDevices(laptop, ['Chrome on Linux You', 'Chrome on Android']);
     await seesDevices(phone, ['Chrome on Android You', 'Chrome on Linux']);
-    await joinRoom(world, code, { userAgent: iphone });
+    await joinRoom(site, code, { userAgent: iphone });
     await seesDevices(phone, ['Chrome on Android You', 'Chrome on Linux', 'Safari on iPhone']);
 
     await phone.page.close();
@@ -29,10 +29,10 @@ describe('the page, the others in a room', () => {
   });
 
   it('[PAGE-5] see the new name of a device, which stays its name', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code, { userAgent: android });
+    const phone = await joinRoom(site, code, { userAgent: android });
 
     await rename(phone, '  <b>Ada’s phone</b>  ');
     await seesDevices(laptop, ['Chrome on Linux You', '<b>Ada’s phone</b>']);
@@ -44,9 +44,9 @@ describe('the page, the others in a room', () => {
   });
 
   it('[PAGE-5] are not told that a device came or went when it only changed its name', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
-    const phone = await joinRoom(world, await startRoom(laptop), { userAgent: android });
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
+    const phone = await joinRoom(site, await startRoom(laptop), { userAgent: android });
     await laptop.page.getByText('Chrome on Android joined.').waitFor();
     await rename(phone, 'Ada’s phone');
     await seesDevices(laptop, ['Chrome on Linux You', 'Ada’s phone']);
@@ -54,10 +54,10 @@ describe('the page, the others in a room', () => {
   });
 
   it('[PAGE-5] are one device where one has two tabs, and stay while one of them is open', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code, { userAgent: android });
+    const phone = await joinRoom(site, code, { userAgent: android });
     const tab = await phone.context.newPage();
     await tab.goto(`/r/${code}`);
     await tab.locator('textarea').waitFor();
@@ -67,24 +67,24 @@ describe('the page, the others in a room', () => {
   });
 
   it('[PAGE-14] may be as many as the server allows; a further one is told, and is in when there is a place', async (t) => {
-    const world = await openWorld(t, { POPROOM_MAX_DEVICES_PER_ROOM: '1' });
-    const laptop = await world.device();
+    const site = await startTestSite(t, { POPROOM_MAX_DEVICES_PER_ROOM: '1' });
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const { page } = await world.device({ at: `/r/${code}` });
+    const { page } = await site.openDevice({ at: `/r/${code}` });
     await page.getByRole('heading', { name: /^This room has reached its device limit\. Retrying in \d+/ }).waitFor();
     await laptop.page.close();
     await eventually('there is a place', async () => {
-      return (await world.server.api.get(`/api/rooms/${code}`)).json.deviceCount === 0;
+      return (await site.server.api.get(`/api/rooms/${code}`)).json.deviceCount === 0;
     });
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('textarea').waitFor();
   });
 
   it('[PAGE-14] are told of wrong PINs, until they wave it away', async (t) => {
-    const world = await openWorld(t);
-    const { server } = world;
+    const site = await startTestSite(t);
+    const { server } = site;
     const code = await server.api.room({ pin: '1234' });
-    const { page } = await world.device({ at: `/r/${code}` });
+    const { page } = await site.openDevice({ at: `/r/${code}` });
     await page.getByRole('textbox', { name: '4-digit PIN' }).pressSequentially('1234');
     await page.locator('textarea').waitFor();
 
@@ -101,14 +101,14 @@ describe('the page, the others in a room', () => {
   });
 });
 
-async function rename({ page }: Device, name: string): Promise<void> {
+async function rename({ page }: BrowserDevice, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Settings' }).click();
   await page.getByRole('textbox', { name: 'Device name' }).fill(name);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Escape');
 }
 
-async function seesDevices({ page }: Device, expected: string[]): Promise<void> {
+async function seesDevices({ page }: BrowserDevice, expected: string[]): Promise<void> {
   const list = page.getByRole('region', { name: /^Devices in this room/ }).getByRole('listitem');
   let seen: string[] = [];
   await eventually(`the devices are ${expected}`, async () => {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { codeOf, type Device, openWorld } from '../support/page.ts';
+import { type BrowserDevice, codeOf, startTestSite } from '../support/page.ts';
 
 describe('the page, by keyboard', () => {
   it('[PAGE-21] a room is started, written in and deleted with the keyboard alone', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     await tabTo(page, 'Start a room');
     await page.keyboard.press('Enter');
@@ -16,7 +16,7 @@ describe('the page, by keyboard', () => {
     await tabTo(page, 'Text');
     await page.keyboard.type('by keyboard');
     await page.getByText('Saved').waitFor();
-    const { json } = await world.server.api.get(`/api/rooms/${codeOf(page)}/content`);
+    const { json } = await site.server.api.get(`/api/rooms/${codeOf(page)}/content`);
     assert.equal(json.content, 'by keyboard');
 
     await tabTo(page, 'Delete room');
@@ -123,8 +123,8 @@ describe('the page, by keyboard', () => {
   });
 });
 
-async function atHome(t: TestContext): Promise<Device> {
-  return (await openWorld(t)).device();
+async function atHome(t: TestContext): Promise<BrowserDevice> {
+  return (await startTestSite(t)).openDevice();
 }
 
 /** As often as it takes; not for ever. */

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openWorld } from '../support/page.ts';
+import { startTestSite } from '../support/page.ts';
 import { allViews, languages, sayIn } from './support/views.ts';
 
 describe('the page, its width', () => {
   for (const language of languages) {
     it(`[PAGE-20] is kept by every view in "${language}", from 320 to 1280 pixels`, async (t) => {
-      const world = await openWorld(t, {}, { worker: true });
-      const views = await allViews(world);
-      const { page, context } = await world.device({ locale: language, viewport: { width: 320, height: 640 } });
+      const site = await startTestSite(t, {}, { hasServiceWorker: true });
+      const views = await allViews(site);
+      const { page, context } = await site.openDevice({ locale: language, viewport: { width: 320, height: 640 } });
       const say = sayIn(language);
       const faults: string[] = [];
       for (const [name, show] of Object.entries(views)) {

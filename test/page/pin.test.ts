@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Device, openWorld, textOf, type World } from '../support/page.ts';
+import { type BrowserDevice, startTestSite, type TestSite, textOf } from '../support/page.ts';
 import { typeOnSight } from './support/quick-hand.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
@@ -66,7 +66,7 @@ describe('the page, the PIN of a room', () => {
   });
 
   it('[PAGE-4] is locked after five wrong ones, says for how long, and opens again when that is over', async (t) => {
-    const { device, world } = await atTheDoor(t);
+    const { device, site } = await atTheDoor(t);
     const { page } = device;
     await page.clock.install();
     await page.reload();
@@ -84,7 +84,7 @@ describe('the page, the PIN of a room', () => {
       .filter({ hasText: /Try again in (20|1\d) seconds\./ })
       .waitFor();
 
-    world.server.clock.advance(31_000);
+    site.server.clock.advance(31_000);
     await page.clock.runFor(22_000);
     await page.getByRole('alert').filter({ hasText: 'Try again in' }).waitFor({ state: 'detached' });
     await field(page).and(page.locator(':focus')).waitFor();
@@ -139,8 +139,8 @@ describe('the page, the PIN of a room', () => {
   });
 
   it('[PAGE-4] is not asked of the device that made the room, and the others are told to ask for it', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     await page.getByText('PIN and expiration').click();
     await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
@@ -148,17 +148,19 @@ describe('the page, the PIN of a room', () => {
     await page.getByRole('button', { name: 'Start a room' }).click();
     await textOf(device).waitFor();
     await page.getByText('Others need the PIN to join.').waitFor();
-    const other = await world.device({ at: new URL(page.url()).pathname });
+    const other = await site.openDevice({ at: new URL(page.url()).pathname });
     await other.page.getByText('Ask the person who started the room for the PIN.').waitFor();
   });
 });
 
-async function atTheDoor(t: Parameters<typeof openWorld>[0]): Promise<{ world: World; device: Device; code: string }> {
-  const world = await openWorld(t);
-  const code = await world.server.api.room({ pin: '1204' }, { from: '203.0.113.1' });
-  const device = await world.device({ at: `/r/${code}` });
+async function atTheDoor(
+  t: Parameters<typeof startTestSite>[0],
+): Promise<{ site: TestSite; device: BrowserDevice; code: string }> {
+  const site = await startTestSite(t);
+  const code = await site.server.api.room({ pin: '1204' }, { from: '203.0.113.1' });
+  const device = await site.openDevice({ at: `/r/${code}` });
   await device.page.getByRole('heading', { name: `Enter the PIN for room ${code}` }).waitFor();
-  return { world, device, code };
+  return { site, device, code };
 }
 
 async function enterWrongPins(page: Page, times: number): Promise<void> {

@@ -5,7 +5,7 @@ import { applyEdits } from '../../src/text/edits.ts';
 import { asShown, positionInField, positionInText } from '../../web/src/views/room/line-endings.ts';
 import { movedPosition } from '../../web/src/views/room/moved-position.ts';
 import { typedEdits } from '../../web/src/views/room/typed-edit.ts';
-import { seededChance } from '../support/seeded-random.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
 describe('what was typed into a field', () => {
   it('[PAGE-7] is found where the caret is, also among equal letters', () => {
@@ -17,21 +17,21 @@ describe('what was typed into a field', () => {
   });
 
   it('[PAGE-7] leads from the one text to the other, wherever the caret is', (t) => {
-    const chance = seededChance(t);
+    const random = seededRandom(t);
     const draw = () =>
-      Array.from({ length: chance.number(12) }, () => chance.pick(['a', 'b', ' ', '\n', '😀'])).join('');
+      Array.from({ length: random.number(12) }, () => random.pick(['a', 'b', ' ', '\n', '😀'])).join('');
     for (let round = 0; round < 3_000; round++) {
       const [before, after] = [draw(), draw()];
-      const caret = chance.number(after.length + 1);
+      const caret = random.number(after.length + 1);
       const told = JSON.stringify({ before, after, caret });
       assert.equal(applyEdits(before, typedEdits(before, after, caret)), after, told);
     }
   });
 
   it('[PAGE-7] is placed in a text whose line ends are longer than the field shows', (t) => {
-    const chance = seededChance(t);
+    const random = seededRandom(t);
     for (let round = 0; round < 2_000; round++) {
-      const text = Array.from({ length: chance.number(10) }, () => chance.pick(['a', '\r\n', '\n', '\r'])).join('');
+      const text = Array.from({ length: random.number(10) }, () => random.pick(['a', '\r\n', '\n', '\r'])).join('');
       const shown = asShown(text);
       for (let position = 0; position <= shown.length; position++) {
         const place = positionInText(text, position);

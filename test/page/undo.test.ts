@@ -1,13 +1,13 @@
 /** Undo and redo: one's own edits, whatever others do. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Device, joinRoom, openWorld, showsText, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { nativeCommand, putCaret, seenIn, undoAll, write } from './support/typing.ts';
 
 const undoKey = 'ControlOrMeta+z';
 const redoKey = 'ControlOrMeta+Shift+z';
-const tool = ({ page }: Device, name: string) => page.locator('.tools').getByRole('button', { name });
+const tool = ({ page }: BrowserDevice, name: string) => page.locator('.tools').getByRole('button', { name });
 
 describe('the page, undo', () => {
   it('[PAGE-25] takes back what was typed in groups, and redo brings it again', async (t) => {
@@ -32,14 +32,14 @@ describe('the page, undo', () => {
   });
 
   it('[PAGE-25] [SYNC-4] leaves what others typed, before, after and in between', async (t) => {
-    const { laptop, phone, world, code } = await twoDevices(t, '');
+    const { laptop, phone, site, code } = await twoDevices(t, '');
     await textOf(laptop).focus();
     await laptop.page.keyboard.type('laptop');
     await showsText(phone, 'laptop');
     await putCaret(phone, 3);
     await phone.page.keyboard.type('-PHONE-');
     await showsText(laptop, 'lap-PHONE-top');
-    await write(world, code, 'first\nlap-PHONE-top\nlast');
+    await write(site, code, 'first\nlap-PHONE-top\nlast');
     await showsText(laptop, 'first\nlap-PHONE-top\nlast');
     await laptop.page.keyboard.press(undoKey);
     for (const device of [laptop, phone]) await showsText(device, 'first\n-PHONE-\nlast');
@@ -87,10 +87,10 @@ describe('the page, undo', () => {
   });
 
   it("[PAGE-25] is the browser's own command after Clear, where nothing was typed before", async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room();
-    await write(world, code, 'from elsewhere');
-    const laptop = await joinRoom(world, code);
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await write(site, code, 'from elsewhere');
+    const laptop = await joinRoom(site, code);
     await tool(laptop, 'Clear').click();
     await showsText(laptop, '');
     await nativeCommand(laptop, 'undo');
@@ -98,8 +98,8 @@ describe('the page, undo', () => {
   });
 
   it('[PAGE-25] asked for by a gesture is answered, and so is redo', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).focus();
     await laptop.page.keyboard.type('typed');

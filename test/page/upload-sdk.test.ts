@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { openWorld } from '../support/page.ts';
+import { startTestSite } from '../support/page.ts';
 import { loadSdk, type WithSdk as OnlySdk } from '../support/sdk-in-page.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 type WithSdk = OnlySdk & { uploading: { sent: number; stop(): void; end: Promise<string> } };
 
 describe('an upload by the SDK', () => {
   it('[SDK-7] tells its progress, up to all of it', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device();
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice();
     await loadSdk(page);
-    const room = await world.server.api.room({ pin: '1234' });
+    const room = await site.server.api.room({ pin: '1234' });
     const { told, name } = await page.evaluate(async (room) => {
       const { sdk } = globalThis as WithSdk;
       const told: number[] = [];
@@ -30,17 +30,17 @@ describe('an upload by the SDK', () => {
       told,
       told.toSorted((one, other) => one - other),
     );
-    const { files } = (await world.server.api.get(`/api/rooms/${room}/files`, { pin: '1234' })).json;
+    const { files } = (await site.server.api.get(`/api/rooms/${room}/files`, { pin: '1234' })).json;
     assert.equal(files.length, 1);
   });
 
   it('[SDK-7] can be aborted, and leaves nothing', async (t) => {
-    const world = await openWorld(t);
-    const line = await openLine(t, () => world.server.port);
-    const { page } = await world.device({ baseURL: line.url });
+    const site = await startTestSite(t);
+    const proxy = await startTcpProxy(t, () => site.server.port);
+    const { page } = await site.openDevice({ baseURL: proxy.url });
     await loadSdk(page);
-    const room = await world.server.api.room();
-    line.hold();
+    const room = await site.server.api.room();
+    proxy.pause();
     await page.evaluate((room) => {
       const here = globalThis as WithSdk;
       const aborter = new AbortController();
@@ -68,18 +68,18 @@ describe('an upload by the SDK', () => {
       return uploading.end;
     });
     assert.equal(end, 'AbortError');
-    line.release();
-    assert.deepEqual((await world.server.api.get(`/api/rooms/${room}/files`)).json.files, []);
+    proxy.resume();
+    assert.deepEqual((await site.server.api.get(`/api/rooms/${room}/files`)).json.files, []);
   });
 
   it('[SDK-7] fails with what its progress is told to fails with, and closes a stream that is called off', async (t) => {
-    const world = await openWorld(t);
-    const line = await openLine(t, () => world.server.port);
-    const { page } = await world.device({ baseURL: line.url });
+    const site = await startTestSite(t);
+    const proxy = await startTcpProxy(t, () => site.server.port);
+    const { page } = await site.openDevice({ baseURL: proxy.url });
     await loadSdk(page);
-    const code = await world.server.api.room();
+    const code = await site.server.api.room();
     // Without, all of it may be there before the first word of its progress.
-    line.hold();
+    proxy.pause();
     const failed = await page.evaluate(async (code) => {
       const room = (globalThis as WithSdk).sdk.createClient({ url: location.origin }).room(code);
       const onProgress = () => {
@@ -99,13 +99,13 @@ describe('an upload by the SDK', () => {
       return [...said, isClosed];
     }, code);
     assert.deepEqual(failed, ['no screen', 'enough', true]);
-    line.release();
-    assert.deepEqual((await world.server.api.get(`/api/rooms/${code}/files`)).json.files, []);
+    proxy.resume();
+    assert.deepEqual((await site.server.api.get(`/api/rooms/${code}/files`)).json.files, []);
   });
 
   it('[SDK-7] [SDK-1] fails as every request does', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device();
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice();
     await loadSdk(page);
     const codes = await page.evaluate(async () => {
       const { sdk } = globalThis as WithSdk;

@@ -1,12 +1,12 @@
 /** Which of the others are typing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Device, showsText, textOf } from '../support/page.ts';
+import { type BrowserDevice, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { write } from './support/typing.ts';
 
-const devicesOf = ({ page }: Device) => page.getByRole('region', { name: /^Devices in this room/ });
-const bubblesOf = (device: Device) => devicesOf(device).locator('.typing');
+const devicesOf = ({ page }: BrowserDevice) => page.getByRole('region', { name: /^Devices in this room/ });
+const bubblesOf = (device: BrowserDevice) => devicesOf(device).locator('.typing');
 
 describe('the page, who is typing', () => {
   it('[PAGE-27] is marked while they type, and not after', async (t) => {
@@ -59,9 +59,9 @@ describe('the page, who is typing', () => {
   });
 
   it('[PAGE-27] is nobody where a program writes', async (t) => {
-    const { laptop, world, code } = await twoDevices(t, 'one');
+    const { laptop, site, code } = await twoDevices(t, 'one');
     await bubblesOf(laptop).waitFor({ state: 'detached' });
-    await write(world, code, 'one two');
+    await write(site, code, 'one two');
     await showsText(laptop, 'one two');
     assert.equal(await bubblesOf(laptop).count(), 0);
   });

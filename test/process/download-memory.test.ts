@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { dataFolder, startProcess } from '../support/process.ts';
-import { peakMemory } from '../support/process-figures.ts';
+import { peakMemory } from '../support/process-stats.ts';
 
 const MiB = 1024 * 1024;
 const largest = 10 * MiB;

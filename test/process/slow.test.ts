@@ -6,11 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { assertError } from '../support/assert-error.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { filePart, formType, opening } from '../support/form.ts';
+import { filePart, formType, partHead } from '../support/form.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { openHandles, openSockets } from '../support/process-figures.ts';
-import { likeFetch } from '../support/raw-http.ts';
-import { chunk, openWire, requestHead, type Wire } from '../support/wire.ts';
+import { openHandles, openSockets } from '../support/process-stats.ts';
+import { fromRawResponse } from '../support/raw-http.ts';
+import { chunk, openRawSocket, type RawSocket, requestHead } from '../support/raw-socket.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 const crowd = 20;
@@ -22,17 +22,17 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
   it('[RUN-7] [ERR-5] disconnects clients whose headers arrive byte by byte and never end', async (t) => {
     const server = await startProcess(t, await dataFolder(t), noLimit);
     const before = await openSockets(server.pid);
-    const wires = await openCrowd(t, server, { staysOpen: true });
-    for (const wire of wires) await wire.send('GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
+    const sockets = await openCrowd(t, server, { allowHalfOpen: true });
+    for (const socket of sockets) await socket.send('GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
     // Headers have 15 seconds, looked at every 5; then there are 2 to read the answer.
     const deadline = performance.now() + 40_000;
-    while (wires.some((wire) => !wire.isClosed())) {
+    while (sockets.some((socket) => !socket.isClosed())) {
       assert.ok(performance.now() < deadline, 'all are cut off in time');
-      await Promise.all(wires.map((wire) => wire.send('x')));
+      await Promise.all(sockets.map((socket) => socket.send('x')));
       await assertAnswersOthers(t, server);
       await pause(250);
     }
-    for (const wire of wires) assertError(likeFetch(await wire.answer()), 400, 'VALIDATION_FAILED');
+    for (const socket of sockets) assertError(fromRawResponse(await socket.response()), 400, 'VALIDATION_FAILED');
     await assertSocketsGone(server, before);
   });
 
@@ -45,18 +45,18 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
       Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, bare)), chunk('beginning')]),
       Buffer.concat([
         Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, { 'Content-Type': formType, ...chunked })),
-        chunk(opening(filePart(''))),
+        chunk(partHead(filePart(''))),
         chunk('beginning'.repeat(100)),
       ]),
       Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/content`, json)), chunk('{"content":"')]),
     ];
-    const wires = await openCrowd(t, server);
-    await Promise.all(wires.map((wire, i) => wire.send(beginnings[i % beginnings.length] as Buffer)));
-    const uploads = wires.filter((_, i) => i % beginnings.length < 2).length;
+    const sockets = await openCrowd(t, server);
+    await Promise.all(sockets.map((socket, i) => socket.send(beginnings[i % beginnings.length] as Buffer)));
+    const uploads = sockets.filter((_, i) => i % beginnings.length < 2).length;
     await eventually('the uploads are under way', async () => (await unfinishedBlobs(folder)).length === uploads);
     for (let i = 0; i < 10; i++) await assertAnswersOthers(t, server);
 
-    for (const wire of wires) wire.leave();
+    for (const socket of sockets) socket.destroy();
     await assertSocketsGone(server, before);
     await eventually('no bytes are left', async () => (await storedBlobs(folder)).length === 0);
     await assertNoFilesOpen(server, folder);
@@ -78,13 +78,13 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     const piece = chunk(Buffer.alloc(64 * 1024, ' '));
     await Promise.all(
       endless.map(async ({ head, status, code }) => {
-        const wire = await openWire(t, server.port, { staysOpen: true });
-        await wire.send(head);
+        const socket = await openRawSocket(t, server.port, { allowHalfOpen: true });
+        await socket.send(head);
         await eventually('the sender is cut off', async () => {
-          await wire.send(piece);
-          return wire.isClosed();
+          await socket.send(piece);
+          return socket.isClosed();
         });
-        assertError(likeFetch(await wire.answer()), status, code);
+        assertError(fromRawResponse(await socket.response()), status, code);
       }),
     );
     await assertAnswersOthers(t, server);
@@ -96,8 +96,8 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, noLimit);
     const room = await server.api.room();
-    const wire = await openWire(t, server.port, { staysOpen: true });
-    await wire.send(Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, bare)), chunk('x')]));
+    const socket = await openRawSocket(t, server.port, { allowHalfOpen: true });
+    await socket.send(Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, bare)), chunk('x')]));
     await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
     const toldAt = performance.now();
     server.signal('SIGTERM');
@@ -122,15 +122,15 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
   });
 });
 
-function openCrowd(t: TestContext, { port }: ServerProcess, options = {}): Promise<Wire[]> {
-  return Promise.all(Array.from({ length: crowd }, () => openWire(t, port, options)));
+function openCrowd(t: TestContext, { port }: ServerProcess, options = {}): Promise<RawSocket[]> {
+  return Promise.all(Array.from({ length: crowd }, () => openRawSocket(t, port, options)));
 }
 
 async function assertAnswersOthers(t: TestContext, { port }: ServerProcess): Promise<void> {
-  const wire = await openWire(t, port);
-  await wire.send(requestHead('GET', '/api/health', { Connection: 'close' }));
-  assert.equal((await wire.answer()).status, 200);
-  await wire.closed();
+  const socket = await openRawSocket(t, port);
+  await socket.send(requestHead('GET', '/api/health', { Connection: 'close' }));
+  assert.equal((await socket.response()).status, 200);
+  await socket.closed();
 }
 
 async function assertSocketsGone({ pid }: ServerProcess, before: number): Promise<void> {

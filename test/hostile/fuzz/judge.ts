@@ -1,6 +1,6 @@
 /** Checks whether the document allows a response. */
 import assert from 'node:assert/strict';
-import type { Answer } from '../../support/api.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { assertError } from '../../support/assert-error.ts';
 import { checkConformance } from '../../support/conformance.ts';
 import type { RawAnswer } from '../connection.ts';
@@ -11,24 +11,24 @@ export type Judge = (method: string, path: string, answer: RawAnswer) => Promise
 
 export function createJudge(operations: readonly Operation[]): Judge {
   return async (method, path, raw) => {
-    const answer = answerOf(raw);
-    assert.ok(answer.status < 500, `${answer.status} ${answer.text}`);
-    if (answer.status >= 400 && method !== 'HEAD') assertError(answer, answer.status, answer.code ?? '');
+    const response = answerOf(raw);
+    assert.ok(response.status < 500, `${response.status} ${response.text}`);
+    if (response.status >= 400 && method !== 'HEAD') assertError(response, response.status, response.code ?? '');
     const here = operations.filter((operation) => matches(operation.path, path));
     const operation = here.find((it) => it.method === (method === 'HEAD' ? 'GET' : method));
-    if (!operation) return void assertNotServed(method, here, answer);
+    if (!operation) return void assertNotServed(method, here, response);
     assert.ok(
-      operation.responses.has(answer.status),
-      `${answer.status} is not documented: ${answer.text.slice(0, 300)}`,
+      operation.responses.has(response.status),
+      `${response.status} is not documented: ${response.text.slice(0, 300)}`,
     );
-    assertHeaders(operation, answer);
-    await checkConformance(method, operation.path.replaceAll(/[{}]/g, ''), answer);
+    assertHeaders(operation, response);
+    await checkConformance(method, operation.path.replaceAll(/[{}]/g, ''), response);
     return operation;
   };
 }
 
 /** Looked at many times, and parsed once. */
-function answerOf({ status, headers, body }: RawAnswer): Answer {
+function answerOf({ status, headers, body }: RawAnswer): ApiResponse {
   const text = body.toString('utf8');
   const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json');
   const json = isJson ? JSON.parse(text) : undefined;
@@ -43,7 +43,7 @@ function matches(pattern: string, path: string): boolean {
 }
 
 /** Whatever is asked of a path or with a method that is not in the document. */
-function assertNotServed(method: string, here: readonly Operation[], { status, code }: Answer): void {
+function assertNotServed(method: string, here: readonly Operation[], { status, code }: ApiResponse): void {
   if (status === 401) return;
   const wanted = here.length === 0 ? 404 : method === 'OPTIONS' ? 204 : 405;
   assert.equal(status, wanted);
@@ -51,7 +51,7 @@ function assertNotServed(method: string, here: readonly Operation[], { status, c
 }
 
 /** All of them, for the limits are on. */
-function assertHeaders({ responses }: Operation, { status, headers }: Answer): void {
+function assertHeaders({ responses }: Operation, { status, headers }: ApiResponse): void {
   for (const [name, { type }] of responses.get(status) ?? []) {
     const value = headers.get(name);
     assert.ok(value !== null, `${status} comes without ${name}`);

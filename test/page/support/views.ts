@@ -1,7 +1,7 @@
 /** Every view of the page, in any of its languages, as a person gets to see it. */
 import type { Page } from 'playwright-core';
 import { strings } from '../../../web/src/i18n/strings.ts';
-import type { World } from '../../support/page.ts';
+import type { TestSite } from '../../support/page.ts';
 import { dropFiles, picture } from './files.ts';
 import { shareFromElsewhere } from './worker.ts';
 
@@ -22,8 +22,8 @@ export type Show = (page: Page, say: Say) => Promise<void>;
 const long = 'a-name-without-end-'.repeat(8);
 
 /** With the rooms that the views need. */
-export async function allViews(world: World): Promise<Record<string, Show>> {
-  return { ...homeViews, ...(await doorViews(world)), ...(await roomViews(world)), ...shareViews };
+export async function allViews(site: TestSite): Promise<Record<string, Show>> {
+  return { ...homeViews, ...(await doorViews(site)), ...(await roomViews(site)), ...shareViews };
 }
 
 const homeViews: Record<string, Show> = {
@@ -52,7 +52,7 @@ const homeViews: Record<string, Show> = {
   },
 };
 
-async function doorViews({ server: { api, clock } }: World): Promise<Record<string, Show>> {
+async function doorViews({ server: { api, clock } }: TestSite): Promise<Record<string, Show>> {
   const from = '203.0.113.1';
   const [closed, locked] = [await api.room({ pin: '1204' }, { from }), await api.room({ pin: '1204' }, { from })];
   for (let tries = 0; tries < 5; tries++) await api.get(`/api/rooms/${locked}`, { pin: '9999' });
@@ -92,15 +92,15 @@ async function doorViews({ server: { api, clock } }: World): Promise<Record<stri
   };
 }
 
-async function roomViews(world: World): Promise<Record<string, Show>> {
-  const empty = await world.server.api.room();
+async function roomViews(site: TestSite): Promise<Record<string, Show>> {
+  const empty = await site.server.api.room();
   const enterEmpty = async (page: Page) => {
     await page.goto(`/r/${empty}`);
     await page.locator('textarea').waitFor();
   };
   return {
     'empty room': enterEmpty,
-    'full room': await fullRoom(world),
+    'full room': await fullRoom(site),
     'room offline': async (page, say) => {
       await enterEmpty(page);
       await page.context().setOffline(true);
@@ -111,9 +111,9 @@ async function roomViews(world: World): Promise<Record<string, Show>> {
       await page.getByRole('button', { name: say('history') }).click();
       await page.getByText(say('historyEmpty')).waitFor();
     },
-    history: await history(world),
+    history: await history(site),
     'delete history': async (page, say) => {
-      await (await history(world))(page, say);
+      await (await history(site))(page, say);
       await page.getByRole('button', { name: say('deleteHistory') }).click();
       await page.getByText(say('deleteHistoryHint')).waitFor();
     },
@@ -126,7 +126,7 @@ async function roomViews(world: World): Promise<Record<string, Show>> {
 }
 
 /** Earlier texts, long and short. */
-async function history({ server: { api } }: World): Promise<Show> {
+async function history({ server: { api } }: TestSite): Promise<Show> {
   const code = await api.room();
   const texts = [`${long.repeat(3)}\n${'a line of many words '.repeat(20)}`, '', 'short, but not too short', ''];
   for (const content of texts) await api.post(`/api/rooms/${code}/content`, { json: { content } });
@@ -139,7 +139,7 @@ async function history({ server: { api } }: World): Promise<Show> {
 }
 
 /** Files, files on their way, a long text with links, someone at the door. */
-async function fullRoom({ server: { api } }: World): Promise<Show> {
+async function fullRoom({ server: { api } }: TestSite): Promise<Show> {
   const pin = '1204';
   const code = await api.room({ pin });
   await api.upload(code, `${long}.png`, new Uint8Array(picture), { pin, headers: { 'content-type': 'image/png' } });

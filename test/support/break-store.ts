@@ -1,18 +1,18 @@
-/** Makes the stores of a running server fail for real, on either engine. */
+/** Causes real failures of the stores of a running server, on either engine. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDistributed } from './engine.ts';
-import { loseTables } from './inside-sqlite.ts';
 import type { TestServer } from './server.ts';
+import { removeTables } from './sqlite-inspector.ts';
 
-/** The database has no rooms any more, or Redis has ended. Returns what the log then names as the cause. */
-export async function loseStore(server: TestServer): Promise<RegExp> {
+/** Removes the tables of the rooms, or stops Redis. Returns the cause that the log should name. */
+export async function breakStore(server: TestServer): Promise<RegExp> {
   if (!isDistributed) {
-    await loseTables(server.folder, 'rooms', 'room_count');
+    await removeTables(server.folder, 'rooms', 'room_count');
     return /no such table/;
   }
   const { startRedis } = await import('./redis.ts');
-  // One of its own: others need the common one.
+  // Other tests need the shared Redis, so stop a separate one.
   const redis = await startRedis();
   try {
     await server.restart({ POPROOM_STORE: redis.url });
@@ -22,8 +22,8 @@ export async function loseStore(server: TestServer): Promise<RegExp> {
   return /ECONNREFUSED|Socket closed|The client is (offline|closed)/;
 }
 
-/** The folder of the files is gone, or the S3 store has ended. */
-export async function loseFiles(server: TestServer): Promise<void> {
+/** Removes the folder of the files, or stops the S3 store. */
+export async function breakFileStore(server: TestServer): Promise<void> {
   if (!isDistributed) return rm(join(server.folder, 'files'), { recursive: true });
   const { startS3 } = await import('./s3.ts');
   const s3 = await startS3();

@@ -1,28 +1,28 @@
-/** Searches the data of the distributed engine in Redis, under the prefix of the server. */
+/** Inspects the data of the distributed engine in Redis, under the prefix of the server. */
 import { createClient } from '@redis/client';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { createKeys, type Keys } from '../../src/store/redis/keys.ts';
-import type { Inside } from './inside.ts';
+import type { StoreInspector } from './store-inspector.ts';
 
-export function redisInside(url: string): Inside {
+export function redisInspector(url: string): StoreInspector {
   const { nodes, prefix } = parseRedisUrl(url);
   const keys = createKeys(prefix);
   const keysOf = (code: string) => keys.ofRoom(code as RoomCode);
   const roomKey = (code: string) => keysOf(code).room;
-  const within = <T>(work: (redis: Redis) => Promise<T>) => connected(nodes[0], work);
-  const everything = () => within(async (redis) => readAll(redis, await keysUnder(redis, prefix)));
+  const withRedis = <T>(work: (redis: Redis) => Promise<T>) => connected(nodes[0], work);
+  const everything = () => withRedis(async (redis) => readAll(redis, await keysUnder(redis, prefix)));
 
   return {
     async counts() {
       const all = [...(await everything())];
       const of = (name: RegExp) => all.filter(([key]) => name.test(key)).map(([, value]) => value);
-      // What remembers that a room has expired is no room any more.
+      // A tombstone is not a room.
       const rooms = of(/:room:\w+$/).filter((fields) => fields.includes('createdAt'));
       return { rooms: rooms.length, files: of(/:files$/).flat().length / 2, trash: of(/:trash$/).flat().length };
     },
 
-    pinMac: (room) => within(async (redis) => Buffer.from((await redis.hGet(roomKey(room), 'pinMac')) ?? '', 'hex')),
+    pinMac: (room) => withRedis(async (redis) => Buffer.from((await redis.hGet(roomKey(room), 'pinMac')) ?? '', 'hex')),
 
     async bytes() {
       return Buffer.from(JSON.stringify([...(await everything())]));
@@ -32,24 +32,24 @@ export function redisInside(url: string): Inside {
       return JSON.stringify([...(await everything())].map(([key, value]) => [key, withoutHashes(value)]));
     },
 
-    rename: (from, to) =>
-      within(async (redis) => {
-        const [former, next] = [textKeys(keysOf(from)), textKeys(keysOf(to))];
-        for (const [i, key] of former.entries()) if (await redis.exists(key)) await redis.rename(key, next[i] ?? '');
+    changeCode: (from, to) =>
+      withRedis(async (redis) => {
+        const [before, after] = [textKeys(keysOf(from)), textKeys(keysOf(to))];
+        for (const [i, key] of before.entries()) if (await redis.exists(key)) await redis.rename(key, after[i] ?? '');
         const expiresAt = await redis.zScore(keys.rooms, from);
         await redis.zRem(keys.rooms, from);
         await redis.zAdd(keys.rooms, { score: expiresAt ?? 0, value: to });
       }),
 
-    writeSecond: (room, content) =>
-      within(async (redis) => {
+    writeSecondText: (room, content) =>
+      withRedis(async (redis) => {
         const fields = { content, version: 2, textVersion: 2, logVersion: 2, seq: 2 };
         await redis.multi().hSet(roomKey(room), fields).del(keysOf(room).edits).exec();
       }),
 
-    spoil: (code) =>
-      within(async (redis) => {
-        await redis.set(roomKey(code), 'not what a room looks like');
+    corrupt: (code) =>
+      withRedis(async (redis) => {
+        await redis.set(roomKey(code), 'not a room');
         return 'WRONGTYPE';
       }),
   };
@@ -57,7 +57,7 @@ export function redisInside(url: string): Inside {
 
 type Redis = ReturnType<typeof createClient>;
 
-/** The room and its text. */
+/** The keys of the room and its text. */
 function textKeys({ room, edits, history, historyTexts }: ReturnType<Keys['ofRoom']>): string[] {
   return [room, edits, history, historyTexts];
 }
@@ -83,8 +83,8 @@ async function keysUnder(redis: Redis, prefix: string): Promise<string[]> {
   return [...found];
 }
 
-/** How each kind is read whole; a kind that is not here makes the test fail. */
-const reading: Record<string, (key: string) => string[]> = {
+/** Commands that read a whole value, by type. A type that is missing here fails the test. */
+const readCommands: Record<string, (key: string) => string[]> = {
   string: (key) => ['GET', key],
   hash: (key) => ['HGETALL', key],
   list: (key) => ['LRANGE', key, '0', '-1'],
@@ -96,10 +96,10 @@ async function readAll(redis: Redis, keys: string[]): Promise<Map<string, string
   const all = new Map<string, string[]>();
   for (const key of keys) {
     const kind = await redis.type(key);
-    // It may have ended a moment ago.
+    // The key may have expired since the scan.
     if (kind === 'none') continue;
-    const command = reading[kind]?.(key);
-    if (!command) throw new Error(`${key} is a ${kind}, which this does not know to read`);
+    const command = readCommands[kind]?.(key);
+    if (!command) throw new Error(`${key} has the unsupported type ${kind}`);
     all.set(key, [(await redis.sendCommand(command)) as string | string[]].flat());
   }
   return all;
@@ -107,7 +107,7 @@ async function readAll(redis: Redis, keys: string[]): Promise<Map<string, string
 
 const hashes = ['pinMac', 'client', 'network'];
 
-/** Fields and values take turns. */
+/** The list has fields and values alternately. */
 function withoutHashes(fields: string[]): string[] {
   return fields.filter((_, i) => !hashes.includes(fields[i - 1] ?? ''));
 }

@@ -1,4 +1,4 @@
-/** The remains of uploads on either engine: complete and incomplete files. */
+/** The stored files of a server on either engine, complete and incomplete. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -7,7 +7,7 @@ import { storedBlobs as blobsOnDisk } from './data-folder.ts';
 import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
 
-/** Where they are, by paths from `files/` or from the prefix of the bucket. */
+/** Their paths, relative to `files/` or to the prefix of the bucket. */
 export async function storedBlobs(server: TestServer): Promise<string[]> {
   const bucket = await bucketOf(server);
   if (bucket) return [...(await bucket.names()), ...(await unfinishedBlobs(server))];
@@ -19,7 +19,7 @@ export async function readBlob(server: TestServer, path: string): Promise<Buffer
   return bucket ? bucket.read(path) : readFile(join(server.folder, 'files', path));
 }
 
-/** Puts these bytes there, whatever the server knows of them. */
+/** Writes a blob that the server does not know. */
 export async function writeBlob(server: TestServer, path: string, text: string): Promise<void> {
   const bucket = await bucketOf(server);
   if (bucket) return bucket.write(path, text);
@@ -27,15 +27,15 @@ export async function writeBlob(server: TestServer, path: string, text: string):
   await writeFile(join(server.folder, 'files', path), text);
 }
 
-/** Bytes that no room names, as a crash leaves them. Returns their path. */
-export async function leaveStray(server: TestServer, name: string): Promise<string> {
+/** Writes a blob that is in no room, as after a crash. Returns its path. */
+export async function createOrphanBlob(server: TestServer, name: string): Promise<string> {
   const path = (await bucketOf(server)) ? name : join(name.slice(0, 2), name);
-  await writeBlob(server, path, 'stray');
+  await writeBlob(server, path, 'orphan');
   return path;
 }
 
-/** The beginning of an upload, as a crash leaves it. */
-export async function leaveUnfinished(server: TestServer, name: string): Promise<void> {
+/** Writes the start of an upload, as after a crash. */
+export async function createUnfinishedUpload(server: TestServer, name: string): Promise<void> {
   await writeFile(join(unfinishedFolder(server), name), 'half of it');
 }
 
@@ -43,13 +43,13 @@ export async function unfinishedBlobs(server: TestServer): Promise<string[]> {
   return readdir(unfinishedFolder(server));
 }
 
-/** From here on, every upload fails for a reason that nobody has foreseen. */
-export async function loseUploadFolder(server: TestServer): Promise<void> {
+/** From now on, every upload fails with an unexpected error. */
+export async function removeUploadFolder(server: TestServer): Promise<void> {
   await rm(unfinishedFolder(server), { recursive: true });
 }
 
-/** A sender that leaves is noticed a moment later, so this waits a little. */
-export async function assertNothingStays(server: TestServer, room: string, pin?: string): Promise<void> {
+/** Waits, because the server notices a disconnected sender with a delay. */
+export async function assertNothingStored(server: TestServer, room: string, pin?: string): Promise<void> {
   await eventually('no bytes are left', async () => (await storedBlobs(server)).length === 0);
   const { json } = await server.api.get(`/api/rooms/${room}/files`, pin === undefined ? {} : { pin });
   assert.deepEqual(json.files, []);

@@ -1,21 +1,21 @@
-/** Creates rooms, files and keys over the API, and reads everything that is visible of them. */
+/** Creates rooms, files and keys, and reads everything that the API returns of them. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { hashOf } from './answered.ts';
+import { hashOf } from './acknowledged.ts';
 import type { createApi } from './api.ts';
 import { run, type ServerProcess } from './process.ts';
 
 type Api = ReturnType<typeof createApi>;
 
-export interface Furniture {
+export interface SampleData {
   rooms: { code: string; pin: string | undefined }[];
-  keys: { inForce: string; revoked: string };
+  keys: { valid: string; revoked: string };
 }
 
 const MiB = 1024 * 1024;
 const oddText = 'fileCount\u0000 \u{1f468}\u200d\u{1f469}\u200d\u{1f467} "\\" \r\n\u2028 e\u0301 <script> 1e400';
 
-export async function furnish({ api }: ServerProcess, dataDir: string): Promise<Furniture> {
+export async function createSampleData({ api }: ServerProcess, dataDir: string): Promise<SampleData> {
   const [odd, secret, fresh] = [await api.room(), await api.room({ pin: '0427' }), await api.room({ expiresIn: 7200 })];
   await write(api, odd, 'an earlier text, which is in the history');
   await write(api, odd, oddText);
@@ -47,28 +47,28 @@ async function upload(api: Api, code: string, name: string, bytes: Buffer, pin?:
   assert.equal((await api.upload(code, name, body, pin === undefined ? {} : { pin })).status, 201);
 }
 
-async function makeKeys(dataDir: string): Promise<Furniture['keys']> {
+async function makeKeys(dataDir: string): Promise<SampleData['keys']> {
   const make = async (name: string) =>
     (await run(['keys', 'create', name], { POPROOM_DATA_DIR: dataDir })).stdout.trim();
-  const keys = { inForce: await make('laptop'), revoked: await make('lost phone') };
-  await run(['keys', 'revoke', 'lost phone'], { POPROOM_DATA_DIR: dataDir });
+  const keys = { valid: await make('laptop'), revoked: await make('phone') };
+  await run(['keys', 'revoke', 'phone'], { POPROOM_DATA_DIR: dataDir });
   return keys;
 }
 
-/** Equal for two servers that have the same. */
-export async function look(server: ServerProcess, { rooms, keys }: Furniture): Promise<unknown> {
+/** Returns equal values for two servers with equal data. */
+export async function readSampleData(server: ServerProcess, { rooms, keys }: SampleData): Promise<unknown> {
   const statusWith = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` };
     const { status } = await server.api.get(`/api/rooms/${rooms[0]?.code}`, { headers });
     return status;
   };
   return {
-    rooms: await Promise.all(rooms.map((room) => lookInto(server, room))),
-    keys: [await statusWith(keys.inForce), await statusWith(keys.revoked)],
+    rooms: await Promise.all(rooms.map((room) => readRoom(server, room))),
+    keys: [await statusWith(keys.valid), await statusWith(keys.revoked)],
   };
 }
 
-async function lookInto({ api, url }: ServerProcess, { code, pin }: Furniture['rooms'][number]): Promise<unknown> {
+async function readRoom({ api, url }: ServerProcess, { code, pin }: SampleData['rooms'][number]): Promise<unknown> {
   const sending = pin === undefined ? {} : { pin };
   const [room, text, history, listed] = await Promise.all([
     api.get(`/api/rooms/${code}`, sending),

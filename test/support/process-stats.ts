@@ -1,8 +1,8 @@
-/** The memory and open files of a process, from Linux. */
+/** The memory and open files of a process, from /proc (Linux only). */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where its open descriptors lead: paths, and names such as `socket:[123]`. */
+/** The targets of its open descriptors: paths, and names such as `socket:[123]`. */
 export async function openHandles(pid: number): Promise<string[]> {
   const folder = `/proc/${pid}/fd`;
   const handles = await Promise.all((await readdir(folder)).map((fd) => readlink(join(folder, fd)).catch(() => '')));
@@ -13,10 +13,10 @@ export async function openSockets(pid: number): Promise<number> {
   return (await openHandles(pid)).filter((handle) => handle.startsWith('socket:')).length;
 }
 
-/** The memory that it has, in MiB. */
+/** Its current resident memory, in MiB. */
 export const residentMemory = (pid: number) => memoryOf(pid, /^VmRSS:\s+(\d+) kB$/m);
 
-/** The most that it has had at once. */
+/** Its peak resident memory, in MiB. */
 export const peakMemory = (pid: number) => memoryOf(pid, /^VmHWM:\s+(\d+) kB$/m);
 
 async function memoryOf(pid: number, line: RegExp): Promise<number> {

@@ -1,21 +1,21 @@
-/** The network between a device and the server, with faults: slow, one-way, frozen or closed. */
+/** A TCP proxy between a device and the server that simulates network faults. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-export interface Line {
-  /** By which the server is reached over this line. */
+export interface TcpProxy {
+  /** The URL of the server through this proxy. */
   readonly url: string;
-  /** Nothing passes in either direction; it waits, and nobody is told. New connections wait too. */
-  hold(): void;
-  /** Only what the server says waits. */
-  holdAnswers(): void;
-  release(): void;
-  /** What is open now is dead without a word, with what was on its way; new connections are fine. */
-  strand(): void;
-  /** What is open now is closed, with what was on its way. */
-  cut(): void;
-  /** How many connections were ever made over it. */
+  /** Holds back data in both directions, also on new connections. They stay open. */
+  pause(): void;
+  /** Holds back only data from the server. */
+  pauseResponses(): void;
+  resume(): void;
+  /** Open connections forward nothing more and stay open for the device. New connections work. */
+  dropSilently(): void;
+  /** Closes open connections and discards data in transit. */
+  disconnect(): void;
+  /** The number of connections so far. */
   readonly connections: number;
 }
 
@@ -25,55 +25,55 @@ interface Pair {
   isDead: boolean;
 }
 
-export async function openLine(t: TestContext, port: () => number): Promise<Line> {
+export async function startTcpProxy(t: TestContext, port: () => number): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
-  let held = { up: false, down: false };
+  let paused = { up: false, down: false };
   let connections = 0;
 
   const listener = createServer((near) => {
     connections++;
     const pair = { near, far: connect(port(), '127.0.0.1'), isDead: false };
     pairs.add(pair);
-    join(pair, near, pair.far);
-    join(pair, pair.far, near);
+    forward(pair, near, pair.far);
+    forward(pair, pair.far, near);
     near.once('close', () => pairs.delete(pair));
     apply(pair);
   });
 
   function apply({ near, far, isDead }: Pair): void {
     if (isDead) return;
-    if (held.up) near.pause();
+    if (paused.up) near.pause();
     else near.resume();
-    if (held.down) far.pause();
+    if (paused.down) far.pause();
     else far.resume();
   }
 
-  function set(now: typeof held): void {
-    held = now;
+  function set(next: typeof paused): void {
+    paused = next;
     for (const pair of pairs) apply(pair);
   }
 
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   t.after(() => {
-    for (const pair of pairs) end(pair);
+    for (const pair of pairs) destroy(pair);
     listener.close();
   });
 
   return {
     url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
-    hold: () => set({ up: true, down: true }),
-    holdAnswers: () => set({ up: false, down: true }),
-    release: () => set({ up: false, down: false }),
-    strand() {
+    pause: () => set({ up: true, down: true }),
+    pauseResponses: () => set({ up: false, down: true }),
+    resume: () => set({ up: false, down: false }),
+    dropSilently() {
       for (const pair of pairs) {
         pair.isDead = true;
         pair.near.pause();
         pair.far.destroy();
       }
     },
-    cut() {
-      for (const pair of pairs) end(pair);
+    disconnect() {
+      for (const pair of pairs) destroy(pair);
     },
     get connections() {
       return connections;
@@ -81,7 +81,7 @@ export async function openLine(t: TestContext, port: () => number): Promise<Line
   };
 }
 
-function join(pair: Pair, from: Socket, to: Socket): void {
+function forward(pair: Pair, from: Socket, to: Socket): void {
   from.on('data', (chunk) => {
     if (!pair.isDead) to.write(chunk);
   });
@@ -94,7 +94,7 @@ function join(pair: Pair, from: Socket, to: Socket): void {
   from.on('error', () => undefined);
 }
 
-function end(pair: Pair): void {
+function destroy(pair: Pair): void {
   pair.near.destroy();
   pair.far.destroy();
 }

@@ -1,28 +1,28 @@
 /** A server that starts a response and does not finish it. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import { listening } from './listening.ts';
+import { listenOnFreePort } from './listen.ts';
 
-export interface HalfAnswer {
+export interface UnfinishedResponse {
   readonly url: string;
-  /** How many it has begun. */
-  readonly answers: number;
-  /** Breaks the line of those who wait for the rest. */
-  cut(): void;
+  /** How many responses it has started. */
+  readonly responses: number;
+  /** Closes all connections without the rest of the responses. */
+  disconnect(): void;
 }
 
-export async function startHalfAnswer(t: TestContext, status = 200): Promise<HalfAnswer> {
+export async function startUnfinishedResponse(t: TestContext, status = 200): Promise<UnfinishedResponse> {
   const open = new Set<ServerResponse>();
   const server = createServer((_, response) => {
     open.add(response);
     response.writeHead(status, { 'Content-Length': 100, ETag: '"1"' }).write('{"content":"');
   });
   return {
-    url: await listening(t, server),
-    get answers() {
+    url: await listenOnFreePort(t, server),
+    get responses() {
       return open.size;
     },
-    cut() {
+    disconnect() {
       for (const response of open) response.destroy();
     },
   };

@@ -4,8 +4,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** Answers its address. */
-export async function listening(t: TestContext, server: Server): Promise<string> {
+/** Returns the URL of the server. */
+export async function listenOnFreePort(t: TestContext, server: Server): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {

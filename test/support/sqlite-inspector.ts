@@ -1,4 +1,4 @@
-/** Searches the data of the embedded engine in its database file. */
+/** Inspects the data of the embedded engine in its database file. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,18 +7,18 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import { decompress } from '../../src/store/sqlite/compression.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import { recordColumns } from '../../src/store/sqlite/rows.ts';
-import type { Inside } from './inside.ts';
+import type { StoreInspector } from './store-inspector.ts';
 
-export function sqliteInside(folder: string): Inside {
+export function sqliteInspector(folder: string): StoreInspector {
   return {
     counts: async () =>
-      within(folder, (db) => {
+      withDatabase(folder, (db) => {
         const count = (table: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
         return { rooms: count('rooms'), files: count('files'), trash: count('trash') };
       }),
 
     pinMac: async (room) =>
-      within(folder, (db) => {
+      withDatabase(folder, (db) => {
         const row = db.prepare('SELECT pin_mac FROM rooms WHERE code = ?').get(room);
         return Buffer.from(row?.pin_mac as Uint8Array);
       }),
@@ -29,7 +29,7 @@ export function sqliteInside(folder: string): Inside {
     },
 
     values: async () =>
-      within(folder, (db) => {
+      withDatabase(folder, (db) => {
         const queries = [
           `SELECT ${recordColumns} FROM rooms`,
           'SELECT version, content FROM texts',
@@ -41,8 +41,8 @@ export function sqliteInside(folder: string): Inside {
         return JSON.stringify(rows.flatMap((row) => Object.values(row)).filter((it) => !(it instanceof Uint8Array)));
       }),
 
-    rename: async (from, to) =>
-      within(folder, (db) => {
+    changeCode: async (from, to) =>
+      withDatabase(folder, (db) => {
         const [before, after] = [roomIdOf(from as RoomCode), roomIdOf(to as RoomCode)];
         db.exec('BEGIN; PRAGMA defer_foreign_keys = ON');
         db.prepare('UPDATE rooms SET id = ?, code = ? WHERE id = ?').run(after, to, before);
@@ -52,8 +52,8 @@ export function sqliteInside(folder: string): Inside {
         db.exec('COMMIT');
       }),
 
-    writeSecond: async (room, content) =>
-      within(folder, (db) => {
+    writeSecondText: async (room, content) =>
+      withDatabase(folder, (db) => {
         const id = roomIdOf(room as RoomCode);
         db.exec('BEGIN');
         db.prepare('UPDATE rooms SET version = 2, seq = 2 WHERE id = ?').run(id);
@@ -63,8 +63,8 @@ export function sqliteInside(folder: string): Inside {
         db.exec('COMMIT');
       }),
 
-    async spoil() {
-      await loseTables(folder, 'rooms');
+    async corrupt() {
+      await removeTables(folder, 'rooms');
       return 'no such table';
     },
   };
@@ -74,15 +74,15 @@ function readable(row: Record<string, unknown>): Record<string, unknown> {
   return row.content instanceof Uint8Array ? { ...row, content: decompress(row.content) } : row;
 }
 
-/** Takes tables away from under a running server, which may look at what was there for another tenth of a second. */
-export async function loseTables(folder: string, ...tables: string[]): Promise<void> {
-  within(folder, (db) => {
-    for (const table of tables) db.exec(`ALTER TABLE ${table} RENAME TO lost_${table}`);
+/** Renames tables of a running server, and waits, because it may use its read snapshot for another 100 ms. */
+export async function removeTables(folder: string, ...tables: string[]): Promise<void> {
+  withDatabase(folder, (db) => {
+    for (const table of tables) db.exec(`ALTER TABLE ${table} RENAME TO removed_${table}`);
   });
   await setTimeout(200);
 }
 
-function within<T>(folder: string, work: (db: DatabaseSync) => T): T {
+function withDatabase<T>(folder: string, work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(join(folder, 'poproom.db'), { timeout: 5000 });
   try {
     return work(db);

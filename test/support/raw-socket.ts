@@ -1,58 +1,58 @@
-/** A raw socket to a server, for requests that no well-behaved client sends. */
+/** A raw socket to a server, for malformed and slow requests. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import { eventually } from './eventually.ts';
 
-export interface WireAnswer {
+export interface RawResponse {
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** The code of an error answer. */
+  /** The code of an error response. */
   code: string | undefined;
 }
 
-export interface Wire {
-  /** Resolves when the bytes are handed to the system, so a server that stops reading holds it up. */
+export interface RawSocket {
+  /** Resolves when the bytes are in the socket buffer, so it waits while the server does not read. */
   send(bytes: string | Uint8Array): Promise<void>;
-  /** The next whole answer; 100 Continue is one. */
-  answer(): Promise<WireAnswer>;
-  /** Whatever came and was not taken as an answer. */
-  pending(): string;
+  /** The next complete response, including 100 Continue. */
+  response(): Promise<RawResponse>;
+  /** The received bytes that were not returned as a response yet. */
+  unread(): string;
   isClosed(): boolean;
   closed(): Promise<void>;
-  /** Says that nothing more will be sent, and goes on listening. */
+  /** Ends the sending side, and continues to receive. */
   endSending(): void;
-  /** Leaves without a word. */
-  leave(): void;
+  /** Closes the connection abruptly. */
+  destroy(): void;
 }
 
 /**
- * One that `staysOpen` goes on sending after the server has said that it is done; one that does not read leaves the
- * server with what it has to say.
+ * With `allowHalfOpen`, the socket can send after the server has ended its side. Without `readsResponses`, the server
+ * cannot send more than the socket buffers take.
  */
-export async function openWire(
+export async function openRawSocket(
   t: TestContext,
   port: number,
-  { staysOpen = false, readsAnswers = true } = {},
-): Promise<Wire> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: staysOpen, noDelay: true });
+  { allowHalfOpen = false, readsResponses = true } = {},
+): Promise<RawSocket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: allowHalfOpen, noDelay: true });
   t.after(() => socket.destroy());
   let received = Buffer.alloc(0);
-  let closed = false;
+  let isClosed = false;
   const onData = (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
   };
-  if (readsAnswers) socket.on('data', onData);
-  // A server that has said its last word may cut the connection while we still send.
+  if (readsResponses) socket.on('data', onData);
+  // The server may reset the connection after its response, while we still send.
   socket.on('error', () => undefined);
   socket.on('close', () => {
-    closed = true;
+    isClosed = true;
   });
   await once(socket, 'connect');
 
-  function take(): WireAnswer | undefined {
-    const parsed = parseAnswer(received);
+  function takeResponse(): RawResponse | undefined {
+    const parsed = parseResponse(received);
     if (!parsed) return undefined;
     received = received.subarray(parsed.length);
     return parsed.answer;
@@ -60,17 +60,17 @@ export async function openWire(
 
   return {
     send: (bytes) => new Promise((resolve) => void socket.write(bytes, () => resolve())),
-    answer: () => eventually('the server answers', take),
-    pending: () => received.toString('latin1'),
-    isClosed: () => closed,
-    closed: async () => void (await eventually('the server closes the connection', () => closed)),
+    response: () => eventually('the server responds', takeResponse),
+    unread: () => received.toString('latin1'),
+    isClosed: () => isClosed,
+    closed: async () => void (await eventually('the server closes the connection', () => isClosed)),
     endSending: () => void socket.end(),
-    leave: () => socket.destroy(),
+    destroy: () => socket.destroy(),
   };
 }
 
-/** The first answer in these bytes, and how many of them it is; nothing where it is not whole yet. */
-export function parseAnswer(bytes: Buffer): { answer: WireAnswer; length: number } | undefined {
+/** The first response in these bytes, and its length. Undefined if it is incomplete. */
+export function parseResponse(bytes: Buffer): { answer: RawResponse; length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;
   const [first = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
@@ -88,13 +88,13 @@ function headerOf(line: string): [string, string] {
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
 
-/** The head of a request; headers are written as they are given. */
+/** The head of a request. Headers are sent unchanged. */
 export function requestHead(method: string, path: string, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
-/** One chunk of a body whose length is not announced. */
+/** One chunk of a body in chunked encoding. */
 export function chunk(bytes: string | Uint8Array): Buffer {
   const data = Buffer.from(bytes);
   return Buffer.concat([Buffer.from(`${data.length.toString(16)}\r\n`), data, Buffer.from('\r\n')]);
