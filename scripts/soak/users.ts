@@ -1,99 +1,99 @@
-/** Everything that people do with the service, by chance, over and over: rooms, texts, files, channels, wrong PINs. */
+/** Simulated users, who do everything at random: rooms, texts, files, channels, wrong PINs. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { type Answered, createAsker } from './asker.ts';
+import { createHttpClient, type SoakResponse } from './http-client.ts';
 
-export interface Visitors {
-  /** Does one thing. */
+export interface SimulatedUsers {
+  /** Runs a random action. */
   act(): Promise<void>;
-  /** How many things were done. */
-  done(): number;
-  /** Closes what is open. */
-  leave(): Promise<void>;
-  /** What was done, in a sentence. */
-  told(): string;
-  /** One sentence for each kind of answer that should not have come. */
-  surprises(): string[];
+  /** The number of actions so far. */
+  actionCount(): number;
+  /** Waits for open channels, and closes all connections. */
+  close(): Promise<void>;
+  /** The number of each action, in a sentence. */
+  summary(): string;
+  /** One sentence for each kind of unexpected response. */
+  unexpected(): string[];
 }
 
 interface Room {
   code: string;
-  /** By this process's clock; a little early, so that no request is too late by chance. */
+  /** When to stop using it. A little before it expires, so that no request is too late. */
   until: number;
   /** Paths of its files. */
   files: string[];
-  /** Once a visitor has asked for that. */
+  /** Set when a user has deleted it. */
   isDeleted?: true;
 }
 
-type Act = (room: Room) => Promise<unknown>;
+type Action = (room: Room) => Promise<unknown>;
 
-const livesMs = 55_000;
+const lifetimeMs = 55_000;
 const pin = '0427';
-const mostFiles = 40;
+const maxFiles = 40;
 
-export function createVisitors(port: number): Visitors {
-  const { ask, close } = createAsker(port);
+export function createSimulatedUsers(port: number): SimulatedUsers {
+  const { send, close } = createHttpClient(port);
   const rooms: Room[] = [];
   const open = new Set<Promise<unknown>>();
   const done = new Map<string, number>();
-  const surprises = new Map<string, number>();
+  const unexpected = new Map<string, number>();
 
-  const count = (counts: Map<string, number>, what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+  const count = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
-  function check(what: string, { status }: Answered, expected: number, room?: Room): void {
-    if (status !== expected && !mayBeGone(room, status)) count(surprises, `${what} was answered ${status}`);
+  function check(action: string, { status }: SoakResponse, expected: number, room?: Room): void {
+    if (status !== expected && !mayBeGone(room, status)) count(unexpected, `${action} failed with status ${status}`);
   }
 
-  async function makeRoom(): Promise<void> {
-    const answer = await ask('POST', '/api/rooms', { json: { pin } });
-    check('a new room', answer, 201);
-    if (answer.status === 201)
-      rooms.push({ code: answer.json().roomId, until: performance.now() + livesMs, files: [] });
+  async function createRoom(): Promise<void> {
+    const response = await send('POST', '/api/rooms', { json: { pin } });
+    check('a new room', response, 201);
+    if (response.status === 201)
+      rooms.push({ code: response.json().roomId, until: performance.now() + lifetimeMs, files: [] });
   }
 
-  /** Those past their time are forgotten; the server has to do the same. */
-  function someRoom(): Room | undefined {
+  /** Drops expired rooms, as the server has to. */
+  function randomRoom(): Room | undefined {
     while (rooms[0] && rooms[0].until < performance.now()) rooms.shift();
-    return oneOf(rooms);
+    return randomItem(rooms);
   }
 
   async function upload(room: Room): Promise<void> {
     const { code, files } = room;
-    if (files.length >= mostFiles) return;
+    if (files.length >= maxFiles) return;
     const body = Buffer.alloc(Math.floor(Math.random() * 64 * 1024), 'soak ');
     const headers = { 'x-file-name': 'soak.txt', 'content-type': 'text/plain' };
-    const answer = await ask('POST', `/api/rooms/${code}/upload`, { body, headers, pin });
-    check('an upload', answer, 201, room);
-    if (answer.status === 201) files.push(new URL(answer.json().fileUrl).pathname);
+    const response = await send('POST', `/api/rooms/${code}/upload`, { body, headers, pin });
+    check('an upload', response, 201, room);
+    if (response.status === 201) files.push(new URL(response.json().fileUrl).pathname);
   }
 
-  async function endRoom(room: Room): Promise<void> {
+  async function deleteRoom(room: Room): Promise<void> {
     rooms.splice(rooms.indexOf(room), 1);
     room.isDeleted = true;
-    check('an end', await ask('DELETE', `/api/rooms/${room.code}`, { pin }), 200);
+    check('a deletion', await send('DELETE', `/api/rooms/${room.code}`, { pin }), 200);
   }
 
   async function removeFile(room: Room): Promise<void> {
     const path = room.files.pop();
     if (!path) return;
-    const answer = await ask('DELETE', `/api/rooms/${room.code}/files/${path.split('/')[2]}`, { pin });
-    check('a removal', answer, 200, room);
+    const response = await send('DELETE', `/api/rooms/${room.code}/files/${path.split('/')[2]}`, { pin });
+    check('a removal', response, 200, room);
   }
 
   async function download(room: Room): Promise<void> {
-    const path = oneOf(room.files);
+    const path = randomItem(room.files);
     if (!path) return;
-    const answer = await ask('GET', path);
-    // Another visitor may have removed it meanwhile.
-    if (room.files.includes(path)) check('a download', answer, 200, room);
+    const response = await send('GET', path);
+    // Another user may have removed it in the meantime.
+    if (room.files.includes(path)) check('a download', response, 200, room);
   }
 
-  /** From one of a few hundred addresses, most of which are soon locked out, as guessers are. */
+  /** Uses one of a few hundred addresses, most of which are locked out soon. */
   async function guess(room: Room): Promise<void> {
     const headers = { 'x-forwarded-for': `192.0.2.${Math.floor(Math.random() * 250)}` };
-    const answer = await ask('GET', `/api/rooms/${room.code}`, { pin: '9999', headers });
-    if (answer.status !== 429) check('a wrong PIN', answer, 403, room);
+    const response = await send('GET', `/api/rooms/${room.code}`, { pin: '9999', headers });
+    if (response.status !== 429) check('a wrong PIN', response, 403, room);
   }
 
   async function openChannel(room: Room): Promise<void> {
@@ -101,12 +101,12 @@ export function createVisitors(port: number): Visitors {
     let isExpected = false;
     const closed = new Promise((resolve) => socket.once('close', resolve));
     closed.then(() => {
-      if (!isExpected && !mayBeGone(room)) count(surprises, 'a WebSocket was closed');
+      if (!isExpected && !mayBeGone(room)) count(unexpected, 'a WebSocket was closed');
     });
-    // One that is left before it was open ends by an error, and so does one that is not let in; both are closed then.
+    // A socket that closes before it is open, or that is rejected, emits an error and then closes.
     socket.on('error', () => undefined);
     socket.once('open', () => socket.send(JSON.stringify({ type: 'join', pin, deviceName: 'soak' })));
-    stay(async () => {
+    trackOpen(async () => {
       await pause(Math.random() * 4000);
       isExpected = true;
       socket.close();
@@ -114,59 +114,59 @@ export function createVisitors(port: number): Visitors {
     });
   }
 
-  /** Leaves by breaking off, as browsers do. */
+  /** Disconnects by aborting the request, as browsers do. */
   async function openEvents(room: Room): Promise<void> {
     const leaving = new AbortController();
-    const listening = ask('GET', `/api/rooms/${room.code}/events`, { pin, signal: leaving.signal });
-    stay(() =>
+    const listening = send('GET', `/api/rooms/${room.code}/events`, { pin, signal: leaving.signal });
+    trackOpen(() =>
       listening
         .catch(() => undefined)
         .then(() => {
-          if (!leaving.signal.aborted && !mayBeGone(room)) count(surprises, 'a stream of events ended');
+          if (!leaving.signal.aborted && !mayBeGone(room)) count(unexpected, 'an event stream ended');
         }),
     );
-    stay(async () => leaving.abort(await pause(Math.random() * 4000)));
+    trackOpen(async () => leaving.abort(await pause(Math.random() * 4000)));
   }
 
-  function stay(visit: () => Promise<unknown>): void {
-    const staying = visit().finally(() => open.delete(staying));
-    open.add(staying);
+  function trackOpen(use: () => Promise<unknown>): void {
+    const using = use().finally(() => open.delete(using));
+    open.add(using);
   }
 
-  const acts: [name: string, share: number, act: Act][] = [
-    ['texts read', 38, async (room) => check('a read', await ask('GET', content(room), { pin }), 200, room)],
-    ['texts written', 24, async (room) => check('a write', await ask('POST', content(room), text()), 200, room)],
-    ['rooms looked at', 6, async (room) => check('a look', await ask('GET', pathOf(room), { pin }), 200, room)],
+  const actions: [name: string, share: number, act: Action][] = [
+    ['texts read', 38, async (room) => check('a read', await send('GET', content(room), { pin }), 200, room)],
+    ['texts written', 24, async (room) => check('a write', await send('POST', content(room), text()), 200, room)],
+    ['room infos read', 6, async (room) => check('room info', await send('GET', pathOf(room), { pin }), 200, room)],
     ['files uploaded', 6, upload],
-    ['files fetched', 10, download],
+    ['files downloaded', 10, download],
     ['files removed', 3, removeFile],
-    ['rooms made', 5, makeRoom],
-    ['rooms deleted', 1, endRoom],
+    ['rooms created', 5, createRoom],
+    ['rooms deleted', 1, deleteRoom],
     ['wrong PINs', 3, guess],
     ['WebSockets', 3, openChannel],
     ['event streams', 1, openEvents],
   ];
-  const drawn = acts.flatMap((act) => Array.from({ length: act[1] }, () => act));
+  const weighted = actions.flatMap((act) => Array.from({ length: act[1] }, () => act));
 
   return {
     async act() {
-      const room = someRoom();
-      if (!room) return makeRoom();
-      const [name, , act] = oneOf(drawn) as (typeof acts)[number];
+      const room = randomRoom();
+      if (!room) return createRoom();
+      const [name, , act] = randomItem(weighted) as (typeof actions)[number];
       count(done, name);
       await act(room);
     },
-    done: () => [...done.values()].reduce((sum, times) => sum + times, 0),
-    async leave() {
+    actionCount: () => [...done.values()].reduce((sum, times) => sum + times, 0),
+    async close() {
       await Promise.all(open);
       close();
     },
-    told: () => [...done].map(([name, times]) => `${times} ${name}`).join(', '),
-    surprises: () => [...surprises].map(([what, times]) => `${what}, ${times} times.`),
+    summary: () => [...done].map(([name, times]) => `${times} ${name}`).join(', '),
+    unexpected: () => [...unexpected].map(([problem, times]) => `${problem}, ${times} times.`),
   };
 }
 
-/** By what another visitor did, or because its time is up. */
+/** Because another user deleted it, or because it has expired. */
 function mayBeGone(room: Room | undefined, status?: number): boolean {
   if (!room) return false;
   if (room.isDeleted) return status === undefined || status === 404;
@@ -176,6 +176,6 @@ function mayBeGone(room: Room | undefined, status?: number): boolean {
 const pathOf = ({ code }: Room) => `/api/rooms/${code}`;
 const content = (room: Room) => `${pathOf(room)}/content`;
 
-const oneOf = <T>(from: readonly T[]): T | undefined => from[Math.floor(Math.random() * from.length)];
+const randomItem = <T>(from: readonly T[]): T | undefined => from[Math.floor(Math.random() * from.length)];
 
 const text = () => ({ json: { content: 'soak '.repeat(Math.floor(Math.random() * 800)) }, pin });
