@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { defaultTimeouts, openS3Blobs, type Timeouts } from '../../src/blobs/s3.ts';
 import type { BlobStore } from '../../src/core/ports.ts';
-import { newName, put, strays } from '../contract/blobs.ts';
+import { listOrphans, newName, put } from '../contract/blobs.ts';
 import { eventually } from '../support/eventually.ts';
 import { s3Error, startCuttingProxy, startFaultyS3, unusedEndpoint } from '../support/faulty-s3.ts';
 import { openHandles, openSockets } from '../support/process-stats.ts';
@@ -299,7 +299,7 @@ function* questions(blobs: BlobStore): Generator<[what: string, answer: Promise<
   yield ['put', put(blobs, newName(), Buffer.alloc(MiB))];
   yield ['open', blobs.open(newName(), undefined)];
   yield ['remove', blobs.remove(newName())];
-  yield ['strays', strays(blobs, 0)];
+  yield ['strays', listOrphans(blobs, 0)];
   yield ['ping', blobs.ping()];
 }
 
@@ -327,11 +327,11 @@ async function keysUnder(prefix: string): Promise<string[]> {
 
 let opened = 0;
 
-async function open(t: TestContext, endpoint: string, patience: Partial<Timeouts> = {}, bucket = s3.bucket) {
+async function open(t: TestContext, endpoint: string, timeouts: Partial<Timeouts> = {}, bucket = s3.bucket) {
   const spool = await mkdtemp(join(tmpdir(), 'poproom-spool-'));
   t.after(() => rm(spool, { recursive: true }));
   const prefix = `failures-${++opened}/`;
-  const blobs = await openS3Blobs({ bucket, prefix, endpoint, pathStyle: true, spool, minFree: 0 }, patience);
+  const blobs = await openS3Blobs({ bucket, prefix, endpoint, pathStyle: true, spool, minFree: 0 }, timeouts);
   return {
     blobs,
     prefix,

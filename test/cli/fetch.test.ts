@@ -7,8 +7,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { type Cli, type CliProcess, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
-import { startLiar } from './liar.ts';
-import { openNarrowLine } from './narrow-line.ts';
+import { startLimitedProxy } from './limited-proxy.ts';
+import { startUntrustedServer } from './untrusted-server.ts';
 
 const MiB = 1024 * 1024;
 
@@ -104,11 +104,11 @@ describe('poproom fetch', () => {
 
   it('[CLI-13] does not overwrite a file that appears during the download', async (t) => {
     const { server, cli, code } = await setUp(t, [['raced', randomBytes(4 * MiB)]]);
-    const line = await openNarrowLine(t, server.port, { down: MiB });
+    const line = await startLimitedProxy(t, server.port, { down: MiB });
     const fetching = cli.start(['fetch', code, '--url', line.url], folderOf(cli));
-    await line.full;
+    await line.paused;
     await writeFile(join(cli.home, 'folder/raced'), 'mine');
-    line.release();
+    line.resume();
     const { code: exit, stderr } = await fetching.result;
     assert.deepEqual([exit, stderr], [9, 'poproom: raced already exists; use --force to overwrite it.\n']);
     assert.deepEqual(await fetched(cli), ['raced']);
@@ -132,7 +132,7 @@ describe('poproom fetch', () => {
       [`${'ü'.repeat(200)}.txt`, `${'ü'.repeat(125)}.txt`],
       [`${'ü'.repeat(200)}.txt`, `${'ü'.repeat(123)} (2).txt`],
     ];
-    const url = await startLiar(t, { names: odd.map(([name]) => name), bytes: 'x' });
+    const url = await startUntrustedServer(t, { names: odd.map(([name]) => name), bytes: 'x' });
     await mkdir(join(cli.home, 'folder'));
     const { code, stderr } = await cli.run(['fetch', '7KQ2MX', '--url', url], folderOf(cli));
     assert.deepEqual([code, stderr], [0, '']);
@@ -181,9 +181,9 @@ describe('poproom fetch, during the download', () => {
 
   it('[CLI-14] ends on Ctrl-C with 130, and leaves nothing on the disk', async (t) => {
     const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
-    const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+    const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.terminal(`poproom fetch ${code} -o folder --url ${line.url}`);
-    await line.full;
+    await line.paused;
     await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
     await fetching.waitForOutput(/large .*%/);
     fetching.type('\x03');
@@ -198,10 +198,10 @@ describe('poproom fetch, during the download', () => {
       ['small', 'x'],
       ['large', randomBytes(8 * MiB)],
     ]);
-    const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+    const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.start(['fetch', code, '-o', 'folder', '--url', line.url]);
-    await line.full;
-    line.cut();
+    await line.paused;
+    line.disconnect();
     const { code: exit, stdout, stderr } = await fetching.result;
     assert.deepEqual([exit, stdout], [8, 'folder/small\n']);
     assert.match(stderr, /^Fetched: "small"; not fetched: "large"\.\npoproom: The connection was lost [^\n]*\n$/);
@@ -211,7 +211,7 @@ describe('poproom fetch, during the download', () => {
   it('[CLI-14] rejects a file with fewer or more bytes than the room lists', async (t) => {
     const cli = await createCli(t);
     for (const fileSize of [4, 6]) {
-      const url = await startLiar(t, { names: ['a'], bytes: '12345', fileSize });
+      const url = await startUntrustedServer(t, { names: ['a'], bytes: '12345', fileSize });
       const { code, stderr } = await cli.run(['fetch', '7KQ2MX', '--url', url]);
       assert.equal(code, 8);
       assert.match(stderr, /^poproom: The connection was lost before "a" was complete; try again\.\n$/);
@@ -247,9 +247,9 @@ describe('poproom fetch, during the download', () => {
   it('[CLI-14] leaves nothing after a hangup, or when its terminal is closed', async (t) => {
     const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
     const fetching = async (start: (line: string) => CliProcess) => {
-      const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+      const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
       const started = start(`poproom fetch ${code} -o folder --url ${line.url}`);
-      await line.full;
+      await line.paused;
       await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
       return started;
     };

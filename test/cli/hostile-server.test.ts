@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
 import { type Cli, type CliResult, createCli } from '../support/cli.ts';
 import { listenOnFreePort } from '../support/listen.ts';
-import { startLiar } from './liar.ts';
+import { startUntrustedServer } from './untrusted-server.ts';
 
 const timestamp = '2026-11-16T09:30:00.000Z';
 const snapshot = {
@@ -25,7 +25,7 @@ describe('a file from an untrusted server', () => {
   it('[CLI-21] is not written under a hidden name, or one with a special meaning for the system', async (t) => {
     const names = ['.bash_profile', '.git', '..', 'CON', 'nul.txt', 'dot.', 'dot', '~', '-rf', '_.git', '\u200b.ssh'];
     const cli = await createCli(t);
-    const url = await startLiar(t, { names, bytes: 'x' });
+    const url = await startUntrustedServer(t, { names, bytes: 'x' });
     await mkdir(join(cli.home, 'folder'));
     const { code, stdout } = await cli.run(['fetch', '7KQ2MX', '--url', url, '--force'], {
       cwd: join(cli.home, 'folder'),
@@ -49,7 +49,7 @@ describe('a file from an untrusted server', () => {
 
   it('[CLI-24] is not downloaded if it is larger than a file can be', async (t) => {
     const cli = await createCli(t);
-    const url = await startLiar(t, { names: ['a'], bytes: 'x', fileSize: 10_485_761 });
+    const url = await startUntrustedServer(t, { names: ['a'], bytes: 'x', fileSize: 10_485_761 });
     assertFailed(
       await cli.run(['fetch', '7KQ2MX', '--url', url]),
       /"a" is larger than 10 MiB, the limit for a file; it was not downloaded\.$/,

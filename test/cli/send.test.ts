@@ -9,7 +9,7 @@ import { type Cli, createCli } from '../support/cli.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { openNarrowLine } from './narrow-line.ts';
+import { startLimitedProxy } from './limited-proxy.ts';
 
 const MiB = 1024 * 1024;
 
@@ -152,29 +152,29 @@ describe('poproom send, during the upload', () => {
 
   it('[CLI-12] ends on Ctrl-C with 130, and nothing of the upload remains on the server', async (t) => {
     const { server, cli, code } = await setUp(t);
-    const line = await openNarrowLine(t, server.port, { up: 2 * MiB });
+    const line = await startLimitedProxy(t, server.port, { up: 2 * MiB });
     await put(cli, 'large', randomBytes(10 * MiB));
     const sending = cli.terminal(`poproom send ${code} large --url ${line.url}`);
-    await line.full;
+    await line.paused;
     await eventually('the upload is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
     await sending.waitForOutput(/large .*%/);
     sending.type('\x03');
     const { code: exit, stdout } = await sending.result;
     assert.equal(exit, 130);
     assert.ok(!/poproom:|Error/.test(stdout), 'it goes quietly');
-    line.release();
+    line.resume();
     await eventually('nothing is left', async () => (await storedBlobs(server.folder)).length === 0);
     assert.deepEqual(await filesOf(server, code), []);
   });
 
   it('[CLI-12] names the files that were sent when the connection breaks, and nothing of the others remains', async (t) => {
     const { server, cli, code } = await setUp(t);
-    const line = await openNarrowLine(t, server.port, { up: 2 * MiB });
+    const line = await startLimitedProxy(t, server.port, { up: 2 * MiB });
     await put(cli, 'small', 'x');
     await put(cli, 'large', randomBytes(10 * MiB));
     const sending = cli.start(['send', code, 'small', 'large', 'small', '--url', line.url, '--json']);
-    await line.full;
-    line.cut();
+    await line.paused;
+    line.disconnect();
     const { code: exit, stdout, stderr } = await sending.result;
     assert.equal(exit, 8);
     assert.deepEqual(

@@ -6,7 +6,7 @@ import { breakStore } from '../support/break-store.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 import { startUnfinishedResponse } from '../support/unfinished-response.ts';
-import { startPortal } from './portal.ts';
+import { startCaptivePortal } from './captive-portal.ts';
 
 describe('an error of the SDK', () => {
   it('[SDK-1] has the code, the sentence and the details of the server', async (t) => {
@@ -44,7 +44,7 @@ describe('an error of the SDK', () => {
   it('[SDK-1] has these seconds too where something on the way names a date, and none where it makes no sense', async (t) => {
     const secondsFor = async (retryAfter: string, date = new Date()) => {
       const headers = { 'Retry-After': retryAfter, Date: date.toUTCString() };
-      const url = `http://127.0.0.1:${await startPortal(t, 503, { headers })}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 503, { headers })}`;
       return (await failure(createClient({ url }).createRoom())).retryAfter;
     };
     const itsClock = new Date('2020-01-15T09:30:00Z');
@@ -80,7 +80,7 @@ describe('an error of the SDK', () => {
       [403, 'INVALID_RESPONSE'],
       [200, 'INVALID_RESPONSE'],
     ] as const) {
-      const url = `http://127.0.0.1:${await startPortal(t, status)}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, status)}`;
       assert.equal((await failure(createClient({ url }).createRoom())).code, code, `for ${status}`);
     }
   });
@@ -88,13 +88,13 @@ describe('an error of the SDK', () => {
   it('[SDK-1] has a code and a sentence whatever something else says in the place of the server', async (t) => {
     const odd = ['{"error":"Bad Gateway"}', '{"error":{"code":7,"message":"x"}}', '{"error":{"code":"X"}}', 'null'];
     for (const body of [...odd, '{"error":{"code":"X","message":"x","details":null}}']) {
-      const url = `http://127.0.0.1:${await startPortal(t, 502, { body })}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 502, { body })}`;
       const error = await failure(createClient({ url }).createRoom());
       assert.deepEqual([error.code, error.details], ['UNAVAILABLE', { status: 502 }], body);
       assert.match(error.message, /status 502/);
     }
     for (const body of ['null', '7', '[]']) {
-      const url = `http://127.0.0.1:${await startPortal(t, 200, { body })}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 200, { body })}`;
       assert.equal((await failure(createClient({ url }).createRoom())).code, 'INVALID_RESPONSE', body);
     }
   });

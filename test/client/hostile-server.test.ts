@@ -134,10 +134,10 @@ describe('a message', () => {
       const { url } = await startServer(t, (_, index) => [fullSnapshot, cases[index]?.value]);
       const client = createClient({ url });
       // Not all together: on a slow machine, some would not be connected in time.
-      for (const [index, { what }] of cases.entries()) {
+      for (const [index, { description }] of cases.entries()) {
         const room = client.room(`case-${index}`);
         const waiting = [room.live(), room.live({ text: createSharedText() })].map(firstWaiting);
-        for (const { error } of await Promise.all(waiting)) assert.ok(isInvalid(error), `${what}: ${error}`);
+        for (const { error } of await Promise.all(waiting)) assert.ok(isInvalid(error), `${description}: ${error}`);
       }
     });
 

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startCaptivePortal } from './captive-portal.ts';
 import { follow } from './follower.ts';
-import { startPortal } from './portal.ts';
 
 const elsewhere = { from: '10.0.0.9' };
 
@@ -31,7 +31,7 @@ describe('coming back', () => {
     const longAgo = new Date(0).toUTCString();
     for (const retryAfter of ['0', longAgo, 'soon', '99999999999']) {
       const headers = { 'Retry-After': retryAfter };
-      const url = `http://127.0.0.1:${await startPortal(t, 503, { headers })}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 503, { headers })}`;
       const before = Date.now();
       const { until } = await follow(t, createClient({ url }).room('7KQ2MX')).next('waiting');
       const ms = until.getTime() - before;

@@ -7,8 +7,8 @@ import { eventually } from '../support/eventually.ts';
 import { saveState } from '../support/saved-state.ts';
 import { startTestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startCaptivePortal } from './captive-portal.ts';
 import { follow } from './follower.ts';
-import { startPortal } from './portal.ts';
 
 /** Less than a try takes that hangs on a dead line. */
 const deadLineMs = 7_000;
@@ -104,7 +104,7 @@ describe('following a room', () => {
       const waiting = await follower.next('waiting');
       assert.equal(waiting.error.code, 'OFFLINE');
       last = waiting.until.getTime();
-      waits.push(last - follower.cameAt(waiting));
+      waits.push(last - follower.receivedAt(waiting));
     }
     for (const [i, wait] of waits.entries()) {
       assert.ok(wait <= 1_000 * 2 ** i && wait > 500 * 2 ** i - 200, `the waits were ${waits}`);
@@ -112,7 +112,7 @@ describe('following a room', () => {
     await server.restart({ PORT: port });
     follower.live.wake();
     const connected = await follower.next('connected');
-    assert.ok(follower.cameAt(connected) < last, 'it did not wait');
+    assert.ok(follower.receivedAt(connected) < last, 'it did not wait');
   });
 
   it('[SDK-3] leaves a line that died in its sleep when it is woken', async (t) => {
@@ -145,7 +145,7 @@ describe('following a room', () => {
 
   it('[SDK-3] outlives a network that answers in the place of the server', async (t) => {
     const server = await startTestServer(t);
-    const portal = await startPortal(t, 200);
+    const portal = await startCaptivePortal(t, 200);
     let port = server.port;
     const proxy = await startTcpProxy(t, () => port);
     const follower = follow(t, createClient({ url: proxy.url }).room(await server.api.room()));

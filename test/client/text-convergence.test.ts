@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { TextEntry } from '../../src/core/ports.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { type Random, randomFromSeed } from '../support/seeded-random.ts';
-import { createNetwork, type Device, type Network } from './text-network.ts';
+import { createNetwork, type Network, type SimulatedDevice } from './text-network.ts';
 import { anyPosition, createTypist, createWords, type Words } from './typist.ts';
 
 /** Of each property. */
@@ -71,7 +71,7 @@ describe('a text that several devices edit', () => {
     await repeat(t, async (random) => {
       const network = createNetwork(random, 2 + random.number(3));
       const inserted: string[] = [];
-      const insert = ({ text }: Device) => {
+      const insert = ({ text }: SimulatedDevice) => {
         const letter = String.fromCharCode(0xe000 + inserted.length);
         inserted.push(letter);
         text.insert(random.number(text.value.length + 1), letter);
@@ -87,12 +87,12 @@ describe('a text that several devices edit', () => {
       const network = createNetwork(random, 2 + random.number(4));
       const [undoer] = network.devices;
       const others: string[] = [];
-      const insertOwn = ({ text }: Device) => {
+      const insertOwn = ({ text }: SimulatedDevice) => {
         const letter = String.fromCharCode(0xe000 + others.length);
         others.push(letter);
         text.insert(anyPosition(random, text.value), letter);
       };
-      const act = (device: Device) => {
+      const act = (device: SimulatedDevice) => {
         if (device === undoer) editSomehow(random, device);
         else if (random.number(3) > 0) insertOwn(device);
         else removeFrom(random, device, isOfUndoer);
@@ -129,7 +129,7 @@ interface RunOptions {
 }
 
 /** Devices act, and the network does what networks do. */
-async function run(random: Random, network: Network, act: (device: Device) => void, options: RunOptions = {}) {
+async function run(random: Random, network: Network, act: (device: SimulatedDevice) => void, options: RunOptions = {}) {
   const { rounds = 60, reloads, dropsLog } = options;
   for (const device of network.devices) await network.connect(device);
   for (let round = 0; round < rounds; round++) {
@@ -147,7 +147,7 @@ async function run(random: Random, network: Network, act: (device: Device) => vo
 const isOfUndoer = (letter: string) => letter < '\ue000' || letter > '\uf8ff';
 
 /** Removes one letter of a kind. */
-function removeFrom(random: Random, { text }: Device, isOfKind: (letter: string) => boolean): void {
+function removeFrom(random: Random, { text }: SimulatedDevice, isOfKind: (letter: string) => boolean): void {
   const letters = [...text.value];
   const index = random.number(letters.length + 1);
   const letter = letters[index];
@@ -156,7 +156,7 @@ function removeFrom(random: Random, { text }: Device, isOfKind: (letter: string)
   text.edit([{ from, to: from + letter.length, insert: '' }]);
 }
 
-function editSomehow(random: Random, { text }: Device): void {
+function editSomehow(random: Random, { text }: SimulatedDevice): void {
   const { length } = text.value;
   const word = () => Array.from({ length: 1 + random.number(3) }, () => random.pick(characters)).join('');
   const from = random.number(length + 1);

@@ -1,11 +1,20 @@
 /** A shared text over lost answers, refusals, reconnects and snapshots. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { insertion, openTextLine, openWith, refused, remoteEdit, snapshot, timestampOf, written } from './text-line.ts';
+import {
+  insertion,
+  openConnected,
+  openTestChannel,
+  rejected,
+  remoteEdit,
+  snapshot,
+  timestampOf,
+  written,
+} from './test-channel.ts';
 
 describe('a shared text whose connection or answers are lost', () => {
   it('[SYNC-1] ignores edits that it has, and joins again where one is missing', () => {
-    const line = openWith('text');
+    const line = openConnected('text');
     line.receive(remoteEdit(1, [insertion(0, 'old')]));
     assert.equal(line.text.value, 'text');
     line.receive(remoteEdit(3, [insertion(0, 'new')]));
@@ -23,7 +32,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] asks for a snapshot when an edit does not fit its text', () => {
-    const line = openWith('text');
+    const line = openConnected('text');
     line.text.append('!');
     line.receive(remoteEdit(2, [insertion(99, 'far away')]));
     assert.equal(line.reconnects, 1);
@@ -32,7 +41,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] sends an edit without an answer again, under the same ref', () => {
-    const line = openWith('');
+    const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
     line.text.append('b');
@@ -48,7 +57,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] recognises its own edit in the log, and does not apply it twice', () => {
-    const line = openWith('');
+    const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
     line.disconnect();
@@ -61,7 +70,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] takes its edit as the server stored it', () => {
-    const line = openWith('1 2 3');
+    const line = openConnected('1 2 3');
     line.text.insert(5, 'x');
     const first = line.takeSent();
     line.text.insert(6, 'y');
@@ -74,11 +83,11 @@ describe('a shared text whose connection or answers are lost', () => {
       ['UNAVAILABLE', undefined, 10_000],
       ['STORAGE_FULL', 30, 30_000],
     ] as const) {
-      const line = openWith('');
+      const line = openConnected('');
       line.text.append('a');
       const first = line.takeSent();
       line.text.append('b');
-      line.receive(refused(first, code, retryAfter === undefined ? undefined : { retryAfter }));
+      line.receive(rejected(first, code, retryAfter === undefined ? undefined : { retryAfter }));
       assert.equal(line.text.refusal?.code, code);
       line.time.advance(ms - 1);
       assert.equal(line.sent.length, 0);
@@ -90,10 +99,10 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] sends it again after reconnecting, without waiting', () => {
-    const line = openWith('');
+    const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
-    line.receive(refused(first, 'UNAVAILABLE'));
+    line.receive(rejected(first, 'UNAVAILABLE'));
     line.disconnect();
     line.time.advance(200);
     line.join();
@@ -101,11 +110,11 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] tries an edit that was refused for good with the next one, under a new ref', () => {
-    const line = openWith('');
+    const line = openConnected('');
     line.text.append('far too long');
     const first = line.takeSent();
     line.text.append(', and longer');
-    line.receive(refused(first, 'CONTENT_TOO_LARGE'));
+    line.receive(rejected(first, 'CONTENT_TOO_LARGE'));
     assert.equal(line.text.refusal?.code, 'CONTENT_TOO_LARGE');
     line.time.advance(60_000);
     assert.equal(line.sent.length, 0);
@@ -119,10 +128,10 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] asks for a snapshot when the server does not know its version any more', () => {
-    const line = openWith('old text');
+    const line = openConnected('old text');
     line.text.append('!');
     const first = line.takeSent();
-    line.receive(refused(first, 'VERSION_CONFLICT'));
+    line.receive(rejected(first, 'VERSION_CONFLICT'));
     assert.equal(line.reconnects, 1);
     line.time.advance(200);
     assert.equal(line.join(snapshot('new text', 700)).needsSnapshot, true);
@@ -132,7 +141,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] does not send an edit again that a snapshot has', () => {
-    const line = openWith('one two');
+    const line = openConnected('one two');
     line.text.insert(3, ' and a half');
     line.takeSent();
     line.text.append('!');
@@ -144,7 +153,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] takes an edit out of its text that turns out to be in the snapshot', () => {
-    const line = openWith('one two');
+    const line = openConnected('one two');
     line.text.insert(0, 'X');
     const first = line.takeSent();
     line.disconnect();
@@ -161,7 +170,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] follows a server that lost its newest versions', () => {
-    const line = openWith('one two three');
+    const line = openConnected('one two three');
     line.disconnect();
     line.text.append('!');
     line.join(snapshot('one two', 0));
@@ -171,7 +180,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] changes nothing for a snapshot of the version that it has', () => {
-    const line = openWith('text');
+    const line = openConnected('text');
     line.receive(snapshot('text', 1));
     assert.deepEqual(line.changes, []);
     line.receive({ type: 'content', seq: 2, content: 'a whole text', version: 2, timestamp: timestampOf(2) });
@@ -180,7 +189,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] asks the log for the exact form of an edit that was on its way when a snapshot came', () => {
-    const line = openWith('one two');
+    const line = openConnected('one two');
     line.text.insert(0, 'X');
     const first = line.takeSent();
     line.receive(snapshot('three', 9));
@@ -192,7 +201,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] asks the log for the form of an edit that was sent again in another one', () => {
-    const line = openWith('abc');
+    const line = openConnected('abc');
     line.text.edit([
       { from: 0, to: 1, insert: 'X' },
       { from: 2, to: 3, insert: 'Y' },
@@ -211,7 +220,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] continues after a reload with what it saved', () => {
-    const line = openWith('text');
+    const line = openConnected('text');
     assert.equal(line.text.save(), undefined);
     line.text.append('!');
     const first = line.takeSent();
@@ -225,7 +234,7 @@ describe('a shared text whose connection or answers are lost', () => {
       sent: { ref: first.ref, edits: [insertion(4, '!')] },
       buffer: [insertion(0, '> ')],
     });
-    const reloaded = openTextLine({ saved: JSON.parse(JSON.stringify(saved)), deviceId: 'another' });
+    const reloaded = openTestChannel({ saved: JSON.parse(JSON.stringify(saved)), deviceId: 'another' });
     assert.equal(reloaded.text.value, '> text!');
     assert.equal(reloaded.text.state, 'awaiting-answer-with-buffer');
     const join = reloaded.join();

@@ -2,7 +2,7 @@
 import type { TextChange } from '../../src/client/text/shared-text.ts';
 import { cutsPair } from '../../src/text/edits.ts';
 import type { Random } from '../support/seeded-random.ts';
-import type { Device } from './text-network.ts';
+import type { SimulatedDevice } from './text-network.ts';
 
 const maxWordLength = 8;
 
@@ -67,7 +67,7 @@ export interface Typist {
   act(): void;
 }
 
-export function createTypist(random: Random, { text }: Device, words: Words): Typist {
+export function createTypist(random: Random, { text }: SimulatedDevice, words: Words): Typist {
   let caret = 0;
   let word: Word | undefined;
 

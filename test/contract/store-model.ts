@@ -16,6 +16,7 @@ import {
   storedTextOf,
 } from './model-text.ts';
 import {
+  accessAttempt,
   currentText,
   day,
   draft,
@@ -28,7 +29,6 @@ import {
   start,
   textAppend,
   textOf,
-  visit,
   writeText,
 } from './store-under-test.ts';
 
@@ -233,7 +233,7 @@ async function compareState(rooms: RoomStore, code: RoomCode, room: ModelRoom, n
 }
 
 async function seen(rooms: RoomStore, code: RoomCode, now: number) {
-  const admission = await rooms.admit(visit(code, { now }));
+  const admission = await rooms.admit(accessAttempt(code, { now }));
   if (admission.outcome !== 'admitted') return admission.outcome;
   return { files: admission.room.fileCount, bytes: admission.room.fileBytes, expiresAt: admission.room.expiresAt };
 }

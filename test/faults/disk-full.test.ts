@@ -26,7 +26,7 @@ describe('a full disk', () => {
     await refuses(() => server.api.post('/api/rooms'));
     await assertWrongPinIsTold(server, locked);
     assertError(await server.api.upload(room.code, 'late.txt', 'late'), 507, 'STORAGE_FULL');
-    assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of a refused file stays');
+    assert.equal((await storedBlobs(disk.testPath)).length, 1, 'nothing of a refused file stays');
     await assertNotReady(server);
     await assertReads(server, room);
 
@@ -62,11 +62,11 @@ describe('a full disk', () => {
     const socket = await openRawSocket(t, server.port);
     const head = { 'Content-Type': 'text/plain', 'X-File-Name': 'half.txt', 'Content-Length': bytes };
     await socket.send(requestHead('POST', `/api/rooms/${room.code}/upload`, head) + half);
-    await eventually('half of it is written', async () => (await storedBlobs(disk.view)).length === 2);
+    await eventually('half of it is written', async () => (await storedBlobs(disk.testPath)).length === 2);
     await disk.fill();
     await socket.send(half);
     assertError(fromRawResponse(await socket.response()), 507, 'STORAGE_FULL');
-    assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of it stays');
+    assert.equal((await storedBlobs(disk.testPath)).length, 1, 'nothing of it stays');
     await assertNotReady(server);
     await assertReads(server, room);
 
@@ -74,7 +74,7 @@ describe('a full disk', () => {
     assert.equal((await server.api.get('/readyz')).status, 200);
     assert.equal((await upload(server, room, 'half.txt', half + half)).status, 201);
     await assertReads(server, room);
-    assert.deepEqual([(await storedBlobs(disk.view)).length, await unfinishedBlobs(disk.view)], [2, []]);
+    assert.deepEqual([(await storedBlobs(disk.testPath)).length, await unfinishedBlobs(disk.testPath)], [2, []]);
   });
 
   it('[FAULT-2] [LIFE-6] does not prevent stopping the server, nor killing and starting it', async (t) => {
@@ -82,7 +82,7 @@ describe('a full disk', () => {
     await disk.fill();
     await refuses(() => write(server, room, 'x'.repeat(100_000)));
     await server.end('SIGKILL');
-    const next = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    const next = await startProcess(t, disk.folder, withoutReserve, disk.executable);
     await assertNotReady(next);
     await assertReads(next, room);
     await refuses(() => write(next, room, 'x'.repeat(100_000)));
@@ -90,7 +90,7 @@ describe('a full disk', () => {
     assert.equal(signal, null, 'it ends by itself');
 
     await disk.free();
-    const last = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    const last = await startProcess(t, disk.folder, withoutReserve, disk.executable);
     assert.equal((await last.api.get('/readyz')).status, 200);
     await assertReads(last, room);
     assert.equal((await write(last, room, 'there is room')).status, 200);
@@ -106,19 +106,19 @@ describe('a full disk', () => {
     await server.end('SIGTERM');
     await likeEarlierVersion(disk, deleted);
     await disk.fill(2);
-    const next = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    const next = await startProcess(t, disk.folder, withoutReserve, disk.executable);
     await assertReads(next, room);
     await next.end('SIGTERM');
-    await assertFound(disk.view, [deleted]);
+    await assertFound(disk.testPath, [deleted]);
 
     await disk.free();
-    await assertReads(await startProcess(t, disk.folder, withoutReserve, disk.program), room);
-    await assertErased(disk.view, [deleted]);
+    await assertReads(await startProcess(t, disk.folder, withoutReserve, disk.executable), room);
+    await assertErased(disk.testPath, [deleted]);
   });
 });
 
 /** Leaves a text in free pages of the database, which is not marked as one without any. */
-async function likeEarlierVersion({ folder, program }: SmallDisk, deleted: string): Promise<void> {
+async function likeEarlierVersion({ folder, executable }: SmallDisk, deleted: string): Promise<void> {
   const script = `
     const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
     db.exec('PRAGMA secure_delete = OFF; PRAGMA application_id = 0; CREATE TABLE former (content TEXT)');
@@ -126,14 +126,14 @@ async function likeEarlierVersion({ folder, program }: SmallDisk, deleted: strin
     db.exec('DROP TABLE former');
     db.close();
   `;
-  const node = program.slice(0, -1) as unknown as Executable;
+  const node = executable.slice(0, -1) as unknown as Executable;
   assert.equal((await run(['--eval', script, join(folder, 'poproom.db'), deleted], {}, node)).code, 0);
 }
 
 /** A room with a text and a file, on a small disk. */
 async function furnished(t: TestContext, settings: Record<string, string>) {
   const disk: SmallDisk = await smallDisk(t, 96);
-  const server = await startProcess(t, disk.folder, settings, disk.program);
+  const server = await startProcess(t, disk.folder, settings, disk.executable);
   const room = trackRoom(await server.api.room());
   assert.equal((await write(server, room, 'before')).status, 200);
   assert.equal((await upload(server, room, 'before.txt')).status, 201);

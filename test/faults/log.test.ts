@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { sendPipelined } from '../support/pipelined.ts';
 import { dataFolder, portIn } from '../support/process.ts';
 import { openRawSocket, requestHead } from '../support/raw-socket.ts';
-import { fullDisk, type LogTarget, missingReader, startLogged, stuckReader, wholeLines } from './log-reader.ts';
+import { completeLines, fullDisk, type LogTarget, missingReader, startLogged, stuckReader } from './log-reader.ts';
 
 const request = requestHead('GET', '/livez');
 /** Their lines are more than a pipe holds, and more than that and the server together. */
@@ -40,7 +40,7 @@ describe('a log', () => {
       server.signal('SIGTERM');
       const lines = await eventually('the last line', () => {
         const text = log.text();
-        return text.includes('"msg":"stopped"') && wholeLines(text).map((line) => JSON.parse(line));
+        return text.includes('"msg":"stopped"') && completeLines(text).map((line) => JSON.parse(line));
       });
       assert.deepEqual(await server.exit, { code: 0, signal: null });
       const written = lines.filter(({ route }) => route === '/livez').length;
@@ -131,7 +131,7 @@ describe('a log', () => {
 
 /** How many lines the log says were lost. */
 function lostIn(text: string): number {
-  const notices = wholeLines(text).filter((line) => line.includes('"lost":'));
+  const notices = completeLines(text).filter((line) => line.includes('"lost":'));
   return notices.reduce((sum, line) => sum + JSON.parse(line).lost, 0);
 }
 

@@ -57,9 +57,14 @@ async function install(tarball: string, folder: string): Promise<string> {
 }
 
 /** Without a network it gives up, rather than trying on for minutes. */
-const patience = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=15000', '--loglevel=error'];
+const retryOptions = [
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-timeout=15000',
+  '--loglevel=error',
+];
 
-const npm = (cwd: string, ...args: string[]) => run('npm', [...args, ...patience], { cwd, env: ownEnvironment() });
+const npm = (cwd: string, ...args: string[]) => run('npm', [...args, ...retryOptions], { cwd, env: ownEnvironment() });
 
 /** Answers what it prints. It gets nothing to read, and three minutes. */
 async function run(program: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string> {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { startTestSite } from '../support/page.ts';
-import { allViews, sayIn } from './support/views.ts';
+import { allViews, translatorFor } from './support/views.ts';
 
 const all: axe.RunOnly = {
   type: 'tag',
@@ -21,7 +21,7 @@ describe('the page, for everyone', () => {
     const found: string[] = [];
     for (const [name, show] of Object.entries(views)) {
       await context.setOffline(false);
-      await show(page, sayIn('en'));
+      await show(page, translatorFor('en'));
       await page.evaluate(axe.source);
       await page.emulateMedia({ colorScheme: 'light' });
       found.push(...(await violations(page, all)).map((violation) => `${name}, light: ${violation}`));

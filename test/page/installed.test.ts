@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { type BrowserDevice, codeOf, startRoom, startTestSite, textOf } from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
 import { arrived } from './support/files.ts';
-import { shareFromElsewhere, submitShare, underWorker } from './support/worker.ts';
+import { shareFromOtherApp, submitShare, waitForServiceWorker } from './support/service-worker.ts';
 
 describe('the page, as an app', () => {
   it('[PAGE-17] can be installed: its manifest has no fault, and its icons are as large as it says', async (t) => {
@@ -33,7 +33,7 @@ describe('the page, as an app', () => {
     const device = await site.openDevice();
     const { page, context } = device;
     const code = await startRoom(device);
-    await underWorker(page);
+    await waitForServiceWorker(page);
     await context.setOffline(true);
     await page.goto('/');
     await page.getByText('You’re offline.').waitFor();
@@ -55,7 +55,7 @@ describe('the page, as an app', () => {
   it('[PAGE-17] has every part of it offline, also those that were never shown', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const { page, context } = await site.openDevice();
-    await underWorker(page);
+    await waitForServiceWorker(page);
     await context.setOffline(true);
     await page.reload();
     await page.getByRole('button', { name: 'Settings' }).click();
@@ -69,7 +69,7 @@ describe('the page, as an app', () => {
     const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
-    await underWorker(page);
+    await waitForServiceWorker(page);
     const kept = await page.evaluate(async () => {
       const names = await caches.keys();
       const paths = [];
@@ -95,7 +95,7 @@ describe('the page, something shared from another app', () => {
     await textOf(device).fill('there before');
     await page.getByText('Saved').waitFor();
     await page.goto('/');
-    await shareFromElsewhere(page, {
+    await shareFromOtherApp(page, {
       title: 'A page',
       text: 'Look: https://example.org/a',
       url: 'https://example.org/a',
@@ -119,7 +119,7 @@ describe('the page, something shared from another app', () => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const device = await site.openDevice();
     const { page } = device;
-    await shareFromElsewhere(page, { text: 'a text alone' });
+    await shareFromOtherApp(page, { text: 'a text alone' });
     await page.getByText('a text alone').waitFor();
     await startRoom(device);
     await hasText(site.server, codeOf(page), 'a text alone');
@@ -131,7 +131,7 @@ describe('the page, something shared from another app', () => {
     const code = await site.server.api.room({ pin: '1234' });
     const device = await site.openDevice();
     const { page } = device;
-    await shareFromElsewhere(page, { url: 'https://example.org/b', files: [{ name: 'c.txt', content: 'c' }] });
+    await shareFromOtherApp(page, { url: 'https://example.org/b', files: [{ name: 'c.txt', content: 'c' }] });
     await page.getByRole('textbox', { name: 'Code or link' }).fill(code);
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: '4-digit PIN' }).pressSequentially('1234');
@@ -147,7 +147,7 @@ describe('the page, something shared from another app', () => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const device = await site.openDevice();
     const { page } = device;
-    await shareFromElsewhere(page, { text: '<b>not yet placed</b>' });
+    await shareFromOtherApp(page, { text: '<b>not yet placed</b>' });
     await page.getByText('<b>not yet placed</b>').waitFor();
     await page.reload();
     await page.getByText('<b>not yet placed</b>').waitFor();
@@ -160,7 +160,7 @@ describe('the page, something shared from another app', () => {
     it(`[LINK-7] is not replaced by a form of another site, with ${policy}`, async (t) => {
       const site = await startTestSite(t, {}, { hasServiceWorker: true, host: 'localhost' });
       const { page, context } = await site.openDevice();
-      await shareFromElsewhere(page, { text: 'mine' });
+      await shareFromOtherApp(page, { text: 'mine' });
       await page.getByText('mine').waitFor();
 
       const other = await context.newPage();
@@ -180,9 +180,9 @@ describe('the page, something shared from another app', () => {
   it('[LINK-7] waits while another is discarded', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const { page } = await site.openDevice();
-    await shareFromElsewhere(page, { text: 'the first' });
+    await shareFromOtherApp(page, { text: 'the first' });
     await page.getByText('the first').waitFor();
-    await shareFromElsewhere(page, { text: 'the second' });
+    await shareFromOtherApp(page, { text: 'the second' });
     await page.getByText('the second').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('button', { name: 'Choose room' }).click();
@@ -192,7 +192,7 @@ describe('the page, something shared from another app', () => {
   it('[PAGE-18] that is nothing is explained', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const { page } = await site.openDevice();
-    await shareFromElsewhere(page, { title: ' ', text: '' });
+    await shareFromOtherApp(page, { title: ' ', text: '' });
     await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
     await page.getByText('Share text, a link or a file from another app').waitFor();
     await page.getByRole('main').getByRole('button', { name: 'Back to home' }).click();

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
 import { joinRoom, startRoom, startTestSite } from '../support/page.ts';
 import { pickFiles } from './support/files.ts';
-import { languages, sayIn } from './support/views.ts';
+import { languages, translatorFor } from './support/views.ts';
 
 describe('the page, its colours and its motion', () => {
   it('[PAGE-19] is dark or light as the system is, and changes with it', async (t) => {
@@ -54,7 +54,7 @@ describe('the page, its languages', () => {
     const heard = { 'zh-TW': 'zh', 'es-MX': 'es', 'de-CH': 'de', 'fr-FR': 'en' } as const;
     for (const [locale, language] of Object.entries(heard)) {
       const { page } = await site.openDevice({ locale });
-      await page.getByRole('button', { name: sayIn(language)('start') }).waitFor();
+      await page.getByRole('button', { name: translatorFor(language)('start') }).waitFor();
       assert.equal(await page.locator('html').getAttribute('lang'), language);
     }
   });
@@ -65,9 +65,9 @@ describe('the page, its languages', () => {
     for (const language of languages) {
       await page.locator('header button').click();
       await page.getByRole('combobox').selectOption(language);
-      await page.getByRole('dialog', { name: sayIn(language)('settings') }).waitFor();
+      await page.getByRole('dialog', { name: translatorFor(language)('settings') }).waitFor();
       await page.reload();
-      await page.getByRole('button', { name: sayIn(language)('start') }).waitFor();
+      await page.getByRole('button', { name: translatorFor(language)('start') }).waitFor();
     }
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startTestSite } from '../support/page.ts';
-import { allViews, languages, sayIn } from './support/views.ts';
+import { allViews, languages, translatorFor } from './support/views.ts';
 
 describe('the page, its width', () => {
   for (const language of languages) {
@@ -11,11 +11,11 @@ describe('the page, its width', () => {
       const site = await startTestSite(t, {}, { hasServiceWorker: true });
       const views = await allViews(site);
       const { page, context } = await site.openDevice({ locale: language, viewport: { width: 320, height: 640 } });
-      const say = sayIn(language);
+      const translate = translatorFor(language);
       const faults: string[] = [];
       for (const [name, show] of Object.entries(views)) {
         await context.setOffline(false);
-        await show(page, say);
+        await show(page, translate);
         assert.equal(await page.locator('html').getAttribute('lang'), language);
         for (const width of [320, 1280]) {
           await page.setViewportSize({ width, height: 640 });

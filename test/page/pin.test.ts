@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type BrowserDevice, startTestSite, type TestSite, textOf } from '../support/page.ts';
-import { typeOnSight } from './support/quick-hand.ts';
+import { typeWhenVisible } from './support/fast-typing.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
 const digit = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -35,7 +35,7 @@ describe('the page, the PIN of a room', () => {
   it('[PAGE-4] is kept from its first digit, however soon that comes', async (t) => {
     const { device } = await atTheDoor(t);
     const { page } = device;
-    await typeOnSight(page, '.pin-dots input', '12');
+    await typeWhenVisible(page, '.pin-dots input', '12');
     await page.reload();
     await page.waitForFunction(() => document.querySelectorAll('.pin-dots [data-filled]').length === 2);
     await field(page).pressSequentially('04');

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { joinRoom, showsStatus, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { typeOnSight } from './support/quick-hand.ts';
+import { typeWhenVisible } from './support/fast-typing.ts';
 
 describe('the page, the text', () => {
   it('[PAGE-7] is the same on two and on three devices as they type', async (t) => {
@@ -33,7 +33,7 @@ describe('the page, the text', () => {
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'what was there' } });
     const device = await site.openDevice();
-    await typeOnSight(device.page, 'textarea', 'first, ');
+    await typeWhenVisible(device.page, 'textarea', 'first, ');
     await device.page.goto(`/r/${code}`);
     await showsText(device, 'first, what was there');
     await showsStatus(device, 'Saved');

@@ -12,7 +12,7 @@ import {
   textOf,
 } from '../support/page.ts';
 import { type Random, seededRandom } from '../support/seeded-random.ts';
-import { openSlowLine } from './support/slow-line.ts';
+import { startSlowProxy } from './support/slow-proxy.ts';
 import { agreedText, assertWhole, inputMethod, putCaret, typeAsPerson, undoAll, write } from './support/typing.ts';
 
 const berries = ['strawberries', 'blueberries', 'raspberries', 'gooseberries', 'cloudberries'];
@@ -93,7 +93,7 @@ const scenes: Record<string, (site: TestSite, random: Random, t: TestContext) =>
 
   async 'one of them over a slow line'(site, random, t) {
     const scene = await enterRoom(site, random, 1, 'slow: ');
-    const baseURL = await openSlowLine(t, site.server.port, 300);
+    const baseURL = await startSlowProxy(t, site.server.port, 300);
     scene.devices.push(await joinRoom(site, scene.code, { baseURL }));
     await typeTogether(scene, [6, 6]);
     await assertUndoIsOwn(scene, await assertAllWhole(scene));

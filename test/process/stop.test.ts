@@ -32,7 +32,7 @@ describe('a stop', () => {
       }
       const { code, ms } = await timed(server);
       assert.equal(code, 0);
-      assert.ok(ms < stopsWithinMs, `it ends when its work is done, not when its patience is: ${ms} ms`);
+      assert.ok(ms < stopsWithinMs, `it exits when its work is done, not at a timeout: ${ms} ms`);
       assert.match(server.output(), /"msg":"stopped"/);
       assert.deepEqual(await readdir(folder).then((names) => names.filter((name) => name.endsWith('-wal'))), []);
 

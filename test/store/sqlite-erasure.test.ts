@@ -13,7 +13,7 @@ import { createEraser } from '../../src/store/sqlite/erasure.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
-import { file, insertion, makeRoom, quota, start, textAppend, textOf } from '../contract/store-under-test.ts';
+import { createRoom, file, insertion, quota, start, textAppend, textOf } from '../contract/store-under-test.ts';
 import { assertErased, assertFound, tracesIn, uniqueText } from '../support/erasure.ts';
 import { type Random, randomFromSeed, seededRandom } from '../support/seeded-random.ts';
 import { firstRelease, makeFirstRelease } from './first-release.ts';
@@ -191,7 +191,7 @@ function copyAsSqliteLeavesIt(path: string, copy: string): void {
 }
 
 async function roomWith(rooms: RoomStore, text: string): Promise<RoomCode> {
-  const code = await makeRoom(rooms);
+  const code = await createRoom(rooms);
   const compaction = { content: text, dropThrough: 1 };
   const { outcome } = await rooms.appendText(code, textAppend(insertion(1, text), { compaction }));
   assert.equal(outcome, 'appended');

@@ -6,16 +6,16 @@ import { type ClientOptions, createClient } from '../../src/client/index.ts';
 import { apiKeysOf } from '../support/keys.ts';
 import { listenOnFreePort } from '../support/listen.ts';
 import { startTestServer } from '../support/server.ts';
-import { openBusyGateway } from './busy-gateway.ts';
+import { startBusyGateway } from './busy-gateway.ts';
 import { follow } from './follower.ts';
 
 describe('a request that is refused for a while', () => {
   for (const status of [429, 503] as const) {
     it(`[SDK-11] with ${status} is sent again after the time that was asked for, if one wishes`, async (t) => {
       const { gateway, client } = await setUp(t, { retry: true });
-      gateway.refuse(1, status, 1);
+      gateway.reject(1, status, 1);
       await client.createRoom();
-      const [first = 0, second = 0] = gateway.came;
+      const [first = 0, second = 0] = gateway.requestTimes;
       assert.ok(second - first >= 990, `after ${second - first} ms`);
     });
   }
@@ -50,28 +50,28 @@ describe('a request that is refused for a while', () => {
 
   it('[SDK-11] is not sent again where nobody asked for it', async (t) => {
     const { gateway, client } = await setUp(t, {});
-    gateway.refuse(1, 503, 0);
+    gateway.reject(1, 503, 0);
     await assert.rejects(client.createRoom(), { code: 'UNAVAILABLE', retryAfter: 0 });
-    assert.equal(gateway.came.length, 1);
+    assert.equal(gateway.requestTimes.length, 1);
   });
 
   it('[SDK-11] is sent no more often than was said', async (t) => {
     const { gateway, client } = await setUp(t, { retry: { attempts: 3 } });
-    gateway.refuse(9, 503, 0);
+    gateway.reject(9, 503, 0);
     await assert.rejects(client.createRoom(), { code: 'UNAVAILABLE' });
-    assert.equal(gateway.came.length, 3);
+    assert.equal(gateway.requestTimes.length, 3);
   });
 
   it('[SDK-11] fails at once where the wait would be longer than was said', async (t) => {
     const { gateway, client } = await setUp(t, { retry: { maxSeconds: 5 } });
-    gateway.refuse(1, 429, 6);
+    gateway.reject(1, 429, 6);
     await assert.rejects(client.createRoom(), { code: 'RATE_LIMITED', retryAfter: 6 });
-    assert.equal(gateway.came.length, 1);
+    assert.equal(gateway.requestTimes.length, 1);
   });
 
   it('[SDK-11] can be called off while it waits', async (t) => {
     const { gateway, client } = await setUp(t, { retry: true });
-    gateway.refuse(1, 503, 30);
+    gateway.reject(1, 503, 30);
     const reason = new Error('enough');
     const aborter = new AbortController();
     const made = client.createRoom({}, { signal: aborter.signal });
@@ -83,9 +83,9 @@ describe('a request that is refused for a while', () => {
     const { gateway, client } = await setUp(t, { retry: true });
     const room = await client.createRoom();
     const file = new Blob(['hello']);
-    gateway.refuse(1, 503, 0);
+    gateway.reject(1, 503, 0);
     assert.equal((await room.upload(file, { name: 'x' })).fileSize, 5);
-    gateway.refuse(1, 503, 0);
+    gateway.reject(1, 503, 0);
     await assert.rejects(room.upload(file.stream(), { name: 'x' }), { code: 'UNAVAILABLE' });
   });
 });
@@ -125,6 +125,6 @@ async function startBrokenGateway(t: TestContext, status: number, headers: Recor
 
 async function setUp(t: TestContext, options: Partial<ClientOptions>) {
   const { port } = await startTestServer(t);
-  const gateway = await openBusyGateway(t, port);
+  const gateway = await startBusyGateway(t, port);
   return { gateway, client: createClient({ url: gateway.url, ...options }) };
 }

@@ -1,10 +1,10 @@
-/** A line to the server on which everything takes its time. */
+/** A TCP proxy that adds latency. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** Half of the latency each way. */
-export async function openSlowLine(t: TestContext, port: number, latencyMs: number): Promise<string> {
+/** Adds half of the latency in each direction. Returns its URL. */
+export async function startSlowProxy(t: TestContext, port: number, latencyMs: number): Promise<string> {
   const sockets = new Set<Socket>();
   const listener = createServer((near) => {
     const far = connect(port, '127.0.0.1');
@@ -13,8 +13,8 @@ export async function openSlowLine(t: TestContext, port: number, latencyMs: numb
       socket.on('error', () => undefined);
       socket.on('close', () => sockets.delete(socket));
     }
-    pass(near, far, latencyMs / 2);
-    pass(far, near, latencyMs / 2);
+    forward(near, far, latencyMs / 2);
+    forward(far, near, latencyMs / 2);
   });
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
@@ -25,7 +25,7 @@ export async function openSlowLine(t: TestContext, port: number, latencyMs: numb
   return `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
 }
 
-function pass(from: Socket, to: Socket, ms: number): void {
+function forward(from: Socket, to: Socket, ms: number): void {
   from.on('data', (chunk) => setTimeout(() => to.write(chunk), ms));
   from.on('close', () => setTimeout(() => to.destroy(), ms));
 }

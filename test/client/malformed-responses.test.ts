@@ -39,7 +39,9 @@ describe('an answer', () => {
       const { client, room, answerWith } = await startServer(t);
       answerWith(JSON.stringify(validExample(schema)));
       await ask(room, client);
-      const malformed = [...malformedExamples(schema)].map(({ what, value }) => [what, JSON.stringify(value)] as const);
+      const malformed = [...malformedExamples(schema)].map(
+        ({ description, value }) => [description, JSON.stringify(value)] as const,
+      );
       assert.ok(malformed.length > 10);
       for (const [what, body] of [
         ...malformed,

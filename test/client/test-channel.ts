@@ -1,19 +1,19 @@
-/** A shared text on a live channel that the test speaks for. */
+/** A shared text on a fake live channel: the test plays the server. */
 import { channelOf, type TextJoin } from '../../src/client/text/channel.ts';
 import { createSharedText, type SharedTextOptions } from '../../src/client/text/create-shared-text.ts';
 import type { SharedText, TextChange } from '../../src/client/text/shared-text.ts';
 import type { EditText, RoomText, ServerMessage, TextEdit } from '../../src/protocol/types.ts';
 import { createTime } from './manual-time.ts';
 
-export interface TextLine {
+export interface TestChannel {
   readonly text: SharedText;
   readonly time: ReturnType<typeof createTime>;
-  /** What the text sent and the test has not taken yet. */
+  /** Sent messages that the test has not taken yet. */
   readonly sent: EditText[];
   readonly changes: TextChange[];
-  /** How often the text asked to join again. */
+  /** The number of reconnects that the text requested. */
   readonly reconnects: number;
-  /** Joins, and lets the server answer with these messages. */
+  /** Joins, and delivers these messages from the server. */
   join(...messages: ServerMessage[]): TextJoin;
   disconnect(): void;
   receive(message: ServerMessage): void;
@@ -21,7 +21,7 @@ export interface TextLine {
   takeSent(): EditText;
 }
 
-export function openTextLine(options: SharedTextOptions = {}): TextLine {
+export function openTestChannel(options: SharedTextOptions = {}): TestChannel {
   const time = createTime();
   const text = createSharedText({ deviceId: 'me', now: () => time.now, schedule: time.schedule, ...options });
   const channel = channelOf(text);
@@ -30,7 +30,7 @@ export function openTextLine(options: SharedTextOptions = {}): TextLine {
   text.on('change', (change) => changes.push(change));
   let reconnects = 0;
 
-  const line: TextLine = {
+  const testChannel: TestChannel = {
     text,
     time,
     sent,
@@ -60,18 +60,18 @@ export function openTextLine(options: SharedTextOptions = {}): TextLine {
       return message;
     },
   };
-  return line;
+  return testChannel;
 }
 
 /** Connected, with this text as version 1. */
-export function openWith(content: string, options?: SharedTextOptions): TextLine {
-  const line = openTextLine(options);
+export function openConnected(content: string, options?: SharedTextOptions): TestChannel {
+  const line = openTestChannel(options);
   line.join(snapshot(content, 1));
   line.changes.length = 0;
   return line;
 }
 
-/** All that a client gets which has missed nothing. */
+/** The first message for a client that has missed nothing. */
 const devices: ServerMessage = { type: 'devices', seq: 1, devices: [] };
 
 export const timestampOf = (version: number) => new Date(version * 1000).toISOString();
@@ -110,8 +110,8 @@ export const written = ({ ref = '' }: EditText, version: number): ServerMessage 
   ref,
 });
 
-export const refused = ({ ref = '' }: EditText, code: string, details?: Record<string, unknown>): ServerMessage => ({
+export const rejected = ({ ref = '' }: EditText, code: string, details?: Record<string, unknown>): ServerMessage => ({
   type: 'error',
-  error: { code, message: `Refused with ${code}.`, ...(details && { details }) },
+  error: { code, message: `Rejected with ${code}.`, ...(details && { details }) },
   ref,
 });

@@ -1,17 +1,20 @@
-/** An untrusted server: it announces files with any names and wrong sizes. */
+/** An untrusted server that lists files with arbitrary names and wrong sizes. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-export interface Lie {
+export interface UntrustedFiles {
   names: readonly string[];
   bytes: string;
   fileSize?: number;
 }
 
-/** Answers its address. */
-export async function startLiar(t: TestContext, { names, bytes, fileSize = bytes.length }: Lie): Promise<string> {
+/** Returns its URL. */
+export async function startUntrustedServer(
+  t: TestContext,
+  { names, bytes, fileSize = bytes.length }: UntrustedFiles,
+): Promise<string> {
   const server = createServer((request, response) => {
     if (request.url?.startsWith('/files/')) return response.end(bytes);
     const files = names.map((fileName, i) => entryOf(url, { fileId: String(i).padStart(32, '0'), fileName, fileSize }));

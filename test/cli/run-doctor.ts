@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
 
-export interface Diagnosis {
+export interface DoctorResult {
   code: number | undefined;
-  /** All that it said. */
+  /** The complete output. */
   text: string;
-  /** Fails if there is no such finding; returns its fix. */
-  says(check: string, verdict: 'ok' | 'warning' | 'bad', found: RegExp): string;
+  /** Fails if there is no such finding. Returns its fix. */
+  assertFinding(check: string, verdict: 'ok' | 'warning' | 'bad', found: RegExp): string;
   /** Number of warnings and problems. */
-  readonly troubles: number;
+  readonly problemCount: number;
 }
 
 interface Finding {
@@ -20,7 +20,11 @@ interface Finding {
   mend?: string;
 }
 
-export async function diagnose(t: TestContext, env: Record<string, string>, args: string[] = []): Promise<Diagnosis> {
+export async function runDoctor(
+  t: TestContext,
+  env: Record<string, string>,
+  args: string[] = [],
+): Promise<DoctorResult> {
   const cli = await createCli(t, { PORT: '0', POPROOM_MIN_FREE_DISK: '0', ...env });
   const { code, stdout, stderr } = await cli.run(['doctor', '--json', ...args]);
   assert.equal(stderr, '');
@@ -31,12 +35,12 @@ export async function diagnose(t: TestContext, env: Record<string, string>, args
   return {
     code,
     text: stdout,
-    troubles: findings.filter(({ verdict }) => verdict !== 'ok').length,
-    says(check, verdict, found) {
+    problemCount: findings.filter(({ verdict }) => verdict !== 'ok').length,
+    assertFinding(check, verdict, found) {
       const match = findings.find(
         (finding) => finding.check === check && finding.verdict === verdict && found.test(finding.found),
       );
-      assert.ok(match, `${check} is ${verdict}, ${found}, among ${stdout}`);
+      assert.ok(match, `expected ${check} to be ${verdict} with ${found} in ${stdout}`);
       return match.mend ?? '';
     },
   };
