@@ -1,4 +1,4 @@
-/** Leaving a room that is followed by the SDK, and coming anew. */
+/** Disconnecting from a room with the SDK, and following it again. */
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -7,8 +7,8 @@ import { createClient } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 
-describe('leaving a room', () => {
-  it('[SDK-3] and following it anew begins with a snapshot', async (t) => {
+describe('disconnecting from a room', () => {
+  it('[SDK-3] and following it again starts with a snapshot', async (t) => {
     const { url, api } = await startTestServer(t);
     const live = createClient({ url })
       .room(await api.room())
@@ -21,7 +21,7 @@ describe('leaving a room', () => {
     }
   });
 
-  it('[SDK-3] ends at once, however far the connection has come', async (t) => {
+  it('[SDK-3] takes effect immediately in every state of the connection', async (t) => {
     const silent = await startSilence(t);
     for (const moment of ['before', 'while'] as const) {
       const leaving = new AbortController();
@@ -42,7 +42,7 @@ describe('leaving a room', () => {
     }
   });
 
-  it('[SDK-3] leaves nothing behind on a signal that goes on', async (t) => {
+  it('[SDK-3] removes its listeners from a signal that is still in use', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = createClient({ url }).room(await api.room());
     const { signal } = new AbortController();

@@ -9,8 +9,8 @@ import { follow } from './follower.ts';
 
 const elsewhere = { from: '10.0.0.9' };
 
-describe('coming back', () => {
-  it('[SDK-5] spends nothing while the server is out of reach', async (t) => {
+describe('reconnecting', () => {
+  it('[SDK-5] uses no requests while the server is unreachable', async (t) => {
     const server = await startTestServer(t);
     const follower = follow(t, createClient({ url: server.url }).room(await server.api.room({}, elsewhere)));
     await follower.next('snapshot');
@@ -27,7 +27,7 @@ describe('coming back', () => {
     assert.equal(await remaining(server), before, 'nor is a channel counted that resumes');
   });
 
-  it('[SDK-3] takes its time, whatever wait something on the way asks for', async (t) => {
+  it('[SDK-3] backs off, whatever delay a proxy requests', async (t) => {
     const longAgo = new Date(0).toUTCString();
     for (const retryAfter of ['0', longAgo, 'soon', '99999999999']) {
       const headers = { 'Retry-After': retryAfter };
@@ -39,7 +39,7 @@ describe('coming back', () => {
     }
   });
 
-  it('[SDK-5] spends nothing while the limit is used up, and says until when', async (t) => {
+  it('[SDK-5] uses no requests while the limit is reached, and reports until when', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room({}, elsewhere);
@@ -65,7 +65,7 @@ describe('coming back', () => {
     assert.equal(await remaining(server), 2, 'the tries took nothing from the new hour');
   });
 
-  it('[SDK-5] [SDK-4] finds out about the limit at the first try already', async (t) => {
+  it('[SDK-5] [SDK-4] reports the limit after the first attempt', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const room = await server.api.room({}, elsewhere);
     await server.api.get('/api/health');

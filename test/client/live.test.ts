@@ -14,7 +14,7 @@ import { follow } from './follower.ts';
 const deadLineMs = 7_000;
 
 describe('following a room', () => {
-  it('[SDK-3] tells of the whole room, then of each change', async (t) => {
+  it('[SDK-3] reports the whole room, then of each change', async (t) => {
     const { url, api } = await startTestServer(t);
     const client = createClient({ url, deviceId: 'one', deviceName: 'The first' });
     const { code: roomId } = await client.createRoom();
@@ -36,7 +36,7 @@ describe('following a room', () => {
     assert.equal((await follower.next('file-removed')).fileId, file.fileId);
   });
 
-  it('[SDK-3] outlives a restart of the server, and gets no second snapshot if nothing was missed', async (t) => {
+  it('[SDK-3] survives a restart of the server, without another snapshot if it missed nothing', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const follower = follow(t, createClient({ url: server.url, deviceId: 'one' }).room(room));
@@ -53,7 +53,7 @@ describe('following a room', () => {
     assert.equal((await follower.next('content')).content, 'after');
   });
 
-  it('[SDK-3] gets a snapshot of what it missed', async (t) => {
+  it('[SDK-3] receives a snapshot if it missed changes', async (t) => {
     const server = await startTestServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
@@ -67,7 +67,7 @@ describe('following a room', () => {
     assert.equal((await follower.next('snapshot')).content.content, 'missed');
   });
 
-  it('[SDK-3] misses nothing of a room that has lost its last changes', async (t) => {
+  it('[SDK-3] receives the current state of a room that has lost its last changes', async (t) => {
     const server = await startTestServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
@@ -90,7 +90,7 @@ describe('following a room', () => {
     assert.equal((await follower.next('snapshot')).content.content, 'other too');
   });
 
-  it('[SDK-3] tries again after a time that doubles, or at once when it is woken', async (t) => {
+  it('[SDK-3] retries with a delay that doubles, or immediately when it is woken', async (t) => {
     const server = await startTestServer(t);
     const port = String(server.port);
     const follower = follow(t, createClient({ url: server.url }).room(await server.api.room()));
@@ -115,7 +115,7 @@ describe('following a room', () => {
     assert.ok(follower.receivedAt(connected) < last, 'it did not wait');
   });
 
-  it('[SDK-3] leaves a line that died in its sleep when it is woken', async (t) => {
+  it('[SDK-3] replaces a dead connection when it is woken', async (t) => {
     const server = await startTestServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
@@ -128,7 +128,7 @@ describe('following a room', () => {
     assert.equal((await follower.next('snapshot')).content.content, 'slept through');
   });
 
-  it('[SDK-3] comes back when it is woken, though an earlier try still hangs on a dead line', async (t) => {
+  it('[SDK-3] reconnects when it is woken, though an earlier try still hangs on a dead line', async (t) => {
     const server = await startTestServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const follower = follow(t, createClient({ url: proxy.url }).room(await server.api.room()));
@@ -143,7 +143,7 @@ describe('following a room', () => {
     await follower.next('connected', deadLineMs);
   });
 
-  it('[SDK-3] outlives a network that answers in the place of the server', async (t) => {
+  it('[SDK-3] survives a captive portal', async (t) => {
     const server = await startTestServer(t);
     const portal = await startCaptivePortal(t, 200);
     let port = server.port;
@@ -160,7 +160,7 @@ describe('following a room', () => {
     await follower.next('connected');
   });
 
-  it('[SDK-3] takes another name with it', async (t) => {
+  it('[SDK-3] reconnects with a changed name', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = await api.room();
     const one = follow(t, createClient({ url, deviceId: 'one', deviceName: 'Old' }).room(room));
@@ -175,7 +175,7 @@ describe('following a room', () => {
     );
   });
 
-  it('[SDK-3] [SDK-4] is over when it is told to leave, and the device is gone', async (t) => {
+  it('[SDK-3] [SDK-4] ends when its signal aborts, and the device is removed', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = await api.room();
     const follower = follow(t, createClient({ url }).room(room));
@@ -186,7 +186,7 @@ describe('following a room', () => {
     await eventually('the device is gone', async () => (await api.get(`/api/rooms/${room}`)).json.deviceCount === 0);
   });
 
-  it('[SDK-3] [SDK-4] is over when its loop is left, and the device is gone', async (t) => {
+  it('[SDK-3] [SDK-4] ends when its loop is left, and the device is removed', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = await api.room();
     for await (const { type } of createClient({ url }).room(room).live()) if (type === 'snapshot') break;
@@ -205,14 +205,14 @@ describe('the end of following', () => {
     await assert.rejects(follow(t, client.room(room)).end, is('ROOM_EXPIRED'));
   });
 
-  it('[SDK-4] is such an error too where something on the way holds the channel up without a word', async (t) => {
+  it('[SDK-4] is the same error if a proxy never responds to the upgrade', async (t) => {
     const server = await startTestServer(t);
     const url = await startBadProxy(t, server.port, { ignoresUpgrade: true });
     hasten(t, 20);
     await assert.rejects(follow(t, createClient({ url }).room('ZZZZZZ')).end, is('ROOM_NOT_FOUND'));
   });
 
-  it('[SDK-4] is an error for a PIN that is missing or wrong, with the tries that are left', async (t) => {
+  it('[SDK-4] is an error for a PIN that is missing or wrong, with the remaining tries', async (t) => {
     const { url, api } = await startTestServer(t);
     const client = createClient({ url });
     const room = await api.room({ pin: '1234' }, { from: '10.0.0.9' });
@@ -229,7 +229,7 @@ describe('the end of following', () => {
     assert.equal(locked.retryAfter, 30);
   });
 
-  it('[SDK-4] says that the room was deleted, or has expired', async (t) => {
+  it('[SDK-4] reports that the room was deleted or has expired', async (t) => {
     const { url, api, clock } = await startTestServer(t);
     const client = createClient({ url });
     const [doomed, brief] = [await api.room(), await api.room({ expiresIn: 60 })];
@@ -241,7 +241,7 @@ describe('the end of following', () => {
     assert.equal(await followers[1].end, 'expired');
   });
 
-  it('[SDK-4] says so too when that happened during an interruption', async (t) => {
+  it('[SDK-4] reports this even if it happened during an interruption', async (t) => {
     const server = await startTestServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();

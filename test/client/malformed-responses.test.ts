@@ -33,9 +33,9 @@ const calls: Record<string, [schema: BodySchema, ask: Ask]> = {
 const oddBodies = ['', 'null', '7', '"x"', '[]', '{', '<h1>Sign in</h1>', '\ufffd', '{"success":true}'];
 const manyValues = [`[${'{},'.repeat(200_000)}{}]`, '['.repeat(200_000), `{"a":${'{"a":'.repeat(200_000)}`];
 
-describe('an answer', () => {
+describe('a response', () => {
   for (const [name, [schema, ask]] of Object.entries(calls)) {
-    it(`[SDK-15] to ${name}() of another form is a typed error, whichever field is missing or of a wrong type`, async (t) => {
+    it(`[SDK-15] to ${name}() is a typed error if any field is missing or has the wrong type`, async (t) => {
       const { client, room, answerWith } = await startServer(t);
       answerWith(JSON.stringify(validExample(schema)));
       await ask(room, client);
@@ -70,7 +70,7 @@ describe('an answer', () => {
     }
   });
 
-  it('[SDK-15] that is an error of another form is a typed error', async (t) => {
+  it('[SDK-15] with a malformed error is a typed error', async (t) => {
     const { room, answerWith } = await startServer(t);
     const malformed = [...malformedExamples(bodies.errorBody.properties.error)].map(({ value }) => ({ error: value }));
     const odd = [
@@ -84,7 +84,7 @@ describe('an answer', () => {
     }
   });
 
-  it('[SDK-18] without end is cut off after 64 MiB, and is a typed error', async (t) => {
+  it('[SDK-18] without end is aborted after 64 MiB with a typed error', async (t) => {
     const chunk = Buffer.alloc(1024 * 1024, ' ');
     for (const status of [200, 400]) {
       const { promise: isCut, resolve: cut } = Promise.withResolvers<void>();
@@ -102,14 +102,14 @@ describe('an answer', () => {
     }
   });
 
-  it('[SDK-18] with the longest text there can be is read', async (t) => {
+  it('[SDK-18] with the longest possible text is read', async (t) => {
     const { room, answerWith } = await startServer(t);
     const content = '"\\,[{\u0001'.repeat(1_400_000);
     answerWith(JSON.stringify({ content, timestamp: '2026-11-16T09:30:00.000Z' }));
     assert.ok((await room.read()).content === content);
   });
 
-  it('[SDK-15] with limits that make no sense is read without them', async (t) => {
+  it('[SDK-15] with invalid rate limits is read without them', async (t) => {
     const { client, room, answerBy } = await startServer(t);
     const nine = '9'.repeat(400);
     for (const [limit, left] of [

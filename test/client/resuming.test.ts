@@ -12,7 +12,7 @@ const elsewhere = { from: '10.0.0.9' };
 const farHeaders = { 'x-forwarded-for': elsewhere.from };
 
 describe('a client that was in the room', () => {
-  it('[SDK-19] comes back after its connection was lost, though all requests are used up', async (t) => {
+  it('[SDK-19] reconnects after its connection was lost, though all requests are used up', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '2' });
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room({ pin: '0427' }, elsewhere);
@@ -27,7 +27,7 @@ describe('a client that was in the room', () => {
     assert.ok(!follower.events.some((event) => event.type === 'waiting' && event.error.code === 'RATE_LIMITED'));
   });
 
-  it('[SDK-19] sends what was edited meanwhile, and spends nothing on coming back', async (t) => {
+  it('[SDK-19] sends its offline edits, and uses no requests to reconnect', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '5' });
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room({}, elsewhere);
@@ -44,7 +44,7 @@ describe('a client that was in the room', () => {
     assert.equal(await remaining(server), before);
   });
 
-  it('[SDK-19] enters again in a new program that has its token, without the PIN', async (t) => {
+  it('[SDK-19] rejoins without the PIN in a new process that has its token', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const room = await server.api.room({ pin: '0427' }, elsewhere);
     const tokens: string[] = [];
@@ -60,7 +60,7 @@ describe('a client that was in the room', () => {
     await again.next('snapshot');
   });
 
-  it('[SDK-19] learns of the limit when its token is not accepted', async (t) => {
+  it('[SDK-19] is notified of the limit when its token is rejected', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const room = await server.api.room({}, elsewhere);
     await useUp(server);

@@ -1,4 +1,4 @@
-/** Requests that are refused for a while, and those that carry a key. */
+/** Requests that are rejected temporarily, and requests with an API key. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
@@ -9,9 +9,9 @@ import { startTestServer } from '../support/server.ts';
 import { startBusyGateway } from './busy-gateway.ts';
 import { follow } from './follower.ts';
 
-describe('a request that is refused for a while', () => {
+describe('a request that is rejected temporarily', () => {
   for (const status of [429, 503] as const) {
-    it(`[SDK-11] with ${status} is sent again after the time that was asked for, if one wishes`, async (t) => {
+    it(`[SDK-11] with ${status} is retried after the requested delay, if retries are enabled`, async (t) => {
       const { gateway, client } = await setUp(t, { retry: true });
       gateway.reject(1, status, 1);
       await client.createRoom();
@@ -20,7 +20,7 @@ describe('a request that is refused for a while', () => {
     });
   }
 
-  it('[SDK-11] by something on the way, after which it may have been done, is sent again only if it changes nothing', async (t) => {
+  it('[SDK-11] by a proxy, possibly after its execution, is retried only if it is safe', async (t) => {
     const { count, url } = await startBrokenGateway(t, 504);
     const room = createClient({ url, retry: { attempts: 2 } }).room('7KQ2MX');
     const changing = [
@@ -41,35 +41,35 @@ describe('a request that is refused for a while', () => {
     [429, {}],
     [503, { 'Retry-After': '0' }],
   ] as const) {
-    it(`[SDK-11] by something on the way with ${status}, before it was done, is sent again in any case`, async (t) => {
+    it(`[SDK-11] by a proxy with ${status}, before its execution, is always retried`, async (t) => {
       const { count, url } = await startBrokenGateway(t, status, headers);
       await assert.rejects(createClient({ url, retry: { attempts: 2 } }).createRoom());
       assert.equal(count(), 2);
     });
   }
 
-  it('[SDK-11] is not sent again where nobody asked for it', async (t) => {
+  it('[SDK-11] is not retried by default', async (t) => {
     const { gateway, client } = await setUp(t, {});
     gateway.reject(1, 503, 0);
     await assert.rejects(client.createRoom(), { code: 'UNAVAILABLE', retryAfter: 0 });
     assert.equal(gateway.requestTimes.length, 1);
   });
 
-  it('[SDK-11] is sent no more often than was said', async (t) => {
+  it('[SDK-11] is retried at most the given number of times', async (t) => {
     const { gateway, client } = await setUp(t, { retry: { attempts: 3 } });
     gateway.reject(9, 503, 0);
     await assert.rejects(client.createRoom(), { code: 'UNAVAILABLE' });
     assert.equal(gateway.requestTimes.length, 3);
   });
 
-  it('[SDK-11] fails at once where the wait would be longer than was said', async (t) => {
+  it('[SDK-11] fails immediately if the delay would exceed the maximum', async (t) => {
     const { gateway, client } = await setUp(t, { retry: { maxSeconds: 5 } });
     gateway.reject(1, 429, 6);
     await assert.rejects(client.createRoom(), { code: 'RATE_LIMITED', retryAfter: 6 });
     assert.equal(gateway.requestTimes.length, 1);
   });
 
-  it('[SDK-11] can be called off while it waits', async (t) => {
+  it('[SDK-11] can be aborted while it waits', async (t) => {
     const { gateway, client } = await setUp(t, { retry: true });
     gateway.reject(1, 503, 30);
     const reason = new Error('enough');
@@ -79,7 +79,7 @@ describe('a request that is refused for a while', () => {
     await assert.rejects(made, reason);
   });
 
-  it('[SDK-11] is an upload too, but not that of a stream, which can be read only once', async (t) => {
+  it('[SDK-11] may be an upload, but not of a stream, which can be read only once', async (t) => {
     const { gateway, client } = await setUp(t, { retry: true });
     const room = await client.createRoom();
     const file = new Blob(['hello']);

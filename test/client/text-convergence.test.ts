@@ -51,7 +51,7 @@ describe('a text that several devices edit', () => {
     });
   });
 
-  it('[SYNC-2] keeps words whole that are typed at the same place', async (t) => {
+  it('[SYNC-2] does not interleave words that are typed at the same position', async (t) => {
     await repeat(t, async (random) => {
       const network = createNetwork(random, 2 + random.number(5));
       const words = createWords();
@@ -67,7 +67,7 @@ describe('a text that several devices edit', () => {
     });
   });
 
-  it('[SYNC-3] has every edit exactly once, over lost answers, reconnects and reloads', async (t) => {
+  it('[SYNC-3] has every edit exactly once, despite lost responses, reconnects and reloads', async (t) => {
     await repeat(t, async (random) => {
       const network = createNetwork(random, 2 + random.number(3));
       const inserted: string[] = [];
@@ -82,7 +82,7 @@ describe('a text that several devices edit', () => {
     });
   });
 
-  it('[SYNC-4] loses what one device wrote when that device undoes everything, and nothing else', async (t) => {
+  it('[SYNC-4] loses only the edits of a device that undoes everything', async (t) => {
     await repeat(t, async (random) => {
       const network = createNetwork(random, 2 + random.number(4));
       const [undoer] = network.devices;

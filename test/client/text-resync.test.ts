@@ -12,8 +12,8 @@ import {
   written,
 } from './test-channel.ts';
 
-describe('a shared text whose connection or answers are lost', () => {
-  it('[SYNC-1] ignores edits that it has, and joins again where one is missing', () => {
+describe('a shared text whose connection or responses are lost', () => {
+  it('[SYNC-1] ignores known edits, and rejoins if one is missing', () => {
     const line = openConnected('text');
     line.receive(remoteEdit(1, [insertion(0, 'old')]));
     assert.equal(line.text.value, 'text');
@@ -40,7 +40,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.value, 'another text!');
   });
 
-  it('[SYNC-3] sends an edit without an answer again, under the same ref', () => {
+  it('[SYNC-3] resends an unconfirmed edit with the same ref', () => {
     const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
@@ -69,7 +69,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.deepEqual(line.takeSent().edits, [insertion(1, 'b')]);
   });
 
-  it('[SYNC-3] takes its edit as the server stored it', () => {
+  it('[SYNC-3] adopts its edit in the form that the server stored', () => {
     const line = openConnected('1 2 3');
     line.text.insert(5, 'x');
     const first = line.takeSent();
@@ -78,7 +78,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.value, 'x1 2 3y');
   });
 
-  it('[SYNC-3] keeps an edit with its ref that the server could not store for now', () => {
+  it('[SYNC-3] keeps an edit and its ref after a temporary error', () => {
     for (const [code, retryAfter, ms] of [
       ['UNAVAILABLE', undefined, 10_000],
       ['STORAGE_FULL', 30, 30_000],
@@ -98,7 +98,7 @@ describe('a shared text whose connection or answers are lost', () => {
     }
   });
 
-  it('[SYNC-3] sends it again after reconnecting, without waiting', () => {
+  it('[SYNC-3] resends it immediately after reconnecting', () => {
     const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
@@ -109,7 +109,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.deepEqual(line.takeSent(), first);
   });
 
-  it('[SYNC-3] tries an edit that was refused for good with the next one, under a new ref', () => {
+  it('[SYNC-3] merges a permanently rejected edit into the next one, with a new ref', () => {
     const line = openConnected('');
     line.text.append('far too long');
     const first = line.takeSent();
@@ -127,7 +127,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.state, 'synchronized');
   });
 
-  it('[SYNC-1] asks for a snapshot when the server does not know its version any more', () => {
+  it('[SYNC-1] asks for a snapshot when the server no longer knows its version', () => {
     const line = openConnected('old text');
     line.text.append('!');
     const first = line.takeSent();
@@ -140,7 +140,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.deepEqual([again.ref, again.baseVersion, again.edits], [first.ref, 700, [insertion(8, '!')]]);
   });
 
-  it('[SYNC-3] does not send an edit again that a snapshot has', () => {
+  it('[SYNC-3] does not resend an edit that a snapshot contains', () => {
     const line = openConnected('one two');
     line.text.insert(3, ' and a half');
     line.takeSent();
@@ -152,7 +152,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.deepEqual(line.takeSent().edits, [insertion(23, '!')]);
   });
 
-  it('[SYNC-3] takes an edit out of its text that turns out to be in the snapshot', () => {
+  it('[SYNC-3] removes a pending edit that the snapshot already contains', () => {
     const line = openConnected('one two');
     line.text.insert(0, 'X');
     const first = line.takeSent();
@@ -188,7 +188,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.version, 2);
   });
 
-  it('[SYNC-1] asks the log for the exact form of an edit that was on its way when a snapshot came', () => {
+  it('[SYNC-1] reads the stored form of an edit from the log if a snapshot arrived before its confirmation', () => {
     const line = openConnected('one two');
     line.text.insert(0, 'X');
     const first = line.takeSent();
@@ -200,7 +200,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.state, 'synchronized');
   });
 
-  it('[SYNC-1] asks the log for the form of an edit that was sent again in another one', () => {
+  it('[SYNC-1] reads the stored form from the log if an edit was resent in a different form', () => {
     const line = openConnected('abc');
     line.text.edit([
       { from: 0, to: 1, insert: 'X' },
@@ -219,7 +219,7 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.value, 'XY');
   });
 
-  it('[SYNC-3] continues after a reload with what it saved', () => {
+  it('[SYNC-3] continues after a reload with its saved state', () => {
     const line = openConnected('text');
     assert.equal(line.text.save(), undefined);
     line.text.append('!');

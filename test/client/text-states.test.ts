@@ -5,7 +5,7 @@ import { PoproomError } from '../../src/client/index.ts';
 import { insertion, openConnected, openTestChannel, rejected, remoteEdit, snapshot, written } from './test-channel.ts';
 
 describe('a shared text', () => {
-  it('[SDK-13] is loading until it has received the text, and what was typed before is appended', () => {
+  it('[SDK-13] is loading until it has received the text, and appends earlier input', () => {
     const line = openTestChannel();
     assert.equal(line.text.state, 'loading');
     assert.equal(line.text.version, -1);
@@ -17,7 +17,7 @@ describe('a shared text', () => {
     assert.deepEqual([sent.baseVersion, sent.edits], [3, [insertion(8, 'mine')]]);
   });
 
-  it('[SDK-13] sends the first edit immediately, and the next ones together after its answer', () => {
+  it('[SDK-13] sends the first edit immediately, and the next ones together after its confirmation', () => {
     const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
@@ -53,7 +53,7 @@ describe('a shared text', () => {
     assert.equal(line.sent.length, 0);
   });
 
-  it('[SYNC-1] rebases what is sent and what waits over an edit from elsewhere', () => {
+  it('[SYNC-1] rebases sent and buffered edits over a remote edit', () => {
     const line = openConnected('one two');
     line.text.append('!');
     line.text.insert(0, '> ');
@@ -69,7 +69,7 @@ describe('a shared text', () => {
     assert.deepEqual(line.takeSent().edits, [insertion(0, '> ')]);
   });
 
-  it('[SYNC-2] orders insertions at the same place by device', () => {
+  it('[SYNC-2] orders insertions at the same position by device', () => {
     for (const [deviceId, value] of [
       ['later', 'theirsmine'],
       ['nobody', 'minetheirs'],
@@ -93,7 +93,7 @@ describe('a shared text', () => {
     assert.equal(edits[0]?.insert, `x${'..x'.repeat(1000)}`);
   });
 
-  it('[SDK-13] sends nothing where edits cancel each other out', () => {
+  it('[SDK-13] sends nothing if edits cancel each other out', () => {
     const line = openConnected('');
     line.disconnect();
     line.text.append('a');
@@ -116,7 +116,7 @@ describe('a shared text', () => {
     assert.equal(line.text.value, '\ufffd');
   });
 
-  it('[SDK-13] refuses positions that the text does not have', () => {
+  it('[SDK-13] rejects positions outside the text', () => {
     const line = openConnected('text');
     const wrong = [
       [insertion(5, 'x')],
@@ -133,7 +133,7 @@ describe('a shared text', () => {
     assert.equal(line.sent.length, 0);
   });
 
-  it('[SDK-13] tells when everything is stored, and why it is not', async () => {
+  it('[SDK-13] reports when everything is stored, or why it is not', async () => {
     const line = openConnected('');
     await line.text.synchronized();
     line.text.append('a');
@@ -156,7 +156,7 @@ describe('a shared text', () => {
     assert.equal(line.text.isOnline, false);
   });
 
-  it('[SDK-13] tells listeners of changes in order, and outlives their errors', (t) => {
+  it('[SDK-13] notifies listeners of changes in order, and survives their errors', (t) => {
     const line = openConnected('');
     const seen: string[] = [];
     const { mock } = t.mock.method(globalThis, 'queueMicrotask', () => undefined);
@@ -175,7 +175,7 @@ describe('a shared text', () => {
     assert.equal(seen.length, 2);
   });
 
-  it('[SDK-13] tells listeners when its state changes, and only then', () => {
+  it('[SDK-13] notifies listeners only when its state changes', () => {
     const line = openConnected('');
     const states: string[] = [];
     line.text.on('state', () => states.push(`${line.text.state} ${line.text.isOnline}`));

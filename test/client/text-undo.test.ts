@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { insertion, openConnected, remoteEdit, type TestChannel, written } from './test-channel.ts';
 
 describe('undo', () => {
-  it('[SYNC-4] takes back a run of typing together, and redo brings it back', () => {
+  it('[SYNC-4] reverts a run of typing as one group, and redo restores it', () => {
     const line = openConnected('Dear ');
     type(line, 'Bob');
     assert.equal(line.text.canUndo, true);
@@ -18,7 +18,7 @@ describe('undo', () => {
     assert.equal(line.text.canRedo, false);
   });
 
-  it('[SYNC-4] begins a new group after a pause, elsewhere, and when it is told to', () => {
+  it('[SYNC-4] starts a new group after a pause, at another position, and on request', () => {
     const line = openConnected('');
     type(line, 'one');
     line.time.advance(500);
@@ -42,7 +42,7 @@ describe('undo', () => {
     assert.deepEqual(undoAll(line), ['something else', 'aa paste!', 'aa paste', 'a', 'abc', '']);
   });
 
-  it('[SYNC-4] joins deletions in both directions, but not one of a whole selection', () => {
+  it('[SYNC-4] groups deletions in both directions, except of a whole selection', () => {
     const line = openConnected('0123456789');
     line.text.edit([{ from: 5, to: 6, insert: '' }]);
     line.text.edit([{ from: 4, to: 5, insert: '' }]);
@@ -58,7 +58,7 @@ describe('undo', () => {
     assert.deepEqual(undoAll(line), ['one\n', '']);
   });
 
-  it('[SYNC-4] joins what an input method replaces with what was typed', () => {
+  it('[SYNC-4] groups replacements of an input method with the typing before', () => {
     const line = openConnected('');
     type(line, 'ka');
     line.text.edit([{ from: 0, to: 2, insert: 'か' }]);
@@ -68,7 +68,7 @@ describe('undo', () => {
     assert.deepEqual(undoAll(line), ['']);
   });
 
-  it('[SYNC-4] takes back only what was typed here, however others edit around and inside it', () => {
+  it('[SYNC-4] reverts only local edits, despite remote edits around and inside them', () => {
     const line = openConnected('');
     type(line, 'mine');
     line.receive(written(line.takeSent(), 2));
@@ -84,7 +84,7 @@ describe('undo', () => {
     assert.equal(line.text.value, '> A mB ne C');
   });
 
-  it('[SYNC-4] joins a run of typing while others type elsewhere', () => {
+  it('[SYNC-4] groups a run of typing while others type elsewhere', () => {
     const line = openConnected('....');
     type(line, 'ab');
     line.receive(remoteEdit(2, [insertion(0, 'someone else')]));
@@ -93,7 +93,7 @@ describe('undo', () => {
     assert.deepEqual(undoAll(line), ['!someone else....']);
   });
 
-  it('[SYNC-4] brings back what was removed here, next to what others added', () => {
+  it('[SYNC-4] restores locally deleted text next to remote insertions', () => {
     const line = openConnected('one two three');
     line.text.edit([{ from: 4, to: 8, insert: '' }]);
     line.receive(remoteEdit(2, [insertion(0, '> '), insertion(13, ' four')]));
@@ -101,7 +101,7 @@ describe('undo', () => {
     assert.equal(line.text.value, '> one two three four');
   });
 
-  it('[SYNC-4] skips what others have removed altogether', () => {
+  it('[SYNC-4] skips edits that others have completely removed', () => {
     const line = openConnected('');
     line.text.append('first');
     line.text.append('second');

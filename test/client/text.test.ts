@@ -28,7 +28,7 @@ describe('room.text()', () => {
     assert.equal(text.value, 'there, and here');
   });
 
-  it('[SYNC-3] stores an edit once whose answer was lost', async (t) => {
+  it('[SYNC-3] stores an edit once if its response was lost', async (t) => {
     const { open, proxy, textNow } = await startRoom(t);
     const text = open('one', { proxy });
     await text.synchronized();
@@ -45,7 +45,7 @@ describe('room.text()', () => {
     assert.equal(text.value, 'once, and more');
   });
 
-  it('[SYNC-3] stores an edit once over a reload', async (t) => {
+  it('[SYNC-3] stores an edit once across a reload', async (t) => {
     const { open, proxy, textNow } = await startRoom(t);
     const text = open('one', { proxy });
     await text.synchronized();
@@ -68,7 +68,7 @@ describe('room.text()', () => {
     assert.match(reloaded.value, /Someone else/);
   });
 
-  it('[SYNC-1] merges what was typed offline with what others typed', async (t) => {
+  it('[SYNC-1] merges offline edits with remote edits', async (t) => {
     const { open, proxy } = await startRoom(t);
     const [away, here] = [open('away', { proxy }), open('here')];
     here.append('one two three');
@@ -84,7 +84,7 @@ describe('room.text()', () => {
     await eventually('both are merged', () => away.value === merged && here.value === merged);
   });
 
-  it('[SDK-13] tells why an edit was not stored, and sends it with the next one', async (t) => {
+  it('[SDK-13] reports why an edit was not stored, and sends it with the next one', async (t) => {
     const { open, textNow } = await startRoom(t, { POPROOM_CONTENT_MAX: '1KiB' });
     const text = open('one');
     await text.synchronized();
@@ -107,7 +107,7 @@ describe('room.text()', () => {
     await assert.rejects(text.synchronized(), { code: 'ROOM_NOT_FOUND' });
   });
 
-  it('[SDK-13] tells why it cannot be joined', async (t) => {
+  it('[SDK-13] reports why it cannot join', async (t) => {
     const { url } = await startTestServer(t);
     const room = await createClient({ url }).createRoom({ pin: '0427' });
     const text = createClient({ url }).room(room.code).text();
@@ -115,7 +115,7 @@ describe('room.text()', () => {
     await assert.rejects(text.ended, { code: 'PIN_REQUIRED' });
   });
 
-  it('[SDK-13] leaves the room when it is closed, or when its signal says so', async (t) => {
+  it('[SDK-13] disconnects when it is closed or its signal aborts', async (t) => {
     const { open, room } = await startRoom(t);
     const leaving = new AbortController();
     const [one, two] = [open('one'), open('two', { signal: leaving.signal })];
@@ -133,7 +133,7 @@ describe('room.text()', () => {
 });
 
 describe('room.live({ text })', () => {
-  it('[SDK-13] keeps the text before it tells of the room, and tells nothing of edits', async (t) => {
+  it('[SDK-13] updates the text before it emits the snapshot, and emits no edits', async (t) => {
     const { room, open } = await startRoom(t);
     const leaving = new AbortController();
     t.after(() => leaving.abort());
@@ -161,7 +161,7 @@ describe('room.live({ text })', () => {
     assert.deepEqual([...told], ['connecting', 'connected', 'snapshot']);
   });
 
-  it('[SDK-13] takes only a text of this SDK', async (t) => {
+  it('[SDK-13] accepts only a text of this SDK', async (t) => {
     const { room } = await startRoom(t);
     assert.throws(() => room.live({ text: {} as never }), TypeError);
   });

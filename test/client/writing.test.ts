@@ -8,7 +8,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
 describe('a write', () => {
-  it('[SDK-6] is answered by written, or by conflict with the text that stands', async (t) => {
+  it('[SDK-6] returns `written`, or `conflict` with the current text', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = await api.room();
     const [one, two] = [follow(t, createClient({ url }).room(room)), follow(t, createClient({ url }).room(room))];
@@ -23,7 +23,7 @@ describe('a write', () => {
     assert.equal((await two.next('content')).content, 'first');
   });
 
-  it('[SDK-6] can be awaited within the loop that follows the room', async (t) => {
+  it('[SDK-6] can be awaited in the loop that follows the room', async (t) => {
     const { url, api } = await startTestServer(t);
     const leaving = new AbortController();
     t.after(() => leaving.abort());
@@ -39,7 +39,7 @@ describe('a write', () => {
     assert.equal(await eventually('the write is answered', () => answer), 'written');
   });
 
-  it('[SDK-6] that is awaited within the loop fails when its connection is lost', async (t) => {
+  it('[SDK-6] that is awaited in the loop fails when its connection is lost', async (t) => {
     const { url } = await startTestServer(t);
     const live = (await createClient({ url }).createRoom()).live();
     for await (const event of live) {
@@ -52,7 +52,7 @@ describe('a write', () => {
     }
   });
 
-  it('[SDK-6] that is refused fails with the reason, and the next one is fine', async (t) => {
+  it('[SDK-6] that is rejected fails with the reason, and the next one succeeds', async (t) => {
     const { url, api } = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB' });
     const follower = follow(t, createClient({ url }).room(await api.room()));
     await follower.next('snapshot');
@@ -60,7 +60,7 @@ describe('a write', () => {
     assert.equal((await follower.live.write('x', 0)).type, 'written');
   });
 
-  it('[SDK-6] on a version that there cannot be is refused at once', async (t) => {
+  it('[SDK-6] with an impossible base version is rejected immediately', async (t) => {
     const { url, api } = await startTestServer(t);
     const follower = follow(t, createClient({ url }).room(await api.room()));
     await follower.next('snapshot');
@@ -69,8 +69,8 @@ describe('a write', () => {
     assert.equal((await follower.live.write('x', 0)).type, 'written');
   });
 
-  it('[SDK-6] [SDK-3] that is refused is not why the connection is lost later', async (t) => {
-    const { follower, proxy } = await overALine(t);
+  it('[SDK-6] [SDK-3] that is rejected is not reported as the cause of a later disconnect', async (t) => {
+    const { follower, proxy } = await followThroughProxy(t);
     follower.live.write(7 as never, 0).catch(() => undefined);
     await follower.live.write('fine', 0);
     proxy.disconnect();
@@ -78,7 +78,7 @@ describe('a write', () => {
     await follower.next('connected');
   });
 
-  it('[SDK-6] fails with OFFLINE before the room is entered, and after it was left', async (t) => {
+  it('[SDK-6] fails with OFFLINE before it has joined and after it has disconnected', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = createClient({ url }).room(await api.room());
     await assert.rejects(room.live().write('hello', 0), is('OFFLINE'));
@@ -90,15 +90,15 @@ describe('a write', () => {
   });
 
   it('[SDK-6] fails with OFFLINE while there is no connection', async (t) => {
-    const { follower, proxy } = await overALine(t);
+    const { follower, proxy } = await followThroughProxy(t);
     proxy.pause();
     proxy.disconnect();
     await follower.next('waiting');
     await assert.rejects(follower.live.write('hello', 0), is('OFFLINE'));
   });
 
-  it('[SDK-6] fails with OFFLINE when its answer was lost, though it may be stored', async (t) => {
-    const { follower, proxy, textNow } = await overALine(t);
+  it('[SDK-6] fails with OFFLINE when its response was lost, even if it was stored', async (t) => {
+    const { follower, proxy, textNow } = await followThroughProxy(t);
     proxy.pauseResponses();
     const lost = follower.live.write('words of mine', 0);
     await eventually('the write is stored', async () => (await textNow()) === 'words of mine');
@@ -108,8 +108,8 @@ describe('a write', () => {
     assert.equal((await follower.next('snapshot')).content.content, 'words of mine');
   });
 
-  it('[SDK-6] fails with OFFLINE when the connection is dropped on purpose', async (t) => {
-    const { follower, proxy } = await overALine(t);
+  it('[SDK-6] fails with OFFLINE when the connection is interrupted deliberately', async (t) => {
+    const { follower, proxy } = await followThroughProxy(t);
     proxy.pause();
     const lost = follower.live.write('hello', 0);
     follower.live.interrupt();
@@ -118,7 +118,7 @@ describe('a write', () => {
   });
 });
 
-async function overALine(t: TestContext) {
+async function followThroughProxy(t: TestContext) {
   const server = await startTestServer(t);
   const proxy = await startTcpProxy(t, () => server.port);
   const room = await server.api.room();
