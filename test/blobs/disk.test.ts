@@ -164,7 +164,7 @@ describe('disk: the folder', () => {
 
 const hour = 3600_000;
 
-/** So many bytes that there is room for them once, and not twice. */
+/** A size for which there is space once, but not twice. */
 async function mostOfDisk(): Promise<number> {
   const { bavail, bsize } = await statfs(tmpdir());
   return Math.floor(bavail * bsize * 0.7);

@@ -294,7 +294,7 @@ describe('s3: a store that rejects requests', { timeout: 30_000 }, () => {
   });
 });
 
-/** All that a store can be asked, each asked at once. */
+/** Starts every operation of a blob store. */
 function* questions(blobs: BlobStore): Generator<[what: string, answer: Promise<unknown>]> {
   yield ['put', put(blobs, newName(), Buffer.alloc(MiB))];
   yield ['open', blobs.open(newName(), undefined)];
@@ -309,7 +309,7 @@ async function refusalMs(question: Promise<unknown>): Promise<number> {
   return performance.now() - since;
 }
 
-/** Has a bucket, and takes whatever it is sent without a word. */
+/** Has a bucket, and accepts uploads without responding. */
 function answerHead(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   if (request.method === 'HEAD') response.end();

@@ -161,7 +161,7 @@ describe('s3: concurrent requests', { timeout: 30_000 }, () => {
     });
     const { blobs } = await open(t, { endpoint });
     await Promise.all(Array.from({ length: 300 }, () => blobs.remove(newName())));
-    assert.ok(most <= 50, `${most} were on their way at once`);
+    assert.ok(most <= 50, `${most} requests ran concurrently`);
   });
 });
 

@@ -43,7 +43,7 @@ async function program(cli: Cli, name: string, script: string): Promise<void> {
   await chmod(join(cli.bin, name), 0o755);
 }
 
-/** At once, so that nobody sees half of it. */
+/** Writes atomically, so that no reader sees a partial text. */
 async function copy(cli: Cli, text: string | Uint8Array): Promise<void> {
   await writeFile(join(cli.home, 'copied'), text);
   await rename(join(cli.home, 'copied'), join(cli.home, 'clipboard'));
@@ -138,7 +138,7 @@ describe('poproom clip', () => {
 
   it('[CLI-17] does not change the room if the clipboard has another form of its text', async (t) => {
     const { cli, code, write, text } = await setUp(t);
-    // With ends of lines of its own, and up to a NUL.
+    // With other line endings, and up to a NUL.
     await program(cli, 'xclip', xclip.replace('cat >', String.raw`tr '\000' '\001' | sed 's/\x01.*//; $!s/$/\r/' >`));
     await write('one\ntwo\0three');
     cli.start(['clip', code]);
@@ -189,7 +189,7 @@ describe('poproom clip', () => {
     assert.equal(await text(), 'stays');
     await copy(cli, 'ü'.repeat(500_000));
     await eventually('the room has it', async () => (await text()).length === 500_000);
-    assert.equal(clipping.stderr().split('\n').length, 2, 'it is told once');
+    assert.equal(clipping.stderr().split('\n').length, 2, 'the notice is printed once');
   });
 
   it('[CLI-18] reports why the server rejected a text, and continues', async (t) => {
@@ -213,13 +213,13 @@ describe('poproom clip', () => {
   it('[CLI-18] says what to install if there is no clipboard program', async (t) => {
     const { cli, code } = await setUp(t, {});
     // With nothing but Node on the path, so that no program of this machine is found.
-    const told = async (env: Record<string, string>) => cli.run(['clip', code], { env: { PATH: cli.home, ...env } });
+    const runClip = async (env: Record<string, string>) => cli.run(['clip', code], { env: { PATH: cli.home, ...env } });
     for (const [env, names] of [
       [{}, /WAYLAND_DISPLAY or DISPLAY.*wl-clipboard or xclip/],
       [{ DISPLAY: ':0' }, /install xclip or xsel/],
       [{ WAYLAND_DISPLAY: 'wayland-0' }, /install wl-clipboard/],
     ] as const) {
-      const { code: exit, stdout, stderr } = await told(env);
+      const { code: exit, stdout, stderr } = await runClip(env);
       assert.deepEqual([exit, stdout], [1, '']);
       assert.match(stderr, names);
       assert.match(stderr, /^poproom: [^\n]+\n$/);

@@ -104,7 +104,7 @@ describe('poproom rooms', { concurrency: true }, () => {
       const late = await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'more' } });
       assert.equal(late.code, 'ROOM_NOT_FOUND');
       assert.equal((await server.api.get(`/api/rooms/${kept}`)).status, 200);
-      await eventually('its bytes are gone', async () => (await storedBlobs(folder)).length === 0);
+      await eventually('its blobs are deleted', async () => (await storedBlobs(folder)).length === 0);
 
       const again = await cli.run(['rooms', 'rm', room]);
       assert.deepEqual([again.code, again.stdout], [3, `${masked(room)}: There is no such room.\n`]);

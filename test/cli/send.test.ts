@@ -156,7 +156,7 @@ describe('poproom send, during the upload', () => {
     await put(cli, 'large', randomBytes(10 * MiB));
     const sending = cli.terminal(`poproom send ${code} large --url ${line.url}`);
     await line.paused;
-    await eventually('the upload is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(server.folder)).length === 1);
     await sending.waitForOutput(/large .*%/);
     sending.type('\x03');
     const { code: exit, stdout } = await sending.result;

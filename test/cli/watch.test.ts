@@ -23,7 +23,7 @@ const write = ({ api }: TestServer, code: string, content: string) =>
 
 const contentOf = (cli: Cli, name: string) => readFile(join(cli.home, name), 'utf8').catch(() => '');
 
-/** A room without a text shows nothing: that it is watched is seen in the room. */
+/** An empty room prints nothing, so wait until the device is in the room. */
 const isWatched = (server: TestServer, code: string) =>
   eventually('someone watches', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 1);
 

@@ -25,18 +25,18 @@ describe('a write', () => {
 
   it('[SDK-6] can be awaited in the loop that follows the room', async (t) => {
     const { url, api } = await startTestServer(t);
-    const leaving = new AbortController();
-    t.after(() => leaving.abort());
+    const controller = new AbortController();
+    t.after(() => controller.abort());
     const live = createClient({ url })
       .room(await api.room())
-      .live({ signal: leaving.signal });
-    let answer: string | undefined;
+      .live({ signal: controller.signal });
+    let outcome: string | undefined;
     void (async () => {
       for await (const event of live) {
-        if (event.type === 'snapshot') answer = (await live.write('hello', event.content.version)).type;
+        if (event.type === 'snapshot') outcome = (await live.write('hello', event.content.version)).type;
       }
     })();
-    assert.equal(await eventually('the write is answered', () => answer), 'written');
+    assert.equal(await eventually('the write is confirmed', () => outcome), 'written');
   });
 
   it('[SDK-6] that is awaited in the loop fails when its connection is lost', async (t) => {
@@ -46,8 +46,8 @@ describe('a write', () => {
       if (event.type !== 'snapshot') continue;
       const written = live.write('hello', event.content.version);
       live.interrupt();
-      await assert.rejects(written, is('OFFLINE'));
-      await assert.rejects(live.write('hello', event.content.version), is('OFFLINE'));
+      await assert.rejects(written, hasCode('OFFLINE'));
+      await assert.rejects(live.write('hello', event.content.version), hasCode('OFFLINE'));
       break;
     }
   });
@@ -56,7 +56,7 @@ describe('a write', () => {
     const { url, api } = await startTestServer(t, { POPROOM_CONTENT_MAX: '1KiB' });
     const follower = follow(t, createClient({ url }).room(await api.room()));
     await follower.next('snapshot');
-    await assert.rejects(follower.live.write('x'.repeat(1025), 0), is('CONTENT_TOO_LARGE'));
+    await assert.rejects(follower.live.write('x'.repeat(1025), 0), hasCode('CONTENT_TOO_LARGE'));
     assert.equal((await follower.live.write('x', 0)).type, 'written');
   });
 
@@ -81,12 +81,12 @@ describe('a write', () => {
   it('[SDK-6] fails with OFFLINE before it has joined and after it has disconnected', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = createClient({ url }).room(await api.room());
-    await assert.rejects(room.live().write('hello', 0), is('OFFLINE'));
+    await assert.rejects(room.live().write('hello', 0), hasCode('OFFLINE'));
     const follower = follow(t, room);
     await follower.next('snapshot');
     follower.leave();
     await follower.end;
-    await assert.rejects(follower.live.write('hello', 0), is('OFFLINE'));
+    await assert.rejects(follower.live.write('hello', 0), hasCode('OFFLINE'));
   });
 
   it('[SDK-6] fails with OFFLINE while there is no connection', async (t) => {
@@ -94,26 +94,26 @@ describe('a write', () => {
     proxy.pause();
     proxy.disconnect();
     await follower.next('waiting');
-    await assert.rejects(follower.live.write('hello', 0), is('OFFLINE'));
+    await assert.rejects(follower.live.write('hello', 0), hasCode('OFFLINE'));
   });
 
   it('[SDK-6] fails with OFFLINE when its response was lost, even if it was stored', async (t) => {
-    const { follower, proxy, textNow } = await followThroughProxy(t);
+    const { follower, proxy, readText } = await followThroughProxy(t);
     proxy.pauseResponses();
-    const lost = follower.live.write('words of mine', 0);
-    await eventually('the write is stored', async () => (await textNow()) === 'words of mine');
+    const write = follower.live.write('my text', 0);
+    await eventually('the write is stored', async () => (await readText()) === 'my text');
     proxy.disconnect();
-    await assert.rejects(lost, is('OFFLINE'));
+    await assert.rejects(write, hasCode('OFFLINE'));
     proxy.resume();
-    assert.equal((await follower.next('snapshot')).content.content, 'words of mine');
+    assert.equal((await follower.next('snapshot')).content.content, 'my text');
   });
 
   it('[SDK-6] fails with OFFLINE when the connection is interrupted deliberately', async (t) => {
     const { follower, proxy } = await followThroughProxy(t);
     proxy.pause();
-    const lost = follower.live.write('hello', 0);
+    const write = follower.live.write('hello', 0);
     follower.live.interrupt();
-    await assert.rejects(lost, is('OFFLINE'));
+    await assert.rejects(write, hasCode('OFFLINE'));
     proxy.resume();
   });
 });
@@ -124,8 +124,8 @@ async function followThroughProxy(t: TestContext) {
   const room = await server.api.room();
   const follower = follow(t, createClient({ url: proxy.url }).room(room));
   await follower.next('snapshot');
-  const textNow = async () => (await server.api.get(`/api/rooms/${room}/content`)).json.content as string;
-  return { follower, proxy, textNow };
+  const readText = async () => (await server.api.get(`/api/rooms/${room}/content`)).json.content as string;
+  return { follower, proxy, readText };
 }
 
-const is = (code: string) => (error: unknown) => error instanceof PoproomError && error.code === code;
+const hasCode = (code: string) => (error: unknown) => error instanceof PoproomError && error.code === code;

@@ -344,9 +344,9 @@ function endless(): Readable {
   });
 }
 
-/** Where nobody listens for the error of a stream, it ends the process, and this test run with it. */
+/** An unhandled stream error would end the process, and this test run with it. */
 function assertHeard(source: Readable): void {
-  assert.ok(source.listenerCount('error') > 0, 'nobody would hear the source fail');
+  assert.ok(source.listenerCount('error') > 0, 'the error of the source is handled');
 }
 
 /** Done when the store has taken the chunk and waits for the next one. */

@@ -411,7 +411,7 @@ function missTests(open: OpenStore): void {
 function floodTests(open: OpenStore): void {
   const flooded = { ...guardRules(20), countersPerWindow: 100 };
   const three: Quota = { tier: 'free', limit: 3, windowMs: hour };
-  /** As many clients as counters may be started, and more, each in a network of its own. */
+  /** More clients than there are counters, each in its own network. */
   const flood = Array.from({ length: 300 }, (_, n) => `100.${n % 256}.${n >> 8}.1`).map((address, n) =>
     n < 256 ? address : address.replace('100.', '101.'),
   );
@@ -476,7 +476,7 @@ async function guessWrong(rooms: RoomStore, code: RoomCode, client: string, time
   }
 }
 
-/** Wrong PINs of strangers, none of whom comes near a limit of its own. */
+/** Wrong PINs of other clients, none of which reaches its own limit. */
 async function guessByMany(rooms: RoomStore, code: RoomCode, times: number, now: number = start) {
   for (let tries = 0; tries < times; tries++) await guessWrong(rooms, code, newClient(), 1, now);
 }

@@ -37,7 +37,7 @@ export const second = 1000;
 export const hour = 3600 * second;
 export const day = 24 * hour;
 
-/** The moment the tests begin; from here on time goes only as they say. */
+/** The start time of the tests. Only they advance the clock. */
 export const start = Date.now();
 
 /** No limit of one client over all rooms: for tests in which another guard must be the one that acts. */

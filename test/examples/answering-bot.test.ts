@@ -18,7 +18,9 @@ describe('the answering bot', () => {
 
     await room.append('\n/time');
     await room.append('\n');
-    const again = await eventually('it told the time', async () => textWith(await room.read(), /\/time\n→ .*\d:\d\d/));
+    const again = await eventually('the bot has answered', async () =>
+      textWith(await room.read(), /\/time\n→ .*\d:\d\d/),
+    );
     assert.equal(again.version, answered.version + 3, 'it wrote once for each finished question');
     assert.ok(again.content.startsWith(answered.content), 'and left the first answer alone');
 

@@ -100,8 +100,8 @@ describe('a clock that is set back', () => {
     it(`[FAULT-5] by ${far}, does not revive a room whose devices were notified of its end, nor one that was swept`, async (t) => {
       const server = await sweepingServer(t, { heartbeatMs: 250 });
       const { api, url, clock } = server;
-      const [told, swept] = [await api.room({ expiresIn: 60 }), await api.room({ expiresIn: 120 })];
-      const device = await joinRoom(t, url, told);
+      const [notified, swept] = [await api.room({ expiresIn: 60 }), await api.room({ expiresIn: 120 })];
+      const device = await joinRoom(t, url, notified);
       await device.next('snapshot');
       clock.advance(60 * second);
       t.mock.timers.tick(sweepEveryMs / 1000);
@@ -113,7 +113,7 @@ describe('a clock that is set back', () => {
         return (await countRooms(server)) === 0;
       });
       clock.now -= leap;
-      for (const room of [told, swept]) assertError(await api.get(`/api/rooms/${room}`), 410, 'ROOM_EXPIRED');
+      for (const room of [notified, swept]) assertError(await api.get(`/api/rooms/${room}`), 410, 'ROOM_EXPIRED');
     });
 
     it(`[FAULT-6] by ${far}, does not make anyone wait longer than a whole window`, async (t) => {
@@ -166,7 +166,7 @@ interface Furnished {
   fileUrl: string;
 }
 
-/** Rooms with a text and a file, which are over in half an hour. */
+/** Rooms with a text and a file, which expire in half an hour. */
 async function furnish({ api }: TestServer): Promise<Furnished[]> {
   const furnished: Furnished[] = [];
   for (let n = 0; n < 3; n++) {

@@ -87,7 +87,7 @@ describe('a full disk', () => {
     await assertReads(next, room);
     await refuses(() => write(next, room, 'x'.repeat(100_000)));
     const { signal } = await next.end('SIGTERM');
-    assert.equal(signal, null, 'it ends by itself');
+    assert.equal(signal, null, 'it exits without a signal');
 
     await disk.free();
     const last = await startProcess(t, disk.folder, withoutReserve, disk.executable);
@@ -159,7 +159,7 @@ async function upload({ api }: ServerProcess, room: TrackedRoom, name: string, b
   return response;
 }
 
-/** The log of the database may have some room of its own; once that is used up, nothing is taken any more. */
+/** The database log may have preallocated space. When that is used, writes are rejected. */
 async function refuses(act: () => Promise<ApiResponse>): Promise<void> {
   for (let tries = 0; tries < 2000; tries++) {
     const response = await act();
@@ -168,7 +168,7 @@ async function refuses(act: () => Promise<ApiResponse>): Promise<void> {
   assert.fail('it was never refused');
 }
 
-/** Its members cannot be told, but whoever guesses is. */
+/** The devices in the room cannot be notified, but the guessing client receives its error. */
 async function assertWrongPinIsTold({ api }: ServerProcess, room: string): Promise<void> {
   assertError(await api.get(`/api/rooms/${room}`, { pin: '9999' }), 403, 'PIN_INCORRECT');
 }

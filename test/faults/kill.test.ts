@@ -44,7 +44,7 @@ describe('a server that is killed', () => {
   });
 });
 
-/** The end comes with some answer, which nobody foresees. */
+/** The server is killed at a random response. */
 async function killUnderLoad(server: ServerProcess, writers: Writers, random: Random): Promise<void> {
   const { enough, gone } = writers.start(server.api, 10 + random.number(80));
   await enough;

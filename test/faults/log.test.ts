@@ -35,7 +35,7 @@ describe('a log', () => {
       assert.ok((await server.lostLines()) > 0, 'lines were lost');
 
       await log.recover();
-      const lost = await eventually('the loss is told', () => lostIn(log.text()) || undefined);
+      const lost = await eventually('the loss is reported', () => lostIn(log.text()) || undefined);
       assert.equal(await server.lostLines(), lost);
       server.signal('SIGTERM');
       const lines = await eventually('the last line', () => {
@@ -71,7 +71,7 @@ describe('a log', () => {
     const socket = await openRawSocket(t, server.port);
     const headers = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': 2 * half.length };
     await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, headers) + half);
-    await eventually('an upload is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
+    await eventually('an upload is in progress', async () => (await unfinishedBlobs(server.folder)).length === 1);
     log.fail();
     await sendPipelined(server.port, request, fillsPipe);
     const since = performance.now();
@@ -162,7 +162,7 @@ async function onTerminal(t: TestContext) {
   const terminal = cli.terminal(`sh -c 'echo "pid $$"; exec poproom serve'`);
   await terminal.waitForOutput('listening');
   const pid = Number(/pid (\d+)/.exec(terminal.stdout())?.[1]);
-  // It is in a session of its own, and outlives its terminal if the test fails.
+  // It has its own session, and would survive its terminal if the test fails.
   t.after(() => existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGKILL'));
   return { terminal, folder, pid, port: Number(/localhost:(\d+)/.exec(terminal.stdout())?.[1]) };
 }

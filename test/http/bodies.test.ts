@@ -14,12 +14,12 @@ const json = { 'content-type': 'application/json' };
 
 describe('a body that is not JSON', () => {
   const bodies: Record<string, string | Uint8Array> = {
-    'cut off': '{"content": "x"',
+    truncated: '{"content": "x"',
     'with a comma too many': '{"content": "x",}',
     'with single quotes': "{'content': 'x'}",
     'with a bare word': '{content: "x"}',
     'with a comment': '{"content": "x"} // x',
-    'two at once': '{"content": "x"}{"content": "y"}',
+    'two values': '{"content": "x"}{"content": "y"}',
     'a number of another language': '{"content": 0x10}',
     'not a number': '{"content": NaN}',
     'a line break within a string': '{"content": "a\nb"}',

@@ -130,7 +130,7 @@ function lengthsOf(codes: string[]): Record<number, number> {
   return lengths;
 }
 
-/** The real rooms on the real store; only chance can be told which codes to draw next. */
+/** The real core on the real store, with a random source that the test controls. */
 async function roomsWithLoadedDice(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const clock = { now: Date.UTC(2026, 10, 15) };

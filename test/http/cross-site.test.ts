@@ -193,20 +193,20 @@ describe('a page', () => {
   });
 
   it('[LINK-5] reveals the LAN addresses of the server only to a browser on the same machine', async (t) => {
-    // As far as the page is concerned, the public address is told like the one in the network.
+    // The page shows the public address like the one in the local network.
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'http://192.168.1.7:8080' });
-    const told = async (headers: Record<string, string>, version = '1.1') => {
+    const address = async (headers: Record<string, string>, version = '1.1') => {
       const head = requestHead('GET', '/', { Connection: 'close', ...headers }).replace('HTTP/1.1', `HTTP/${version}`);
       const { text } = await requestRaw(t, server.port, head);
       return /<meta name="poproom-address" content="([^"]*)">/.exec(text)?.[1];
     };
-    assert.equal(await told({}), 'http://192.168.1.7:8080');
-    assert.equal(await told({ Host: 'rebound.example' }), '');
-    assert.equal(await told({ 'X-Forwarded-For': '203.0.113.7' }), '');
-    assert.equal(await told({ 'X-Real-IP': '203.0.113.7' }), '');
-    assert.equal(await told({ Forwarded: 'for=203.0.113.7' }), '');
-    assert.equal(await told({ Via: '1.1 proxy' }), '');
-    assert.equal(await told({}, '1.0'), '', 'as nginx asks, where it is told no more than where to ask');
+    assert.equal(await address({}), 'http://192.168.1.7:8080');
+    assert.equal(await address({ Host: 'rebound.example' }), '');
+    assert.equal(await address({ 'X-Forwarded-For': '203.0.113.7' }), '');
+    assert.equal(await address({ 'X-Real-IP': '203.0.113.7' }), '');
+    assert.equal(await address({ Forwarded: 'for=203.0.113.7' }), '');
+    assert.equal(await address({ Via: '1.1 proxy' }), '');
+    assert.equal(await address({}, '1.0'), '', 'as nginx forwards by default');
   });
 });
 

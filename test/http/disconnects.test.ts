@@ -17,7 +17,7 @@ const slowRedis = (url: string) => ({
   POPROOM_FILES: 'disk:',
 });
 
-/** Asks, and resets the connection after so many turns of the event loop. */
+/** Sends a request, and resets the connection after a number of event loop iterations. */
 async function askAndReset({ port }: TestServer, path: string, turns: number): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => undefined);
@@ -49,7 +49,7 @@ describe('a client that resets its connection', () => {
     const file = await uploaded(server, await server.api.room());
     await Promise.all(Array.from({ length: 100 }, (_, i) => askAndReset(server, file, i % 40)));
     await eventually('all files are closed', async () => (await openFiles(server)) === 0);
-    assert.doesNotMatch(server.logged(), /"level":"error"/, 'whoever leaves is no failure');
+    assert.doesNotMatch(server.logged(), /"level":"error"/, 'a disconnect is not logged as an error');
   });
 
   it('[RUN-7] leaves neither file nor channel open if it disconnected before a slow store responded', async (t) => {

@@ -16,7 +16,7 @@ interface Hostile {
   what: string;
   type?: string;
   body: string | Uint8Array;
-  /** What the message must say, so that a person finds the mistake. */
+  /** The error message must match this, to explain the mistake. */
   says: RegExp;
 }
 
@@ -65,9 +65,9 @@ const malformedForms: Hostile[] = [
   { what: 'with 1,000 parts of no name', body: form(...many(namelessPart()), filePart('x')), says: /""/ },
   { what: 'with 500 kB of part headers', body: form(hugeHeader(500 * kB)), says: /too much/ },
   { what: 'with 50,000 part headers', body: form(manyHeaders(50_000)), says: /too much/ },
-  { what: 'cut off within the file', body: form(filePart('hello')).subarray(0, -15), says: /incomplete/ },
-  { what: 'cut off within the last boundary', body: form(filePart('hello')).subarray(0, -5), says: /incomplete/ },
-  { what: 'cut off within the part headers', body: partHead(filePart('')).subarray(0, -5), says: /incomplete/ },
+  { what: 'truncated within the file', body: form(filePart('hello')).subarray(0, -15), says: /incomplete/ },
+  { what: 'truncated within the last boundary', body: form(filePart('hello')).subarray(0, -5), says: /incomplete/ },
+  { what: 'truncated within the part headers', body: partHead(filePart('')).subarray(0, -5), says: /incomplete/ },
   { what: 'with a line break in the file name', body: form(filePart('x', 'a\nb.txt')), says: /has no file/ },
   { what: 'of rubbish', body: Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251)), says: /form/ },
 ];
@@ -190,7 +190,7 @@ describe('an upload that is interrupted', () => {
       const socket = await openRawSocket(t, server.port);
       const announcing = { ...headers, 'Content-Length': body.length + 1 };
       await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, announcing) + body);
-      await eventually('it is under way', async () => (await unfinishedBlobs(server)).length === 1);
+      await eventually('the upload is in progress', async () => (await unfinishedBlobs(server)).length === 1);
       socket.endSending();
       assert.equal((await socket.response()).code, 'VALIDATION_FAILED');
       await assertNothingStored(server, room);
@@ -238,7 +238,7 @@ async function beginUpload(socket: RawSocket, server: TestServer, room: string, 
   const { length: before } = await unfinishedBlobs(server);
   await socket.send(uploadHead(room, asForm));
   await socket.send(begin);
-  await eventually('the upload is under way', async () => (await unfinishedBlobs(server)).length > before);
+  await eventually('the upload is in progress', async () => (await unfinishedBlobs(server)).length > before);
 }
 
 function many<T>(part: T): T[] {

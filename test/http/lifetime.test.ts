@@ -87,12 +87,12 @@ describe('an expired room', () => {
     const socket = await openRawSocket(t, port);
     const head = { 'Content-Type': 'text/plain', 'X-File-Name': 'late.txt', 'Content-Length': 4 };
     await socket.send(`${requestHead('POST', `/api/rooms/${room}/upload`, head)}la`);
-    await eventually('the upload is under way', async () => (await unfinishedBlobs(server)).length === 1);
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(server)).length === 1);
     clock.advance(60 * second);
     await socket.send('te');
     const { status, code } = await socket.response();
     assert.deepEqual({ status, code }, { status: 410, code: 'ROOM_EXPIRED' });
-    await eventually('no bytes are left', async () => (await storedBlobs(server)).length === 0);
+    await eventually('no blobs are left', async () => (await storedBlobs(server)).length === 0);
   });
 
   it('[LIFE-2] is reported with and without its PIN', async (t) => {
@@ -188,7 +188,7 @@ async function sweepAfter(server: TestServer, ms: number): Promise<void> {
   await eventually('the sweep runs', () => sweeps(server) > before);
 }
 
-/** The server notes each sweep that found something, when it is over. */
+/** The server logs each sweep that removed something, after it has finished. */
 function sweeps({ logged }: TestServer): number {
   return logged().split('"message":"swept"').length - 1;
 }

@@ -163,8 +163,8 @@ function assertReadable(headers: Headers, about: string): void {
   assert.equal(headers.get('access-control-allow-origin'), '*', about);
   assert.equal(headers.get('access-control-allow-credentials'), null, about);
   const exposed = listed(headers, 'access-control-expose-headers');
-  const told = ['etag', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining'];
-  for (const name of [...told, 'x-ratelimit-reset', 'retry-after', 'x-request-id']) {
+  const rateHeaders = ['etag', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining'];
+  for (const name of [...rateHeaders, 'x-ratelimit-reset', 'retry-after', 'x-request-id']) {
     assert.ok(exposed.includes(name), `${about} exposes ${name}`);
   }
 }

@@ -1,4 +1,4 @@
-/** What is hardly HTTP, or not at all: it gets the same answers as everything else. */
+/** Requests that are barely HTTP, or not at all, receive the common error format. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
@@ -79,7 +79,7 @@ describe('a request that the HTTP parser rejects', () => {
     const { fileUrl } = (await api.upload(await api.room(), 'zeros', Buffer.alloc(size))).json;
     const socket = await openRawSocket(t, port);
     await socket.send(requestHead('GET', new URL(fileUrl).pathname));
-    await eventually('the file is on its way', () => socket.unread().includes('\r\n\r\n'));
+    await eventually('the response has started', () => socket.unread().includes('\r\n\r\n'));
     await socket.send('nonsense\r\n\r\n');
     await socket.closed();
     const [, ...rest] = socket.unread().split('\r\n\r\n');

@@ -123,19 +123,21 @@ describe('the secrecy of a PIN', () => {
     const server = await startTestServer(t, unlimited);
     const { api } = server;
     const pins = { right: '7351', wrong: '8462', late: '9573', nonsense: '61728' };
-    const told: ApiResponse[] = [await api.post('/api/rooms', { json: { pin: pins.right } })];
-    const room = told[0]?.json.roomId;
+    const responses: ApiResponse[] = [await api.post('/api/rooms', { json: { pin: pins.right } })];
+    const room = responses[0]?.json.roomId;
     for (const pin of Object.values(pins)) {
       for (const path of [`/api/rooms/${room}`, `/api/rooms/${room}/content`, `/api/rooms/${room}/nothing`, '/livez']) {
-        told.push(await api.get(path, { pin }), await api.get(`${path}?pin=${pin}&also=${pin}`));
-        told.push(await api.post(`${path}?pin=${pin}`, { json: { content: 'x', pin } }));
-        told.push(await api.post(path, { body: `{"pin":"${pin}"`, headers: { 'content-type': 'application/json' } }));
+        responses.push(await api.get(path, { pin }), await api.get(`${path}?pin=${pin}&also=${pin}`));
+        responses.push(await api.post(`${path}?pin=${pin}`, { json: { content: 'x', pin } }));
+        responses.push(
+          await api.post(path, { body: `{"pin":"${pin}"`, headers: { 'content-type': 'application/json' } }),
+        );
       }
-      told.push(await uploadForm(api, room, pin), await api.delete(`/api/rooms/7KQ2MX?pin=${pin}`));
+      responses.push(await uploadForm(api, room, pin), await api.delete(`/api/rooms/7KQ2MX?pin=${pin}`));
     }
-    told.push(await api.delete(`/api/rooms/${room}`, { json: { pin: pins.right }, from: '192.0.2.9' }));
-    assert.equal(told.at(-1)?.status, 200);
-    const said = told.map(({ text, headers }) => withoutClocks(text + JSON.stringify([...headers]))).join('\n');
+    responses.push(await api.delete(`/api/rooms/${room}`, { json: { pin: pins.right }, from: '192.0.2.9' }));
+    assert.equal(responses.at(-1)?.status, 200);
+    const said = responses.map(({ text, headers }) => withoutClocks(text + JSON.stringify([...headers]))).join('\n');
     for (const pin of Object.values(pins)) {
       assert.ok(!said.includes(pin), `${pin} was answered`);
       assert.ok(!messagesOf(server).includes(pin), `${pin} was logged`);

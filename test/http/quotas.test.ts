@@ -263,7 +263,7 @@ describe('the quota of all clients', () => {
   });
 });
 
-/** So many were stored, and all others refused. */
+/** Fails unless exactly this many were stored, and all others rejected. */
 function assertOnly(responses: readonly ApiResponse[], stored: number): void {
   const refused = responses.filter(({ status }) => status !== 201);
   for (const response of refused) assertError(response, 413, 'QUOTA_EXCEEDED');

@@ -20,7 +20,7 @@ const text = '0123456789'.repeat(10_000);
 const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
 const byteByByte = (bytes: string) => Array.from(bytes, (byte) => `1\r\n${byte}\r\n`).join('');
 
-/** Unlike the others, nobody keeps what it receives in order to look for it later. */
+/** Unlike the other test servers, it does not record what it receives. */
 async function startBareServer(t: TestContext): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const nothing = () => undefined;

@@ -155,7 +155,11 @@ describe('a full room', () => {
 
     const socket = await openRawSocket(t, port);
     await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, { ...bareHeaders, 'Content-Length': 2 }));
-    assert.equal((await socket.response()).code, 'ROOM_FULL', 'an announced length is refused at once');
+    assert.equal(
+      (await socket.response()).code,
+      'ROOM_FULL',
+      'a declared length over the limit is rejected immediately',
+    );
     socket.destroy();
     assert.equal((await api.upload(room, 'two.bin', streamed('xx'))).code, 'ROOM_FULL');
     const asForm = { body: form(filePart('xx')), headers: { 'content-type': formType } };

@@ -99,7 +99,7 @@ describe('uploads', () => {
         assert.deepEqual(others, []);
         assert.ok(bytes.equals(await readBlob(server, blob)), 'every byte is stored when it is answered');
         const read = Buffer.from(await (await fetch(json.fileUrl)).arrayBuffer());
-        assert.ok(bytes.equals(read), 'every byte comes back');
+        assert.ok(bytes.equals(read), 'the download equals the upload');
       });
     }
   }

@@ -11,7 +11,7 @@ import { type RedisCluster, startRedisCluster } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
 const trueWithinMs = 5_000;
-/** So many that some lie on each server; one client may have 20 channels. */
+/** Enough that each server has some. One client may have 20 channels. */
 const roomCount = 18;
 
 describe('a cluster outage', { timeout: 90_000 }, () => {
@@ -33,7 +33,7 @@ describe('a cluster outage', { timeout: 90_000 }, () => {
       await eventually('it is noticed', async () => (await nodes[0].api.get('/readyz')).status === 503);
       await Promise.all(lost.map((server) => server.restart()));
       await redis.waitUntilHealthy();
-      t.diagnostic(`told after ${Math.round(await msUntilTold(rooms))} ms`);
+      t.diagnostic(`notified after ${Math.round(await msUntilNotified(rooms))} ms`);
     });
   }
 
@@ -46,10 +46,10 @@ describe('a cluster outage', { timeout: 90_000 }, () => {
 type WatchedRoom = Awaited<ReturnType<typeof watchedRoom>>;
 
 /** Writes to each of them. */
-async function msUntilTold(rooms: readonly WatchedRoom[]): Promise<number> {
+async function msUntilNotified(rooms: readonly WatchedRoom[]): Promise<number> {
   const since = performance.now();
   await Promise.all(rooms.map(({ write }) => eventually('writes are taken', write, trueWithinMs)));
-  await Promise.all(rooms.map(({ isTold }) => eventually('devices are told', isTold, trueWithinMs)));
+  await Promise.all(rooms.map(({ isNotified }) => eventually('devices are notified', isNotified, trueWithinMs)));
   const ms = performance.now() - since;
   assert.ok(ms < trueWithinMs, `the devices have the true state after ${ms} ms`);
   return ms;
@@ -66,7 +66,7 @@ async function watchedRoom(t: TestContext, [one, two]: readonly [ServerProcess, 
       const response = await one.api.post(`/api/rooms/${code}/content`, { json: { content } });
       return response.status === 200 || isAway(response);
     },
-    isTold: () => textsIn(device).includes(content),
+    isNotified: () => textsIn(device).includes(content),
   };
 }
 

@@ -20,7 +20,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const answersWithinMs = 2_000;
 const trueWithinMs = 5_000;
-/** A node at rest has about 100; what the load of these tests could pile up in an outage would be far more. */
+/** An idle node has about 100. A leak during an outage would add far more. */
 const mostMemory = 256;
 
 interface Outage {
@@ -87,7 +87,7 @@ describe('a Redis outage', () => {
       for (const room of load.rooms) for (const { api } of nodes) await assertAcknowledged(api, room);
       // What even those wait who need no Redis is the machine's doing.
       const within = answersWithinMs + control.slowest();
-      assert.ok(load.slowestMs() < within, `the slowest answer took ${load.slowestMs()} ms`);
+      assert.ok(load.slowestMs() < within, `the slowest response took ${load.slowestMs()} ms`);
       assert.ok(streams.slowest() < within, `the slowest stream took ${streams.slowest()} ms to open`);
       assert.ok(guesses.evaluated() <= 5, `${guesses.evaluated()} wrong PINs were evaluated`);
       const memory = await Promise.all(nodes.map(({ pid }) => peakMemory(pid)));
@@ -233,7 +233,7 @@ const askWithoutRedis = (nodes: readonly ServerProcess[]) =>
     await response.text();
   });
 
-/** Asks all nodes in turn, and keeps account of the longest time until an answer begins. */
+/** Sends requests to all nodes in turn, and records the longest time to the first byte. */
 function askOnAndOn(nodes: readonly ServerProcess[], path: string, check: (response: Response) => Promise<void>) {
   let [slowest, stopped] = [0, false];
   async function run(): Promise<void> {

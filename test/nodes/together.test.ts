@@ -30,7 +30,7 @@ describe('several nodes', () => {
       const { headers } = await one.api.post(path, { json: { content } });
       const version = Number(headers.get('etag')?.slice(1, -1));
       for (const device of [there, elsewhere]) {
-        assert.equal((await device.next('content', (told) => told.version === version)).content, content);
+        assert.equal((await device.next('content', (message) => message.version === version)).content, content);
       }
       for (const { api } of [one, two, three]) assert.equal((await api.get(path)).json.content, content);
     }
@@ -75,7 +75,10 @@ describe('several nodes', () => {
     assert.equal((await device.next('file-removed')).fileId, file.fileId);
     for (const { url } of [one, two]) assert.equal((await fetch(url + path)).status, 404);
     const prefix = settings.POPROOM_FILES?.split('/').at(-1) ?? '';
-    await eventually('its bytes are gone', async () => !(await stores.s3.keys()).some((key) => key.startsWith(prefix)));
+    await eventually(
+      'its blobs are deleted',
+      async () => !(await stores.s3.keys()).some((key) => key.startsWith(prefix)),
+    );
   });
 
   it('[NODE-3] count and list the devices of all of them', async (t) => {
@@ -154,9 +157,9 @@ describe('several nodes', () => {
     const headers = bearer(made.stdout.trim());
     const left: number[] = [];
     for (const { api } of [...nodes, ...nodes]) {
-      const { status, headers: told } = await api.post('/api/rooms', { headers });
+      const { status, headers: received } = await api.post('/api/rooms', { headers });
       assert.equal(status, 201);
-      left.push(Number(told.get('x-ratelimit-remaining')));
+      left.push(Number(received.get('x-ratelimit-remaining')));
     }
     assert.deepEqual(left, [49, 48, 47, 46]);
     assert.match((await run(['keys', 'list'], settings)).stdout, /script +pro/);
@@ -165,7 +168,7 @@ describe('several nodes', () => {
   });
 });
 
-/** Runs `work` so many times, a bounded number of them at once. */
+/** Runs `work` a number of times, with limited concurrency. */
 async function race<T>(times: number, atOnce: number, work: (i: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
@@ -182,5 +185,6 @@ async function statusOf(nodes: readonly ServerProcess[], i: number, path: string
   return response.status;
 }
 
-const seqsOf = (told: object[]): number[] => told.flatMap((message) => ('seq' in message ? [Number(message.seq)] : []));
+const seqsOf = (messages: object[]): number[] =>
+  messages.flatMap((message) => ('seq' in message ? [Number(message.seq)] : []));
 const byNumber = (a: number, b: number) => a - b;

@@ -12,8 +12,8 @@ const all: axe.RunOnly = {
 };
 const ofColours: axe.RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
-describe('the page, for everyone', () => {
-  it('[PAGE-21] every view passes the checks of axe-core, in light and in dark', { timeout: 300_000 }, async (t) => {
+describe('the page, accessibility', () => {
+  it('[PAGE-21] every view passes axe-core in the light and dark theme', { timeout: 300_000 }, async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const views = await allViews(site);
     // Half-way through an animation, colours are not what they will be.

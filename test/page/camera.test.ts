@@ -16,7 +16,7 @@ declare global {
 }
 
 describe('the page, the camera', () => {
-  it('[PAGE-2] finds the code of a room in the picture, passes over any other, and is then switched off', async (t) => {
+  it('[PAGE-2] finds the QR code of a room, ignores others, and is then turned off', async (t) => {
     const site = await startTestSite(t, {}, { browserArgs: withCamera });
     const code = await site.server.api.room();
     const device = await site.openDevice();
@@ -40,7 +40,7 @@ describe('the page, the camera', () => {
     await assertCameraIsOff(device);
   });
 
-  it('[PAGE-2] is switched off when the search is called off', async (t) => {
+  it('[PAGE-2] is turned off when scanning is cancelled', async (t) => {
     const site = await startTestSite(t, {}, { browserArgs: withCamera });
     const device = await site.openDevice();
     await standInForDetector(device);
@@ -52,7 +52,7 @@ describe('the page, the camera', () => {
     await assertCameraIsOff(device);
   });
 
-  it('[PAGE-2] that is refused is said to be, and the code can be typed', async (t) => {
+  it('[PAGE-2] without permission shows a message, and the code can be typed', async (t) => {
     const site = await startTestSite(
       t,
       {},
@@ -69,7 +69,7 @@ describe('the page, the camera', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-2] is not offered where the browser cannot read QR codes', async (t) => {
+  it('[PAGE-2] is not offered if the browser cannot read QR codes', async (t) => {
     const site = await startTestSite(t);
     const { page, context } = await site.openDevice();
     await context.addInitScript(() => Reflect.deleteProperty(window, 'BarcodeDetector'));
@@ -79,7 +79,7 @@ describe('the page, the camera', () => {
   });
 });
 
-/** Chromium reads QR codes on Android and macOS only. Here, what is in view is told by the test. */
+/** Chromium reads QR codes on Android and macOS only. Here, the test provides the detected codes. */
 async function standInForDetector({ page, context }: BrowserDevice): Promise<void> {
   await context.addInitScript(() => {
     window.inView = [];

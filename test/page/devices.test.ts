@@ -1,4 +1,4 @@
-/** The others in a room: who is there, under which name, and who tries to get in. */
+/** The devices in a room: their names, joining and leaving, and wrong PIN attempts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -9,8 +9,8 @@ const android =
 const iphone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 
-describe('the page, the others in a room', () => {
-  it('[PAGE-5] are seen by guessed names as they come and go', async (t) => {
+describe('the page, devices in a room', () => {
+  it('[PAGE-5] are shown with default names as they join and leave', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -28,7 +28,7 @@ describe('the page, the others in a room', () => {
     await seesDevices(laptop, ['Chrome on Linux You', 'Safari on iPhone']);
   });
 
-  it('[PAGE-5] see the new name of a device, which stays its name', async (t) => {
+  it('[PAGE-5] show a new name of a device, which is saved', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -43,7 +43,7 @@ describe('the page, the others in a room', () => {
     await seesDevices(laptop, ['Chrome on Linux You', 'Chrome on Android']);
   });
 
-  it('[PAGE-5] are not told that a device came or went when it only changed its name', async (t) => {
+  it('[PAGE-5] are not announced as joined or left when they only change their name', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const phone = await joinRoom(site, await startRoom(laptop), { userAgent: android });
@@ -53,7 +53,7 @@ describe('the page, the others in a room', () => {
     assert.deepEqual(await laptop.page.getByText(/phone joined\.$|left\.$/).allTextContents(), []);
   });
 
-  it('[PAGE-5] are one device where one has two tabs, and stay while one of them is open', async (t) => {
+  it('[PAGE-5] count once for two tabs, and stay while one tab is open', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -66,7 +66,7 @@ describe('the page, the others in a room', () => {
     await seesDevices(laptop, ['Chrome on Linux You', 'still here']);
   });
 
-  it('[PAGE-14] may be as many as the server allows; a further one is told, and is in when there is a place', async (t) => {
+  it('[PAGE-14] are limited; one over the limit is notified, and joins when another leaves', async (t) => {
     const site = await startTestSite(t, { POPROOM_MAX_DEVICES_PER_ROOM: '1' });
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -80,7 +80,7 @@ describe('the page, the others in a room', () => {
     await page.locator('textarea').waitFor();
   });
 
-  it('[PAGE-14] are told of wrong PINs, until they wave it away', async (t) => {
+  it('[PAGE-14] are notified of wrong PINs until the notice is dismissed', async (t) => {
     const site = await startTestSite(t);
     const { server } = site;
     const code = await server.api.room({ pin: '1234' });
@@ -89,13 +89,13 @@ describe('the page, the others in a room', () => {
     await page.locator('textarea').waitFor();
 
     await server.api.get(`/api/rooms/${code}`, { pin: '0000', from: '203.0.113.7' });
-    const told = page.getByText('Someone entered a wrong PIN');
-    const once = told.filter({ hasText: /PIN\.$/ });
+    const notice = page.getByText('Someone entered a wrong PIN');
+    const once = notice.filter({ hasText: /PIN\.$/ });
     await once.waitFor();
     await server.api.get(`/api/rooms/${code}`, { pin: '0001', from: '203.0.113.7' });
-    await told.filter({ hasText: /PIN 2 times\.$/ }).waitFor();
+    await notice.filter({ hasText: /PIN 2 times\.$/ }).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    await told.waitFor({ state: 'detached' });
+    await notice.waitFor({ state: 'detached' });
     await server.api.get(`/api/rooms/${code}`, { pin: '0002', from: '203.0.113.8' });
     await once.waitFor();
   });

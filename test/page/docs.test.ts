@@ -31,7 +31,7 @@ describe('the API documentation in a browser', () => {
     await block.getByRole('button', { name: 'Copied' }).waitFor();
   });
 
-  it('[API-11] leads home, and has a contents that closes when something was chosen', async (t) => {
+  it('[API-11] links to the start page, and its table of contents closes after a selection', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice({ at: '/docs', viewport: { width: 375, height: 700 } });
     await page.getByText('Contents', { exact: true }).click();

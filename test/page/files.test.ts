@@ -8,8 +8,8 @@ import type { TestServer } from '../support/server.ts';
 import { assertNothingStored } from '../support/stored-blobs.ts';
 import { arrived, dropFiles, pickFiles, picture, rowOf, slowDown } from './support/files.ts';
 
-describe('the page, files on their way', () => {
-  it('[PAGE-10] [PAGE-12] are picked, several at once, and seen on the other device with size and type', async (t) => {
+describe('the page, uploads', () => {
+  it('[PAGE-10] [PAGE-12] of several picked files appear on the other device with size and type', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -34,12 +34,12 @@ describe('the page, files on their way', () => {
         await rowOf(page, name).getByText(words, { exact: true }).waitFor();
       }
       // The room may tell of a file before its upload is answered.
-      await eventually('none is on its way', async () => (await page.getByRole('progressbar').count()) === 0);
+      await eventually('no upload is in progress', async () => (await page.getByRole('progressbar').count()) === 0);
     }
     assert.equal((await filesOf(site.server, code)).length, 5);
   });
 
-  it('[PAGE-10] are dropped anywhere on the page, which shows that they may be', async (t) => {
+  it('[PAGE-10] start when files are dropped anywhere on the page, which shows a drop zone', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -58,7 +58,7 @@ describe('the page, files on their way', () => {
     assert.equal(await textOf(device).inputValue(), '');
   });
 
-  it('[PAGE-10] are pasted: a screenshot gets a name that tells when', async (t) => {
+  it('[PAGE-10] start when a screenshot is pasted, which is named after the time', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
@@ -70,7 +70,7 @@ describe('the page, files on their way', () => {
     assert.deepEqual([file?.contentType, await textOf(device).inputValue()], ['image/png', '']);
   });
 
-  it('[PAGE-10] do not take the place of a text that brings a picture of itself, as office programs copy it', async (t) => {
+  it('[PAGE-10] do not start when a pasted text also contains a picture of itself, as from office programs', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
@@ -83,7 +83,7 @@ describe('the page, files on their way', () => {
     assert.deepEqual(await filesOf(site.server, code), []);
   });
 
-  it('[PAGE-10] are pasted where they bring their name as a text, as the Finder copies them', async (t) => {
+  it('[PAGE-10] start when a pasted file also contains its name as text, as from the Finder', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -97,7 +97,7 @@ describe('the page, files on their way', () => {
     await arrived(page, 'plan.pdf');
   });
 
-  it('[PAGE-10] show their progress and their speed, and leave nothing behind when they are cancelled', async (t) => {
+  it('[PAGE-10] show their progress and speed, and leave nothing behind when they are cancelled', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -110,7 +110,7 @@ describe('the page, files on their way', () => {
     ]);
     const row = rowOf(page, 'large.bin');
     await rowOf(page, 'third.bin').getByText('waiting').waitFor();
-    const { first } = await eventually('it is under way', async () => {
+    const { first } = await eventually('the upload is in progress', async () => {
       const first = await row.getByRole('progressbar').evaluate((bar: HTMLProgressElement) => bar.value);
       return first > 0 && { first };
     });
@@ -125,7 +125,7 @@ describe('the page, files on their way', () => {
     await assertNothingStored(site.server, code);
   });
 
-  it('[PAGE-10] [PAGE-12] are seen as pictures while they are sent, if they are pictures', async (t) => {
+  it('[PAGE-10] [PAGE-12] of pictures show a preview', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -137,7 +137,7 @@ describe('the page, files on their way', () => {
     await rowOf(page, 'photo.png').locator('img[src^="blob:"]').waitFor();
   });
 
-  it('[PAGE-10] that fail say so, and are sent again with a click', async (t) => {
+  it('[PAGE-10] that fail show an error, and can be retried with a click', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice({ serviceWorkers: 'block' });
     const { page } = device;
@@ -155,7 +155,7 @@ describe('the page, files on their way', () => {
     assert.deepEqual(sizes, [1_500_000]);
   });
 
-  it('[PAGE-10] go with the one who leaves the room before they are there', async (t) => {
+  it('[PAGE-10] are cancelled when the device leaves the room', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -178,7 +178,7 @@ describe('the page, files on their way', () => {
     );
   });
 
-  it('[PAGE-11] over the limit are refused with the reason, and nothing is sent of them', async (t) => {
+  it('[PAGE-11] over the limit are rejected with the reason, and nothing is sent', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;

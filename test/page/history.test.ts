@@ -39,7 +39,7 @@ async function roomWithHistory(device: BrowserDevice, write: (code: string, cont
   return code;
 }
 
-describe('the page, the history of the text', () => {
+describe('the page, version history', () => {
   it('[PAGE-26] is a timeline, newest first, with time, size, device and preview', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
@@ -78,7 +78,7 @@ describe('the page, the history of the text', () => {
     await agreedText(site, code, [laptop, phone]);
   });
 
-  it('[PAGE-26] is deleted for everyone, after a question', async (t) => {
+  it('[PAGE-26] is deleted for all devices after a confirmation', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await roomWithHistory(laptop, (code, content) => write(site, code, content));
@@ -95,7 +95,7 @@ describe('the page, the history of the text', () => {
     await showsText(laptop, 'now');
   });
 
-  it('[PAGE-26] says when versions are kept, while there are none', async (t) => {
+  it('[PAGE-26] explains when versions are saved, if there are none', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
@@ -106,7 +106,7 @@ describe('the page, the history of the text', () => {
     assert.equal(await focused(laptop.page), 'Version history');
   });
 
-  it('[PAGE-26] that cannot be read says why, and is tried again', async (t) => {
+  it('[PAGE-26] that cannot be read shows the reason, and can be retried', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     await roomWithHistory(laptop, (code, content) => write(site, code, content));
@@ -121,7 +121,7 @@ describe('the page, the history of the text', () => {
     await dialog.getByText(first).waitFor();
   });
 
-  it('[PAGE-26] shows texts as text, in the letters that were chosen', async (t) => {
+  it('[PAGE-26] shows markup as text, in the chosen font', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -131,7 +131,7 @@ describe('the page, the history of the text', () => {
     await write(site, code, '');
     const dialog = await openHistory(laptop);
     const preview = dialog.locator('.preview pre');
-    await eventually('it is shown', async () => (await preview.textContent()) === markup);
+    await eventually('the preview is shown', async () => (await preview.textContent()) === markup);
     assert.match(await preview.evaluate((element) => getComputedStyle(element).fontFamily), /mono/i);
   });
 });

@@ -7,8 +7,8 @@ import type { TestServer } from '../support/server.ts';
 import { arrived } from './support/files.ts';
 import { shareFromOtherApp, submitShare, waitForServiceWorker } from './support/service-worker.ts';
 
-describe('the page, as an app', () => {
-  it('[PAGE-17] can be installed: its manifest has no fault, and its icons are as large as it says', async (t) => {
+describe('the page, as an installed app', () => {
+  it('[PAGE-17] can be installed: its manifest is valid, and its icons have the declared sizes', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const { page, context } = await site.openDevice();
     const session = await context.newCDPSession(page);
@@ -28,7 +28,7 @@ describe('the page, as an app', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('[PAGE-17] opens offline with the recent rooms and a word on being offline, in the colours and words as ever', async (t) => {
+  it('[PAGE-17] opens offline with the recent rooms and an offline notice, in the chosen theme and language', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const device = await site.openDevice();
     const { page, context } = device;
@@ -52,7 +52,7 @@ describe('the page, as an app', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-17] has every part of it offline, also those that were never shown', async (t) => {
+  it('[PAGE-17] has all parts offline, including those that were never shown', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const { page, context } = await site.openDevice();
     await waitForServiceWorker(page);
@@ -64,7 +64,7 @@ describe('the page, as an app', () => {
     await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
   });
 
-  it('[PAGE-17] keeps one version of itself, without what people shared or asked of the server', async (t) => {
+  it('[PAGE-17] caches one version of itself, but no shared content or API responses', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const device = await site.openDevice();
     const { page } = device;
@@ -86,8 +86,8 @@ describe('the page, as an app', () => {
   });
 });
 
-describe('the page, something shared from another app', () => {
-  it('[PAGE-18] goes to the end of the text of a recent room, and its files among the files', async (t) => {
+describe('the page, content shared from another app', () => {
+  it('[PAGE-18] is appended to the text of a recent room, and its files are uploaded', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const device = await site.openDevice();
     const { page } = device;
@@ -115,7 +115,7 @@ describe('the page, something shared from another app', () => {
     await assertNothingIsLeft(device);
   });
 
-  it('[PAGE-18] goes into a new room', async (t) => {
+  it('[PAGE-18] can be put into a new room', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const device = await site.openDevice();
     const { page } = device;
@@ -126,7 +126,7 @@ describe('the page, something shared from another app', () => {
     await assertNothingIsLeft(device);
   });
 
-  it('[PAGE-18] goes into a room by its code, after its PIN, and once', async (t) => {
+  it('[PAGE-18] can be put into a room by code and PIN, and only once', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const code = await site.server.api.room({ pin: '1234' });
     const device = await site.openDevice();
@@ -143,7 +143,7 @@ describe('the page, something shared from another app', () => {
     assert.equal(await textOf(device).inputValue(), 'https://example.org/b');
   });
 
-  it('[PAGE-18] is kept over a reload until it is placed, and can be discarded', async (t) => {
+  it('[PAGE-18] is kept across a reload, and can be discarded', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const device = await site.openDevice();
     const { page } = device;
@@ -157,7 +157,7 @@ describe('the page, something shared from another app', () => {
   });
 
   for (const policy of ['no-referrer', 'unsafe-url']) {
-    it(`[LINK-7] is not replaced by a form of another site, with ${policy}`, async (t) => {
+    it(`[LINK-7] is not replaced by a form of another site with ${policy}`, async (t) => {
       const site = await startTestSite(t, {}, { hasServiceWorker: true, host: 'localhost' });
       const { page, context } = await site.openDevice();
       await shareFromOtherApp(page, { text: 'mine' });
@@ -177,7 +177,7 @@ describe('the page, something shared from another app', () => {
     });
   }
 
-  it('[LINK-7] waits while another is discarded', async (t) => {
+  it('[LINK-7] is kept while a later one is discarded', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const { page } = await site.openDevice();
     await shareFromOtherApp(page, { text: 'the first' });
@@ -189,7 +189,7 @@ describe('the page, something shared from another app', () => {
     await page.getByText('the first').waitFor();
   });
 
-  it('[PAGE-18] that is nothing is explained', async (t) => {
+  it('[PAGE-18] without any content shows an explanation', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const { page } = await site.openDevice();
     await shareFromOtherApp(page, { title: ' ', text: '' });

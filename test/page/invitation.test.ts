@@ -34,7 +34,7 @@ describe('the page, the invitation', () => {
     await assertCopies(device, 'Copy link', `${site.server.url}/r/${code}`);
   });
 
-  it('[PAGE-3] copies over plain HTTP too, where browsers keep their clipboard to themselves', async (t) => {
+  it('[PAGE-3] copies over plain HTTP, where browsers have no clipboard API', async (t) => {
     const browserArgs = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
     const site = await startTestSite(t, {}, { browserArgs, host: 'poproom.test' });
     const device = await site.openDevice();
@@ -45,7 +45,7 @@ describe('the page, the invitation', () => {
     assert.equal(await device.page.getByRole('button', { name: 'Paste' }).count(), 0, 'pasting by click needs the API');
   });
 
-  it('[PAGE-9] copies a text as it is over plain HTTP: its tabs, its spaces, its empty lines', async (t) => {
+  it('[PAGE-9] copies a text unchanged over plain HTTP: tabs, spaces and empty lines', async (t) => {
     const browserArgs = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
     const site = await startTestSite(t, {}, { browserArgs, host: 'poproom.test' });
     const device = await site.openDevice();
@@ -55,7 +55,7 @@ describe('the page, the invitation', () => {
     await assertCopies(device, 'Copy all', text);
   });
 
-  it('[PAGE-3] draws a QR code that reads as the link, in light and in dark', async (t) => {
+  it('[PAGE-3] shows a QR code of the link, in the light and dark theme', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const code = await startRoom(device);
@@ -74,7 +74,7 @@ describe('the page, the invitation', () => {
     assert.equal(await decode(page, await copiedPicture(page)), `${site.server.url}/r/${code}`);
   });
 
-  it("[PAGE-3] hands the link to the system's share sheet, only where there is one", async (t) => {
+  it('[PAGE-3] opens the share sheet of the system if there is one', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page, context } = device;
@@ -100,7 +100,7 @@ describe('the page, the invitation', () => {
     );
   });
 
-  it('[PAGE-3] is at hand when others are in the room, too', async (t) => {
+  it('[PAGE-3] is available when other devices are in the room', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice({ viewport: { width: 390, height: 800 } });
     const code = await startRoom(device);

@@ -11,8 +11,8 @@ const nonsense = [
   ['theme', 'no JSON'],
 ] as const;
 
-describe('the page, with nonsense in its storage', () => {
-  it('[PAGE-16] starts, and a room can be started', async (t) => {
+describe('the page, with invalid values in its storage', () => {
+  it('[PAGE-16] opens, and can start a room', async (t) => {
     const site = await startTestSite(t);
     for (const kept of nonsense) {
       const device = await site.openDevice();

@@ -35,7 +35,7 @@ describe('the page, by keyboard', () => {
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
 
-  it('[PAGE-21] a dialog is open before the next key can come', async (t) => {
+  it('[PAGE-21] a dialog is open before the next key event', async (t) => {
     const { page } = await atHome(t);
     const settings = page.getByRole('button', { name: 'Settings' });
     await settings.click();
@@ -55,7 +55,7 @@ describe('the page, by keyboard', () => {
     assert.equal(isOpen, true);
   });
 
-  it('[PAGE-21] the settings keep the focus until Escape, and then give it back', async (t) => {
+  it('[PAGE-21] the settings trap the focus until Escape, and then restore it', async (t) => {
     const device = await atHome(t);
     const { page } = device;
     await tabTo(page, 'Settings');
@@ -91,7 +91,7 @@ describe('the page, by keyboard', () => {
     await page.getByText('Others need the PIN to join.').waitFor();
   });
 
-  it('[PAGE-21] whatever has the focus is seen to have it', async (t) => {
+  it('[PAGE-21] every focused element has a visible focus ring', async (t) => {
     const { page } = await atHome(t);
     await page.getByRole('button', { name: 'Start a room' }).click();
     await page.getByRole('textbox', { name: 'Text' }).fill('text');
@@ -112,7 +112,7 @@ describe('the page, by keyboard', () => {
     assert.deepEqual([...unseen], []);
   });
 
-  it('[PAGE-21] who skips to the content is there', async (t) => {
+  it('[PAGE-21] the skip link moves the focus to the content', async (t) => {
     const { page } = await atHome(t);
     await page.keyboard.press('Tab');
     await focusIsOn(page, 'Skip to content');

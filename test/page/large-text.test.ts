@@ -10,7 +10,7 @@ const content = line.repeat(Math.floor((1024 * 1024 - 4_096) / line.length));
 const words = 'typed into the middle of a very large text, letter by letter, with nothing that waits for it. ';
 
 describe('the page, a large text', () => {
-  it('[PAGE-7] takes at most 50 ms of the page for nine of ten keys in a text of 1 MiB', {
+  it('[PAGE-7] handles 90 % of keys in a text of 1 MiB within 50 ms', {
     timeout: 110_000,
   }, async (t) => {
     const site = await startTestSite(t);

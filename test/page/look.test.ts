@@ -8,8 +8,8 @@ import { joinRoom, startRoom, startTestSite } from '../support/page.ts';
 import { pickFiles } from './support/files.ts';
 import { languages, translatorFor } from './support/views.ts';
 
-describe('the page, its colours and its motion', () => {
-  it('[PAGE-19] is dark or light as the system is, and changes with it', async (t) => {
+describe('the page, theme and motion', () => {
+  it('[PAGE-19] follows the theme of the system', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice({ colorScheme: 'dark' });
     assert.equal(await brightness(page), 'dark');
@@ -17,7 +17,7 @@ describe('the page, its colours and its motion', () => {
     assert.equal(await brightness(page), 'light');
   });
 
-  it('[PAGE-19] is dark or light by choice, which is remembered, and can go back to the system', async (t) => {
+  it('[PAGE-19] remembers a chosen theme, and can follow the system again', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice({ colorScheme: 'light' });
     await choose(page, 'Dark');
@@ -31,7 +31,7 @@ describe('the page, its colours and its motion', () => {
     assert.equal(await brightness(page), 'dark');
   });
 
-  it('[PAGE-19] moves, but not where less motion is asked for', async (t) => {
+  it('[PAGE-19] has animations, unless reduced motion is preferred', async (t) => {
     const site = await startTestSite(t);
     const lively = await site.openDevice({ reducedMotion: 'no-preference' });
     await eventually('something moves', async () => (await motions(lively.page)) > 0);
@@ -48,8 +48,8 @@ describe('the page, its colours and its motion', () => {
   });
 });
 
-describe('the page, its languages', () => {
-  it("[PAGE-20] are the browser's, and English where the page does not know it", async (t) => {
+describe('the page, languages', () => {
+  it('[PAGE-20] follow the browser, with English as the fallback', async (t) => {
     const site = await startTestSite(t);
     const heard = { 'zh-TW': 'zh', 'es-MX': 'es', 'de-CH': 'de', 'fr-FR': 'en' } as const;
     for (const [locale, language] of Object.entries(heard)) {
@@ -59,7 +59,7 @@ describe('the page, its languages', () => {
     }
   });
 
-  it('[PAGE-20] are chosen in the settings, at once and for good', async (t) => {
+  it('[PAGE-20] can be chosen in the settings, take effect immediately, and are remembered', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice({ locale: 'de' });
     for (const language of languages) {
@@ -72,7 +72,7 @@ describe('the page, its languages', () => {
   });
 });
 
-describe('the page, its weight', () => {
+describe('the page, size', () => {
   it('[PAGE-23] is at most 40 kB of script, gzipped, for the first view, and 28 kB more for a room with its QR code', async (t) => {
     const site = await startTestSite(t);
     const { page, context } = await site.openDevice({ serviceWorkers: 'block' });

@@ -1,4 +1,4 @@
-/** Connections that are lost and come back, and limits that are reached. */
+/** Lost and restored connections, and reached limits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -9,7 +9,7 @@ import { agreedText } from './support/typing.ts';
 const interrupted = ({ page }: BrowserDevice) => page.getByText('No connection. Your changes are kept');
 
 describe('the page, a lost connection', () => {
-  it('[PAGE-15] is told, and comes back by itself with what was typed meanwhile', async (t) => {
+  it('[PAGE-15] is shown, and the page reconnects automatically and sends offline edits', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one\ntwo\nthree\n');
     await laptop.context.setOffline(true);
     await interrupted(laptop).waitFor();
@@ -23,7 +23,7 @@ describe('the page, a lost connection', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-15] to a server that stops and starts again comes back too, on every device', async (t) => {
+  it('[PAGE-15] during a restart of the server is restored on every device', async (t) => {
     const { laptop, phone, site } = await twoDevices(t, 'one\ntwo\nthree\n');
     const port = String(site.server.port);
     await site.server.stop();
@@ -43,7 +43,7 @@ describe('the page, a lost connection', () => {
     }
   });
 
-  it('[PAGE-15] does not lose what is typed, not even over a reload while the server is away', async (t) => {
+  it('[PAGE-15] does not lose edits, even across a reload while the server is down', async (t) => {
     const { laptop, phone, site } = await twoDevices(t, 'before', { hasServiceWorker: true });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const port = String(site.server.port);
@@ -58,7 +58,7 @@ describe('the page, a lost connection', () => {
     await eventually('the phone has it', async () => (await textOf(phone).inputValue()) === 'before and after', 20_000);
   });
 
-  it('[PAGE-15] that was not noticed in a sleep is left behind when the page is looked at again', async (t) => {
+  it('[PAGE-15] during sleep is detected when the page becomes visible again', async (t) => {
     const { laptop, phone, proxy } = await twoDevices(t, 'before');
     await phone.page.clock.install();
     proxy.dropSilently();
@@ -73,7 +73,7 @@ describe('the page, a lost connection', () => {
     );
   });
 
-  it('[PAGE-15] [SYNC-3] with a text on its way loses nothing, whatever another wrote meanwhile', async (t) => {
+  it('[PAGE-15] [SYNC-3] during a write loses nothing, whatever others wrote in the meantime', async (t) => {
     const { laptop, phone, proxy, site, code } = await twoDevices(t, 'list:');
     proxy.pause();
     await textOf(phone).fill('list: milk');
@@ -88,7 +88,7 @@ describe('the page, a lost connection', () => {
     assert.match(await agreedText(site, code, [laptop, phone]), /^list:( milk eggs| eggs milk)$/);
   });
 
-  it('[PAGE-15] [SYNC-3] sends what was typed offline once, over a reload and a restart of the server', async (t) => {
+  it('[PAGE-15] [SYNC-3] sends offline edits once, across a reload and a restart of the server', async (t) => {
     const { laptop, phone, site, code } = await twoDevices(t, 'start ', { hasServiceWorker: true });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const port = String(site.server.port);
@@ -109,8 +109,8 @@ describe('the page, a lost connection', () => {
   });
 });
 
-describe('the page, a server out of reach', () => {
-  it('[PAGE-15] [PAGE-21] is tried again under the hands of whoever is about to try it', async (t) => {
+describe('the page, an unreachable server', () => {
+  it('[PAGE-15] [PAGE-21] is retried automatically without moving the focus from the retry button', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const { page } = await site.openDevice();
@@ -131,7 +131,7 @@ describe('the page, a server out of reach', () => {
 });
 
 describe('the page, a limit', () => {
-  it('[PAGE-14] is told at the start and at the door as well', async (t) => {
+  it('[PAGE-14] is shown on the start page and when joining, too', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '1' });
     const code = await site.server.api.room();
     const laptop = await site.openDevice();

@@ -5,9 +5,9 @@ import type { Page } from 'playwright-core';
 import { startTestSite } from '../support/page.ts';
 import { allViews, languages, translatorFor } from './support/views.ts';
 
-describe('the page, its width', () => {
+describe('the page, width', () => {
   for (const language of languages) {
-    it(`[PAGE-20] is kept by every view in "${language}", from 320 to 1280 pixels`, async (t) => {
+    it(`[PAGE-20] is not exceeded by any view in "${language}", from 320 to 1280 pixels`, async (t) => {
       const site = await startTestSite(t, {}, { hasServiceWorker: true });
       const views = await allViews(site);
       const { page, context } = await site.openDevice({ locale: language, viewport: { width: 320, height: 640 } });

@@ -8,7 +8,7 @@ import { type BrowserDevice, codeOf, joinRoom, startRoom, startTestSite, textOf 
 const codeField = ({ page }: BrowserDevice) => page.getByRole('textbox', { name: 'Code or link' });
 
 describe('the page, a room', () => {
-  it('[PAGE-1] [PAGE-7] is started with one click, and another device is in it by its link', async (t) => {
+  it('[PAGE-1] [PAGE-7] is started with one click, and another device joins by its link', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -19,7 +19,7 @@ describe('the page, a room', () => {
     assert.equal(await textOf(phone).inputValue(), 'from the laptop');
   });
 
-  it('[PAGE-1] may have a PIN, which is asked for until it has four digits', async (t) => {
+  it('[PAGE-1] may have a PIN, which must have four digits', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice();
     const asked = apiRequests(page);
@@ -41,7 +41,7 @@ describe('the page, a room', () => {
     assert.equal((await site.server.api.get(`/api/rooms/${code}`, { pin: '1234' })).json.hasPin, true);
   });
 
-  it('[PAGE-1] says what is missing where it is typed, even after the options were folded away', async (t) => {
+  it('[PAGE-1] shows errors at their field, even after the options were collapsed', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice();
     await page.getByText('PIN and expiration').click();
@@ -51,7 +51,7 @@ describe('the page, a room', () => {
     await page.getByRole('textbox', { name: '4-digit PIN' }).waitFor();
   });
 
-  it('[PAGE-1] lives as long as was chosen, among what the server allows', async (t) => {
+  it('[PAGE-1] is kept for the chosen time, within the limits of the server', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_TTL: '30m', POPROOM_ROOM_MAX_TTL: '90m' });
     const { page, context } = await site.openDevice();
     await page.getByText('PIN and expiration').click();
@@ -66,7 +66,7 @@ describe('the page, a room', () => {
     assert.equal(Date.parse(json.expiresAt) - site.server.clock.now, 3_600_000);
   });
 
-  it('[PAGE-1] is not started while the server is out of reach, which is said; the next click tries again', async (t) => {
+  it('[PAGE-1] is not started while the server is unreachable; the page says so, and the next click retries', async (t) => {
     const site = await startTestSite(t);
     const { page, context } = await site.openDevice();
     await context.setOffline(true);
@@ -76,7 +76,7 @@ describe('the page, a room', () => {
     await startRoom({ page, context });
   });
 
-  it('[PAGE-14] is not started over the limit, and the time until it is lifted is told', async (t) => {
+  it('[PAGE-14] is not started over the limit, and the page shows when to try again', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '1' });
     await site.server.api.room();
     const { page } = await site.openDevice();
@@ -84,7 +84,7 @@ describe('the page, a room', () => {
     await page.getByRole('alert').filter({ hasText: 'Try again in 60 minutes.' }).waitFor();
   });
 
-  it('[PAGE-2] is entered by its code in any case, with dashes and letters that look like digits', async (t) => {
+  it('[PAGE-2] is joined by its code in any case, with dashes and letters that look like digits', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const code = await roomWithLookalikes(site.server.api.room);
@@ -95,7 +95,7 @@ describe('the page, a room', () => {
     assert.equal(codeOf(device.page), code);
   });
 
-  it('[PAGE-2] is entered by the Enter key, and by a link that is pasted', async (t) => {
+  it('[PAGE-2] is joined with the Enter key, and with a pasted link', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -110,7 +110,7 @@ describe('the page, a room', () => {
     assert.equal(codeOf(device.page), code);
   });
 
-  it('[PAGE-2] is left by the Back of the browser, and entered again by its Forward', async (t) => {
+  it('[PAGE-2] is left with Back, and joined again with Forward', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -128,7 +128,7 @@ describe('the page, a room', () => {
     });
   });
 
-  it('[PAGE-14] is not looked for after too many unknown codes, and the time until then is told', async (t) => {
+  it('[PAGE-14] is not looked up after too many unknown codes, and the page shows when to try again', async (t) => {
     const site = await startTestSite(t, { POPROOM_MISS_LIMIT: '1' });
     const { page } = await site.openDevice({ at: '/r/ABCDEF' });
     await page.getByRole('heading', { name: 'Room ABCDEF not found' }).waitFor();
@@ -136,7 +136,7 @@ describe('the page, a room', () => {
     await page.getByRole('heading', { name: /^Too many wrong codes or PINs\. Try again in \d+ minutes\.$/ }).waitFor();
   });
 
-  it('[PAGE-2] is not looked for where there can be none: that is said at once', async (t) => {
+  it('[PAGE-2] is not looked up for an invalid code, which is reported immediately', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const asked = apiRequests(device.page);
@@ -157,7 +157,7 @@ describe('the page, a room', () => {
     assert.deepEqual(asked, []);
   });
 
-  it('[PAGE-6] shows the time that is left, second by second', async (t) => {
+  it('[PAGE-6] shows the remaining time, updated every second', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     await device.page.clock.install();
@@ -178,7 +178,7 @@ describe('the page, a room', () => {
     ['ahead', 6],
     ['behind', -6],
   ] as const) {
-    it(`[PAGE-6] shows the time that is left by the server's clock where the device's is ${wrong}`, async (t) => {
+    it(`[PAGE-6] shows the remaining time by the clock of the server if that of the device is ${wrong}`, async (t) => {
       const site = await startTestSite(t);
       const { page } = await site.openDevice();
       await page.clock.install({ time: Date.now() + hours * 3_600_000 });
@@ -192,7 +192,7 @@ describe('the page, a room', () => {
     });
   }
 
-  it('[PAGE-16] is found again after a reload, forgotten with one click, and that can be taken back', async (t) => {
+  it('[PAGE-16] is listed after a reload, and can be removed from the list with one click, with undo', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -203,11 +203,11 @@ describe('the page, a room', () => {
     await page.reload();
 
     const recent = page.getByRole('listitem');
-    await eventually('both are there', async () => (await recent.count()) === 2);
+    await eventually('both rooms are listed', async () => (await recent.count()) === 2);
     assert.match((await recent.allInnerTexts()).join(' '), new RegExp(`${second}\\s+24 hours left.*${first}`, 's'));
 
     await page.getByRole('button', { name: `Remove room ${first} from this list` }).click();
-    await eventually('one is forgotten', async () => (await recent.count()) === 1);
+    await eventually('one room is removed from the list', async () => (await recent.count()) === 1);
     assert.equal(await page.evaluate((code) => JSON.stringify({ ...localStorage }).includes(code), first), false);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.reload();

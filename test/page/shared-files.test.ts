@@ -12,7 +12,7 @@ import { arrived, pickFiles, picture, rowOf } from './support/files.ts';
 const asPicture = { headers: { 'content-type': 'image/png' } };
 
 describe('the page, files of a room', () => {
-  it('[PAGE-12] [PAGE-22] show a thumbnail where they are pictures, and a sign where they only say so', async (t) => {
+  it('[PAGE-12] [PAGE-22] show a thumbnail if they are pictures, and an icon if they only claim to be', async (t) => {
     const { server, openDevice } = await startTestSite(t);
     const code = await server.api.room();
     await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
@@ -27,7 +27,7 @@ describe('the page, files of a room', () => {
     assert.equal(await rowOf(page, 'active.svg').locator('img').count(), 0);
   });
 
-  it('[PAGE-12] [PAGE-22] show it from another origin, too, where the server has one for files', async (t) => {
+  it('[PAGE-12] [PAGE-22] show it also if the server uses another origin for files', async (t) => {
     const { page, filesUrl } = await roomWithFront(t);
     await seesPicture(page, 'picture.png');
     const source = await rowOf(page, 'picture.png').locator('img').getAttribute('src');
@@ -61,7 +61,7 @@ describe('the page, files of a room', () => {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), uploaded.json.fileUrl);
   });
 
-  it('[PAGE-12] are opened in a tab of their own, which cannot reach the room', async (t) => {
+  it('[PAGE-12] are opened in a separate tab, which cannot access the room', async (t) => {
     const { server, openDevice } = await startTestSite(t);
     const code = await server.api.room();
     await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
@@ -75,7 +75,7 @@ describe('the page, files of a room', () => {
     assert.equal(await tab.evaluate(() => window.opener), null);
   });
 
-  it('[PAGE-12] are removed on all devices; one that cannot be is told, and can be tried again', async (t) => {
+  it('[PAGE-12] are removed on all devices; a failure is reported, and can be retried', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice({ serviceWorkers: 'block' });
     const code = await startRoom(laptop);
@@ -99,7 +99,7 @@ describe('the page, files of a room', () => {
     }
   });
 
-  it('[PAGE-22] are shown by name as text, however hostile the name', async (t) => {
+  it('[PAGE-22] are shown with their names as plain text, however hostile the name', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -122,7 +122,7 @@ describe('the page, files of a room', () => {
     }
   });
 
-  it('[PAGE-22] [PAGE-9] stand beside a text that is text, and whose links lead to the web and nowhere else', async (t) => {
+  it('[PAGE-22] [PAGE-9] are shown next to plain text, whose links lead only to the web', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);

@@ -16,7 +16,7 @@ const noticeUndo = ({ page }: BrowserDevice) => page.locator('.notice').getByRol
 const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
 
 describe('the page, the tools of the text', () => {
-  it('[PAGE-9] copy all of it and paste where the cursor is', async (t) => {
+  it('[PAGE-9] copy the whole text, and paste at the cursor', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice(clipboard);
     const { page } = laptop;
@@ -34,7 +34,7 @@ describe('the page, the tools of the text', () => {
     for (const device of [laptop, phone]) await showsText(device, 'two more\nlines 😀');
   });
 
-  it('[PAGE-9] copy over plain HTTP too, where pasting is by keyboard', async (t) => {
+  it('[PAGE-9] copy over plain HTTP, where pasting needs the keyboard', async (t) => {
     const host = 'pop.test';
     const site = await startTestSite(t, {}, { host, browserArgs: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
     const laptop = await site.openDevice();
@@ -50,7 +50,7 @@ describe('the page, the tools of the text', () => {
     await showsText(laptop, 'over plain HTTP');
   });
 
-  it('[PAGE-9] clear it on all devices, and bring it back', async (t) => {
+  it('[PAGE-9] clear it on all devices, with undo', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -66,7 +66,7 @@ describe('the page, the tools of the text', () => {
     assert.deepEqual((await textOf(phone).inputValue()).split('\n').sort(), ['by mistake', 'meanwhile']);
   });
 
-  it('[PAGE-9] offer to take a Clear back only until something else is edited here', async (t) => {
+  it('[PAGE-9] offer to undo Clear only until the next local edit', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -82,7 +82,7 @@ describe('the page, the tools of the text', () => {
     await noticeUndo(laptop).waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-9] show it in fixed-width letters, and remember that', async (t) => {
+  it('[PAGE-9] show it in a monospace font, and remember the choice', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
@@ -96,7 +96,7 @@ describe('the page, the tools of the text', () => {
     assert.match(await font(), /mono/i);
   });
 
-  it('[PAGE-9] [PAGE-22] show its web links, and nothing that is not of the web', async (t) => {
+  it('[PAGE-9] [PAGE-22] show its web links, and no other links', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
@@ -125,7 +125,7 @@ describe('the page, the tools of the text', () => {
     await links.first().waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-9] open a link in a window that has no hold on this device', async (t) => {
+  it('[PAGE-9] open a link in a window without access to the page', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);

@@ -28,7 +28,7 @@ describe('the page, the text', () => {
     );
   });
 
-  it('[PAGE-7] has what is typed the moment the room is there', async (t) => {
+  it('[PAGE-7] accepts input as soon as the room is shown', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'what was there' } });
@@ -39,7 +39,7 @@ describe('the page, the text', () => {
     await showsStatus(device, 'Saved');
   });
 
-  it('[PAGE-7] of three devices that type at once has the words of all', async (t) => {
+  it('[PAGE-7] of three devices that type concurrently has the words of all', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -62,7 +62,7 @@ describe('the page, the text', () => {
       await showsText(device, `one: ${alphabet}\n\ntwo: ${alphabet}\n\nthree: ${alphabet}\n`);
   });
 
-  it('[PAGE-7] [PAGE-8] keeps the line ends that it has, which the field does not show, as someone types', async (t) => {
+  it('[PAGE-7] [PAGE-8] keeps its line endings, which the field does not show, during typing', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const path = `/api/rooms/${code}/content`;
@@ -79,7 +79,7 @@ describe('the page, the text', () => {
     await showsText(laptop, 'one\none\nand a half, two\nthree\n');
   });
 
-  it('[PAGE-7] is seen to be saved, being sent, or waiting offline', async (t) => {
+  it('[PAGE-7] shows whether it is saved, being saved, or offline', async (t) => {
     const site = await startTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const laptop = await site.openDevice({ baseURL: proxy.url });
@@ -98,7 +98,7 @@ describe('the page, the text', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-7] over the limit is told and kept, and sent when it is shortened', async (t) => {
+  it('[PAGE-7] over the limit shows an error and is kept, and is sent when it is shortened', async (t) => {
     const site = await startTestSite(t, { POPROOM_CONTENT_MAX: '2KiB' });
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -117,7 +117,7 @@ describe('the page, the text', () => {
     await showsText(phone, `top\n${long}`);
   });
 
-  it('[PAGE-7] does not take a paste that alone is over the limit, and says so', async (t) => {
+  it('[PAGE-7] rejects a paste that exceeds the limit, with a message', async (t) => {
     const site = await startTestSite(t, { POPROOM_CONTENT_MAX: '2KiB' });
     const laptop = await site.openDevice();
     await startRoom(laptop);
@@ -130,7 +130,7 @@ describe('the page, the text', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-7] [PAGE-15] is sent by whoever leaves at once, and is no draft for ever after', async (t) => {
+  it('[PAGE-7] [PAGE-15] is sent if the device leaves immediately, and does not remain as a draft', async (t) => {
     const site = await startTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const laptop = await site.openDevice({ baseURL: proxy.url });

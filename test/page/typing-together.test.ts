@@ -24,7 +24,7 @@ interface Scene {
   devices: BrowserDevice[];
 }
 
-/** A room with this text and so many pages in it. */
+/** A room with this text, open on a number of pages. */
 async function enterRoom(site: TestSite, random: Random, people: number, content = ''): Promise<Scene> {
   const code = await site.server.api.room();
   if (content !== '') await write(site, code, content);
@@ -33,7 +33,7 @@ async function enterRoom(site: TestSite, random: Random, people: number, content
   return { site, random, code, devices };
 }
 
-/** Each types a word, from a place of their own. */
+/** Each page types a word at its own position. */
 async function typeTogether({ devices, random }: Scene, places: readonly number[]): Promise<void> {
   await Promise.all(devices.map((device, i) => putCaret(device, places[i] ?? 0)));
   await Promise.all(devices.map((device, i) => typeAsPerson(device, berries[i] as string, random)));
@@ -129,7 +129,7 @@ const scenes: Record<string, (site: TestSite, random: Random, t: TestContext) =>
       (async () => {
         await hasLetters('straw');
         await eventually('a line is posted', async () => {
-          // Only if nobody typed since it was read: else the write would take the newest letters away.
+          // Only if nothing was typed since the read. Otherwise the write would remove the newest letters.
           const { json, headers } = await api.get(path);
           const sending = {
             json: { content: `${json.content}\nposted` },
@@ -164,7 +164,7 @@ const scenes: Record<string, (site: TestSite, random: Random, t: TestContext) =>
   },
 };
 
-/** With devices that leave when their scene is over: the server takes only so many of one client. */
+/** The devices disconnect after their scene, because the server limits the channels per client. */
 function closingDevices({ server, openDevice }: TestSite, t: TestContext): TestSite {
   return {
     server,
@@ -177,7 +177,7 @@ function closingDevices({ server, openDevice }: TestSite, t: TestContext): TestS
 }
 
 describe('the page, typing together', () => {
-  it('[PAGE-24] [SYNC-2] [SYNC-3] [SYNC-4] keeps every word whole on every page', { concurrency: 3 }, async (t) => {
+  it('[PAGE-24] [SYNC-2] [SYNC-3] [SYNC-4] keeps every word intact on every page', { concurrency: 3 }, async (t) => {
     const site = await startTestSite(t);
     const random = seededRandom(t);
     await Promise.all(

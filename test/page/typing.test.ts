@@ -6,7 +6,7 @@ import { joinRoom, showsStatus, showsText, startTestSite, textOf } from '../supp
 import { twoDevices } from '../support/two-devices.ts';
 import { inputMethod, putCaret, seenIn, write } from './support/typing.ts';
 
-describe('the page, edits of others', () => {
+describe('the page, remote edits', () => {
   it('[PAGE-8] [PAGE-24] do not move the caret of someone who is typing', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two three');
     await putCaret(laptop, 'one two'.length);
@@ -42,7 +42,7 @@ describe('the page, edits of others', () => {
     for (const device of [laptop, phone]) await showsText(device, 'mine! theirs');
   });
 
-  it('[PAGE-24] leave a selection on the same words, in its direction', async (t) => {
+  it('[PAGE-24] keep a selection on the same words, with its direction', async (t) => {
     const { laptop, site, code } = await twoDevices(t, 'one two three');
     await putCaret(laptop, 4, 7, 'backward');
     await write(site, code, 'zero one (two) three');
@@ -51,7 +51,7 @@ describe('the page, edits of others', () => {
     assert.deepEqual([start, end, direction], [10, 13, 'backward']);
   });
 
-  it('[PAGE-24] above what is in sight do not move it, nor do those below', async (t) => {
+  it('[PAGE-24] above or below the visible part do not scroll it', async (t) => {
     const lines = Array.from({ length: 200 }, (_, i) => `line ${i} ${'word '.repeat(i % 40)}`);
     const { laptop, site, code } = await twoDevices(t, lines.join('\n'));
     const topLine = () =>
@@ -67,11 +67,11 @@ describe('the page, edits of others', () => {
     await eventually('they are there', async () => (await textOf(laptop).inputValue()).startsWith('new\n'));
     assert.equal(await topLine(), seen);
     await write(site, code, [...lines, 'at the end'].join('\n'));
-    await eventually('they are gone', async () => (await textOf(laptop).inputValue()).endsWith('at the end'));
+    await eventually('the edits have arrived', async () => (await textOf(laptop).inputValue()).endsWith('at the end'));
     assert.equal(await topLine(), seen);
   });
 
-  it('[PAGE-8] [PAGE-24] do not break a word that an input method is making, nor does it break them', async (t) => {
+  it('[PAGE-8] [PAGE-24] and the composition of an input method do not interfere', async (t) => {
     const { laptop, phone, site, code } = await twoDevices(t, 'hello ');
     await putCaret(laptop, 'hello '.length);
     const { compose, commit } = await inputMethod(laptop);
@@ -89,7 +89,7 @@ describe('the page, edits of others', () => {
     for (const device of [laptop, phone]) await showsText(device, 'and theirs\nhello 日本!');
   });
 
-  it('[PAGE-21] do not take the focus from elsewhere, in a browser that focuses the field where it selects', async (t) => {
+  it('[PAGE-21] do not steal the focus in a browser that focuses a field on selection', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     const button = laptop.page.getByRole('button', { name: 'Copy all' });
     await button.focus();
@@ -106,7 +106,7 @@ describe('the page, edits of others', () => {
   });
 });
 
-describe('the page, what is typed', () => {
+describe('the page, local edits', () => {
   it('[PAGE-7] may be pasted, dragged, corrected and deleted by words', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two three four');
     const { keyboard } = laptop.page;
@@ -153,7 +153,7 @@ describe('the page, what is typed', () => {
     for (const device of [laptop, phone]) await showsText(device, '😀');
   });
 
-  it('[PAGE-7] [PAGE-24] keeps its place in a text with other line ends, whatever others do', async (t) => {
+  it('[PAGE-7] [PAGE-24] keep their position in a text with other line endings, despite remote edits', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     await write(site, code, 'one\r\ntwo\r\nthree\r\n');

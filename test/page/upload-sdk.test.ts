@@ -9,26 +9,26 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 type WithSdk = OnlySdk & { uploading: { sent: number; stop(): void; end: Promise<string> } };
 
 describe('an upload by the SDK', () => {
-  it('[SDK-7] tells its progress, up to all of it', async (t) => {
+  it('[SDK-7] reports its progress up to the full size', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice();
     await loadSdk(page);
     const room = await site.server.api.room({ pin: '1234' });
-    const { told, name } = await page.evaluate(async (room) => {
+    const { progress, name } = await page.evaluate(async (room) => {
       const { sdk } = globalThis as WithSdk;
-      const told: number[] = [];
+      const progress: number[] = [];
       const file = new Blob([new Uint8Array(8_000_000)], { type: 'image/png' });
       const { fileName } = await sdk
         .createClient({ url: location.origin })
         .room(room, { pin: '1234' })
-        .upload(file, { name: 'Urlaub 你好.png', onProgress: (sent) => told.push(sent) });
-      return { told, name: fileName };
+        .upload(file, { name: 'Urlaub 你好.png', onProgress: (sent) => progress.push(sent) });
+      return { progress, name: fileName };
     }, room);
     assert.equal(name, 'Urlaub 你好.png');
-    assert.equal(told.at(-1), 8_000_000);
+    assert.equal(progress.at(-1), 8_000_000);
     assert.deepEqual(
-      told,
-      told.toSorted((one, other) => one - other),
+      progress,
+      progress.toSorted((a, b) => a - b),
     );
     const { files } = (await site.server.api.get(`/api/rooms/${room}/files`, { pin: '1234' })).json;
     assert.equal(files.length, 1);
@@ -72,7 +72,7 @@ describe('an upload by the SDK', () => {
     assert.deepEqual((await site.server.api.get(`/api/rooms/${room}/files`)).json.files, []);
   });
 
-  it('[SDK-7] fails with what its progress is told to fails with, and closes a stream that is called off', async (t) => {
+  it('[SDK-7] fails with the error of its progress callback, and cancels its stream when it is aborted', async (t) => {
     const site = await startTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const { page } = await site.openDevice({ baseURL: proxy.url });
@@ -103,7 +103,7 @@ describe('an upload by the SDK', () => {
     assert.deepEqual((await site.server.api.get(`/api/rooms/${code}/files`)).json.files, []);
   });
 
-  it('[SDK-7] [SDK-1] fails as every request does', async (t) => {
+  it('[SDK-7] [SDK-1] fails like every request', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice();
     await loadSdk(page);

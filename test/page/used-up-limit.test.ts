@@ -17,8 +17,8 @@ import { arrived, pickFiles, rowOf } from './support/files.ts';
 const noFiles = ({ page }: BrowserDevice) =>
   page.getByText(/^Too many requests\. You can add files again in (60|59) minutes\.$/).first();
 
-describe('the page, when all requests are used up', () => {
-  it('[PAGE-28] shows and edits the text after a reload, and says when files can be added again', async (t) => {
+describe('the page, when the request limit is reached', () => {
+  it('[PAGE-28] shows and edits the text after a reload, and shows when files can be added again', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '4' });
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -53,7 +53,7 @@ describe('the page, when all requests are used up', () => {
       .waitFor();
   });
 
-  it('[PAGE-28] [PAGE-4] enters a protected room again after a reload, and does not ask for its PIN', async (t) => {
+  it('[PAGE-28] [PAGE-4] rejoins a protected room after a reload without its PIN', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '2' });
     const code = await site.server.api.room({ pin: '1204' }, { from: '10.0.0.9' });
     const laptop = await site.openDevice({ at: `/r/${code}` });
@@ -67,7 +67,7 @@ describe('the page, when all requests are used up', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-28] [PAGE-15] comes back after a lost connection with what was typed meanwhile', async (t) => {
+  it('[PAGE-28] [PAGE-15] reconnects after a lost connection and sends offline edits', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '2' });
     const proxy = await startTcpProxy(t, () => site.server.port);
     const laptop = await site.openDevice({ baseURL: proxy.url });
@@ -77,14 +77,14 @@ describe('the page, when all requests are used up', () => {
     await laptop.context.setOffline(true);
     proxy.disconnect();
     await showsStatus(laptop, 'Offline');
-    await textOf(laptop).fill('kept meanwhile');
+    await textOf(laptop).fill('typed offline');
     await laptop.context.setOffline(false);
     await showsStatus(laptop, 'Saved');
-    await showsText(laptop, 'kept meanwhile');
+    await showsText(laptop, 'typed offline');
     await noFiles(laptop).waitFor();
   });
 
-  it('[PAGE-28] [PAGE-14] is told that it is limited when a token is too old', async (t) => {
+  it('[PAGE-28] [PAGE-14] shows the limit when its resume token is too old', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '2' });
     const laptop = await site.openDevice();
     await startRoom(laptop);

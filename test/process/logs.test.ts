@@ -45,7 +45,7 @@ describe('the log', () => {
       assert.ok(method && route && status && time && ms >= 0);
     }
     const logged = new Set(requests.map(({ requestId }) => requestId));
-    for (const id of requestIds) assert.ok(logged.has(id), 'every answer is in the log under its id');
+    for (const id of requestIds) assert.ok(logged.has(id), 'every response is in the log with its id');
     const routes = new Set(requests.map(({ route }) => route));
     for (const route of ['/api/rooms', '/api/rooms/:roomId/content', '/files/:fileId/:name', 'none']) {
       assert.ok(routes.has(route), route);

@@ -50,10 +50,10 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     return folder;
   }
 
-  /** A place in Redis and the bucket that nobody used yet. */
+  /** An unused prefix in Redis and in the bucket. */
   function freshCluster() {
     targets += 1;
-    // Without a password of its own, Redis takes any.
+    // Without a configured password, Redis accepts any.
     const store = `redis://default:hidden-word@127.0.0.1:${redis.port}?prefix=move-${targets}`;
     const files = `s3://${s3.bucket}/move-${targets}`;
     const s3Env = { ...s3.env, POPROOM_S3_ENDPOINT: s3.endpoint };
@@ -260,7 +260,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
-/** As if the target had drawn the same code for a room of its own. */
+/** As if the target had generated the same code for another room. */
 function makeAnother(folder: string, code: string): void {
   const db = new DatabaseSync(join(folder, 'poproom.db'));
   db.prepare('UPDATE rooms SET created_at = created_at - 1 WHERE code = ?').run(code);

@@ -20,7 +20,7 @@ describe('a stop', () => {
       const server = await startProcess(t, folder);
       const room = await server.api.room();
       const uploads = await Promise.all([beginBare(t, server, room), beginForm(server, room)]);
-      await eventually('both are under way', async () => (await unfinishedBlobs(folder)).length === 2);
+      await eventually('both are in progress', async () => (await unfinishedBlobs(folder)).length === 2);
 
       server.signal(signal);
       await eventually('new connections are refused', () => isRefused(server.port));
@@ -61,7 +61,7 @@ describe('a stop', () => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);
     const { socket, rest } = await beginBare(t, server, await server.api.room());
-    await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(folder)).length === 1);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) server.signal(signal);
     await eventually('it is stopping', () => isRefused(server.port));
     await socket.send(rest);
@@ -80,7 +80,7 @@ describe('a stop', () => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);
     await beginBare(t, server, await server.api.room());
-    await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(folder)).length === 1);
     const since = performance.now();
     const again = setInterval(() => server.signal('SIGINT'), 50);
     t.after(() => clearInterval(again));

@@ -23,7 +23,7 @@ describe('memory', () => {
     const head = partHead(filePart(''));
     const tail = Buffer.concat([Buffer.from('\r\n'), closingBoundary]);
 
-    /** Sends all but the last bytes, so that at the end all files are there at once, unfinished. */
+    /** Sends all but the last bytes, so that all uploads are unfinished at the same time. */
     async function begin(i: number) {
       const room = await server.api.room();
       const socket = await openRawSocket(t, server.port);

@@ -68,7 +68,7 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
     const codes = await manyRooms(store, 10);
     const reading = new AbortController();
     const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
-    // 32 MiB in all; SQLite starts its log anew after about 4.
+    // 32 MiB in all; SQLite restarts its log after about 4.
     for (let n = 0; n < 500; n++) {
       const text = String(n % 7).repeat(64 * 1024);
       await storeFullText(store, codes[n % codes.length] as RoomCode, 1 + Math.floor(n / codes.length), text);

@@ -50,7 +50,7 @@ export async function removeUploadFolder(server: TestServer): Promise<void> {
 
 /** Waits, because the server notices a disconnected sender with a delay. */
 export async function assertNothingStored(server: TestServer, room: string, pin?: string): Promise<void> {
-  await eventually('no bytes are left', async () => (await storedBlobs(server)).length === 0);
+  await eventually('no blobs are left', async () => (await storedBlobs(server)).length === 0);
   const { json } = await server.api.get(`/api/rooms/${room}/files`, pin === undefined ? {} : { pin });
   assert.deepEqual(json.files, []);
 }

@@ -54,14 +54,14 @@ export async function dropFiles(
   );
 }
 
-/** The row of a file, on its way or there. */
+/** The row of a file, uploaded or in progress. */
 export const rowOf = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
 
 /** Waits until the room has it. */
 export const arrived = (page: Page, name: string) =>
   page.getByRole('button', { name: `Remove ${name}`, exact: true }).waitFor();
 
-/** Sends no faster than so many bytes a second. */
+/** Limits uploads to a number of bytes per second. */
 export async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.emulateNetworkConditions', {
