@@ -1,10 +1,10 @@
-/** `npm run bench:engines`: reading on the embedded and on the distributed engine, and on two nodes of it; on one machine. */
+/** `npm run bench:engines`: compares reads on the embedded engine, the distributed engine, and two nodes of it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedis } from '../test/support/redis.ts';
-import { compare, type Figures } from './load.ts';
-import { firstAnswer, serverCore, startOn, stop } from './processes.ts';
+import { compare, type LoadResult } from './load.ts';
+import { firstResponse, serverCore, startOn, stop } from './processes.ts';
 import { compareTwoNodes } from './two-nodes.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -43,23 +43,23 @@ async function compareEngines(): Promise<void> {
     process: startOn(serverCore, poproom, { ...common, ...settings, PORT: String(port) }),
   }));
   try {
-    await Promise.all(servers.map(({ port }) => firstAnswer(port, '/api/health')));
+    await Promise.all(servers.map(({ port }) => firstResponse(port, '/api/health')));
     const targets = await Promise.all(
       servers.map(async (server) => {
         const rooms = await Promise.all(Array.from({ length: 64 }, () => makeRoom(server.port)));
         return { ...server, paths: rooms.map((room) => `/api/rooms/${room}/content`) };
       }),
     );
-    print(...(compare(targets) as [Figures, Figures]));
+    print(...(compare(targets) as [LoadResult, LoadResult]));
   } finally {
     await Promise.all(servers.map(({ process }) => stop(process)));
   }
 }
 
-function print(embedded: Figures, distributed: Figures): void {
-  const show = ({ perSecond, cpuMicros }: Figures) => `${perSecond.toFixed(0)}/s, ${cpuMicros.toFixed(0)} µs CPU`;
+function print(embedded: LoadResult, distributed: LoadResult): void {
+  const show = ({ perSecond, cpuMicros }: LoadResult) => `${perSecond.toFixed(0)}/s, ${cpuMicros.toFixed(0)} µs CPU`;
   const ratio = (distributed.perSecond / embedded.perSecond).toFixed(2);
-  console.log('| | SQLite | Redis | ratio | wanted |\n|---|---|---|---|---|');
+  console.log('| | SQLite | Redis | ratio | bound |\n|---|---|---|---|---|');
   console.log(
     `| reading the text, one node, 64 connections | ${show(embedded)} | ${show(distributed)} | ${ratio} | ≥ 0.40 |`,
   );

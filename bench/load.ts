@@ -1,4 +1,4 @@
-/** Requests a second and CPU a request, by wrk: a load generator that is cheaper than what it measures. */
+/** Requests per second and CPU per request, measured with wrk, which uses less CPU than the servers. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,11 +11,11 @@ export interface Target {
   port: number;
   paths: string[];
   headers?: Record<string, string>;
-  /** Sent with POST where there is one. */
+  /** If set, requests use POST. */
   body?: string;
 }
 
-export interface Figures {
+export interface LoadResult {
   name: string;
   perSecond: number;
   cpuMicros: number;
@@ -25,44 +25,44 @@ const seconds = 3;
 const warmUpSeconds = 8;
 const connections = 64;
 
-export interface Rounds {
+export interface LoadRounds {
   name: string;
   perSecond: number[];
-  /** Microseconds a request. */
+  /** Microseconds per request. */
   cpu: number[];
 }
 
-export function compare(targets: Target[]): Figures[] {
+export function compare(targets: Target[]): LoadResult[] {
   return compareRounds(targets, 5).map(({ name, perSecond, cpu }) => {
     return { name, perSecond: median(perSecond), cpuMicros: median(cpu) };
   });
 }
 
-/** In turns, so that a busy moment of the machine hits all of them. */
-export function compareRounds(targets: Target[], rounds: number): Rounds[] {
+/** Alternates, so that other load on the machine affects all of them. */
+export function compareRounds(targets: Target[], rounds: number): LoadRounds[] {
   const runs = targets.map((target) => ({
     target,
     script: scriptFor(target),
     perSecond: [] as number[],
     cpu: [] as number[],
   }));
-  // Until the compiler of Node has made its mind up, which takes it longer the more there is.
-  for (const { target, script } of runs) load(target, script, warmUpSeconds);
+  // Until V8 has optimized the code.
+  for (const { target, script } of runs) runWrk(target, script, warmUpSeconds);
   for (let round = 0; round < rounds; round++) {
-    for (const { target, script, ...figures } of runs) {
+    for (const { target, script, ...results } of runs) {
       const before = cpuOf(target.process);
-      const { requests, perSecond } = load(target, script, seconds);
-      figures.perSecond.push(perSecond);
-      figures.cpu.push((cpuOf(target.process) - before) / requests);
+      const { requests, perSecond } = runWrk(target, script, seconds);
+      results.perSecond.push(perSecond);
+      results.cpu.push((cpuOf(target.process) - before) / requests);
     }
   }
   return runs.map(({ target: { name }, perSecond, cpu }) => ({ name, perSecond, cpu }));
 }
 
-function load({ port }: Target, script: string, duration: number): { requests: number; perSecond: number } {
+function runWrk({ port }: Target, script: string, duration: number): { requests: number; perSecond: number } {
   const url = `http://127.0.0.1:${port}`;
   const output = runOn(clientCore, ['wrk', '-t1', `-c${connections}`, `-d${duration}s`, '-s', script, url]);
-  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`The load met errors:\n${output}`);
+  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`The load caused errors:\n${output}`);
   return {
     requests: Number(/(\d+) requests in/.exec(output)?.[1]),
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),

@@ -1,31 +1,31 @@
-/** Loaded into the page by `rows/page.ts`: notes moments or times of each key, in milliseconds. */
-const probes = { noted: [], noteKeys, noteLengths, noteHandling };
+/** Loaded into the page by `rows/page.ts`: records times of each key, in milliseconds. */
+const probes = { recorded: [], recordKeys, recordLengths, recordHandling };
 globalThis.probes = probes;
 
-function noteKeys() {
-  addEventListener('keydown', () => probes.noted.push(Date.now()), true);
+function recordKeys() {
+  addEventListener('keydown', () => probes.recorded.push(Date.now()), true);
 }
 
-/** In the first frame in which the field has the letter. */
-function noteLengths() {
+/** Records the first frame in which the field has the letter. */
+function recordLengths() {
   const field = document.querySelector('textarea');
   let length = field.value.length;
-  const look = () => {
-    for (; length < field.value.length; length++) probes.noted.push(Date.now());
-    requestAnimationFrame(look);
+  const check = () => {
+    for (; length < field.value.length; length++) probes.recorded.push(Date.now());
+    requestAnimationFrame(check);
   };
-  look();
+  check();
 }
 
 /**
- * By the browser's own account: what the listeners of a key take, and the time from the key to the next frame. The event
- * `keypress` is left out: it contains the work of the browser itself, which puts the letter into the field.
+ * Records, with the Event Timing API, the time in the listeners of a key, and the time from the key to the next frame.
+ * Excludes `keypress`, which contains the browser's own work of inserting the letter.
  */
-function noteHandling() {
+function recordHandling() {
   const observer = new PerformanceObserver((list) => {
     for (const { name, duration, processingStart, processingEnd } of list.getEntries()) {
-      if (name === 'keydown') probes.noted.push({ listeners: 0, frame: duration });
-      const key = probes.noted.at(-1);
+      if (name === 'keydown') probes.recorded.push({ listeners: 0, frame: duration });
+      const key = probes.recorded.at(-1);
       if (key && ['keydown', 'beforeinput', 'input'].includes(name)) key.listeners += processingEnd - processingStart;
     }
   });

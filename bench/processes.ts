@@ -1,22 +1,22 @@
-/** Servers and load generators as processes, each on a core of its own where there are two. */
+/** Starts servers and load generators, each on its own core if there are two. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { availableParallelism } from 'node:os';
 
-const pinned = availableParallelism() > 1;
+const canPin = availableParallelism() > 1;
 
 export const serverCore = 0;
 export const clientCore = 1;
 
-/** Keeps this process, and the programs that it starts, on the core that the servers do not have. */
+/** Keeps this process and its children off the core of the servers. */
 export function pinToClientCore(): void {
-  if (pinned) execFileSync('taskset', ['-apc', String(clientCore), String(process.pid)]);
+  if (canPin) execFileSync('taskset', ['-apc', String(clientCore), String(process.pid)]);
 }
 
-/** For a program that needs more than one core, as a browser does. */
+/** For a program that needs more than one core, such as a browser. */
 export async function withAllCores<T>(start: () => Promise<T>): Promise<T> {
-  if (pinned) execFileSync('taskset', ['-apc', `${serverCore},${clientCore}`, String(process.pid)]);
+  if (canPin) execFileSync('taskset', ['-apc', `${serverCore},${clientCore}`, String(process.pid)]);
   try {
     return await start();
   } finally {
@@ -25,12 +25,12 @@ export async function withAllCores<T>(start: () => Promise<T>): Promise<T> {
 }
 
 export function startOn(core: number, command: string[], env: Record<string, string> = {}): ChildProcess {
-  const [program = '', ...args] = pinned ? ['taskset', '-c', String(core), ...command] : command;
+  const [program = '', ...args] = canPin ? ['taskset', '-c', String(core), ...command] : command;
   return spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } });
 }
 
 export function runOn(core: number, command: string[]): string {
-  const [program = '', ...args] = pinned ? ['taskset', '-c', String(core), ...command] : command;
+  const [program = '', ...args] = canPin ? ['taskset', '-c', String(core), ...command] : command;
   return execFileSync(program, args, { encoding: 'utf8' });
 }
 
@@ -41,21 +41,21 @@ export async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Microseconds of CPU that a process has used, in user and in system mode, over all its threads. */
+/** CPU time of a process in microseconds: user and system time of all threads. */
 export function cpuOf(child: ChildProcess): number {
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** Bytes that a process has had written to disks, over all its threads. */
+/** Bytes that all threads of a process have written to disk. */
 export function diskBytesOf({ pid }: ChildProcess): number {
   return Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
 }
 
-/** Asks until there is an answer; resolves with its status line. */
-export function firstAnswer(port: number, path: string): Promise<string> {
+/** Retries until the server responds. Returns the status line. */
+export function firstResponse(port: number, path: string): Promise<string> {
   return new Promise((resolve) => {
-    const ask = () => {
+    const attempt = () => {
       const socket = connect(port, '127.0.0.1');
       socket.once('connect', () =>
         socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`),
@@ -64,9 +64,9 @@ export function firstAnswer(port: number, path: string): Promise<string> {
         socket.destroy();
         resolve(data.toString().split('\r\n', 1)[0] ?? '');
       });
-      socket.once('error', () => setTimeout(ask, 2));
+      socket.once('error', () => setTimeout(attempt, 2));
     };
-    ask();
+    attempt();
   });
 }
 

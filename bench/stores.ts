@@ -1,4 +1,4 @@
-/** Stores that are filled past the server, since making a million rooms by requests would take an hour. */
+/** Writes rooms directly to a store, because creating a million rooms by requests would take an hour. */
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@redis/client';
 import { drawSymbols, type RoomCode } from '../src/core/room-code.ts';
@@ -36,11 +36,11 @@ export async function fillRedis(url: string, codes: readonly RoomCode[]): Promis
   const times = { createdAt: now, expiresAt: now + dayMs, writtenAt: now };
   const room = { ...times, pinMac: '', seq: 1, version: 1, content: text, fileCount: 0, fileBytes: 0, pinAttempts: 0 };
   for (let at = 0; at < codes.length; at += 2_000) {
-    const portion = codes.slice(at, at + 2_000);
-    await Promise.all(portion.map((code) => client.hSet(keys.ofRoom(code).room, room)));
+    const batch = codes.slice(at, at + 2_000);
+    await Promise.all(batch.map((code) => client.hSet(keys.ofRoom(code).room, room)));
     await client.zAdd(
       keys.rooms,
-      portion.map((value) => ({ value, score: now + dayMs })),
+      batch.map((value) => ({ value, score: now + dayMs })),
     );
   }
   client.destroy();

@@ -1,32 +1,32 @@
-/** The one table that a benchmark prints. */
+/** The table that a benchmark prints. */
 export interface Row {
   work: string;
-  /** The baseline and its result. */
-  against: string;
+  /** The program that Poproom is compared with, and its result. */
+  baseline: string;
   poproom: string;
-  /** Formatted for the table. */
+  /** Formatted. */
   ratio: string;
-  wanted: string;
-  reached: boolean;
+  bound: string;
+  isMet: boolean;
 }
 
-export const heading = '| work | baseline | Poproom | ratio | target | |\n|---|---|---|---|---|---|';
+export const tableHead = '| work | against | Poproom | ratio | bound | |\n|---|---|---|---|---|---|';
 
-export function line({ work, against, poproom, ratio, wanted, reached }: Row): string {
-  return `| ${work} | ${against} | ${poproom} | ${ratio} | ${wanted} | ${reached ? '✓' : '✗'} |`;
+export function formatRow({ work, baseline, poproom, ratio, bound, isMet }: Row): string {
+  return `| ${work} | ${baseline} | ${poproom} | ${ratio} | ${bound} | ${isMet ? '✓' : '✗'} |`;
 }
 
-/** Where more is better. */
-export function atLeast(ratio: number, wanted: number): Pick<Row, 'ratio' | 'wanted' | 'reached'> {
-  return { ratio: ratio.toFixed(2), wanted: `≥ ${wanted.toFixed(2)}`, reached: ratio >= wanted };
+/** If more is better. */
+export function atLeast(ratio: number, limit: number): Pick<Row, 'ratio' | 'bound' | 'isMet'> {
+  return { ratio: ratio.toFixed(2), bound: `≥ ${limit.toFixed(2)}`, isMet: ratio >= limit };
 }
 
-/** Where less is better. */
-export function atMost(ratio: number, wanted: number): Pick<Row, 'ratio' | 'wanted' | 'reached'> {
-  return { ratio: `${ratio.toFixed(2)} ×`, wanted: `≤ ${wanted} ×`, reached: ratio <= wanted };
+/** If less is better. */
+export function atMost(ratio: number, limit: number): Pick<Row, 'ratio' | 'bound' | 'isMet'> {
+  return { ratio: `${ratio.toFixed(2)} ×`, bound: `≤ ${limit} ×`, isMet: ratio <= limit };
 }
 
-/** Where nothing is compared, and less is better. */
-export function bounded(work: string, value: number, most: number, show: (value: number) => string): Row {
-  return { work, against: '—', poproom: show(value), ratio: '—', wanted: `≤ ${show(most)}`, reached: value <= most };
+/** A row without a comparison, if less is better. */
+export function boundedRow(work: string, value: number, max: number, show: (value: number) => string): Row {
+  return { work, baseline: '—', poproom: show(value), ratio: '—', bound: `≤ ${show(max)}`, isMet: value <= max };
 }

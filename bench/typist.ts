@@ -1,4 +1,4 @@
-/** A device that types: one edit at a time, each on the newest version that it has received. */
+/** A device that types: one edit at a time, each based on the newest version it has received. */
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
@@ -20,7 +20,7 @@ export class Typist {
   #length: number;
   #caret: number;
   #keys = 0;
-  #answered = () => {};
+  #onWritten = () => {};
   /** Called with the ref of each edit, just before it is sent. */
   onSend: (ref: string) => void = () => undefined;
 
@@ -41,16 +41,16 @@ export class Typist {
     return connectionOf(this.#socket);
   }
 
-  /** Resolves when it is stored. */
+  /** Sends an edit. Resolves when it is stored. */
   async key(): Promise<void> {
-    const answered = new Promise<void>((resolve) => {
-      this.#answered = resolve;
+    const written = new Promise<void>((resolve) => {
+      this.#onWritten = resolve;
     });
     this.#send();
-    await answered;
+    await written;
   }
 
-  /** At a steady pace, so that a slow answer does not make the next key late. */
+  /** At a steady rate, so that a slow response does not delay the next key. */
   async type(keys: number, perSecond = keysPerSecond): Promise<void> {
     const startedAt = performance.now() + (Math.random() * 1000) / perSecond;
     for (let n = 0; n < keys; n++) {
@@ -75,22 +75,22 @@ export class Typist {
     this.#caret += 1;
   }
 
-  /** Every edit in these rows adds one letter, and the caret need not stay at its word. */
+  /** Every edit adds one letter. The caret may move to another word. */
   #onMessage({ type, version }: Received): void {
-    if (type === 'error' || type === 'conflict') throw new Error(`An edit was answered with ${type}.`);
+    if (type === 'error' || type === 'conflict') throw new Error(`An edit failed with ${type}.`);
     if (type !== 'edit' && type !== 'written') return;
     this.#length += 1;
     this.#version = version as number;
-    if (type === 'written') this.#answered();
+    if (type === 'written') this.#onWritten();
   }
 }
 
-/** Of `ws`, which has no other way to the bytes that went over the wire. */
+/** A private field of `ws`, which has no public counter of the bytes on the wire. */
 export function connectionOf(socket: WebSocket): Socket {
   return (socket as unknown as { _socket: Socket })._socket;
 }
 
-/** Words and lines at random, the same in every run. It compresses less well than English does. */
+/** Pseudorandom words and lines, the same in every run. Compresses less than English. */
 export function naturalText(length: number): string {
   let seed = 1;
   const random = (below: number) => {

@@ -1,4 +1,4 @@
-/** Builds the SDK into dist/client/index.js: one file that browsers and everything else load as it is. */
+/** Builds the SDK into dist/client/index.js: one file for browsers and all other runtimes. */
 import { build } from 'rolldown';
 import { slimCodeMirror } from './build-slim-codemirror.ts';
 
@@ -8,7 +8,7 @@ export async function buildClient(root: string): Promise<void> {
     input: 'src/client/index.ts',
     platform: 'neutral',
     plugins: [slimCodeMirror()],
-    // As readable as its source, which is why it comes without a map.
+    // The output is as readable as the source, so it needs no source map.
     output: { file: 'dist/client/index.js', format: 'esm' },
     logLevel: 'warn',
   });

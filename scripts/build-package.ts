@@ -7,8 +7,8 @@ import { buildPage } from './build-page.ts';
 import { buildServer } from './build-server.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const former = ['client', 'protocol', 'web'];
+const outputs = ['client', 'protocol', 'web'];
 
-await Promise.all(former.map((folder) => rm(join(root, 'dist', folder), { recursive: true, force: true })));
+await Promise.all(outputs.map((folder) => rm(join(root, 'dist', folder), { recursive: true, force: true })));
 await Promise.all([buildServer(root), buildClient(root)]);
 await buildPage(root);

@@ -1,4 +1,4 @@
-/** The limits of a server without settings, for the documents in the repository. */
+/** The limits of a server with default settings, for the documents in the repository. */
 import { readConfig } from '../src/config.ts';
 import { type LimitPhrases, limitPhrases, type PhraseName, serverLimits } from '../src/http/page/server-limits.ts';
 

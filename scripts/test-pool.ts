@@ -12,7 +12,7 @@ export interface Job {
   engine: 'embedded' | 'distributed';
 }
 
-/** Tells a test file the stores of the distributed engine. */
+/** Environment variables with the addresses of the stores. */
 type StoreSettings = Record<string, string>;
 
 interface Result {
@@ -177,4 +177,4 @@ function slowestOf(results: readonly Result[]): string {
   return `Slowest: ${slowest.map(({ job, seconds }) => `${job.file} (${seconds.toFixed(0)} s)`).join(', ')}\n`;
 }
 
-const plural = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
+const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;

@@ -7,11 +7,11 @@ import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { chromiumMissing, findChromium, hasFittingChromium } from '../test/support/chromium.ts';
+import { chromiumMissing, findChromium, hasPreferredChromium } from '../test/support/chromium.ts';
 import { haproxyMissing, hasHaproxy } from '../test/support/haproxy.ts';
 import { type Job, runPool } from './test-pool.ts';
 
-/** Tests of HTTP and the live channel that touch no store, or only as any client does: one engine is enough. */
+/** Tests of HTTP and the live channel that do not depend on the store, so one engine is enough. */
 const engineIndependent = new RegExp(
   `^test/(http/(${[
     'asyncapi',
@@ -21,13 +21,13 @@ const engineIndependent = new RegExp(
     'cross-site',
     'docs-page',
     'held-bodies',
-    'leaving',
+    'disconnects',
     'links',
     'malformed-http',
     'openapi',
     'page',
     'pipelining',
-    'silence',
+    'timeouts',
     'tiny-chunks',
     'upgrades',
     'upload-names',
@@ -40,7 +40,7 @@ const { values, positionals: named } = parseArgs({
   options: { distributed: { type: 'boolean', default: false } },
 });
 const missing = named.filter((file) => !existsSync(file));
-if (missing.length > 0) fail(`There is no ${missing.join(', ')}.`);
+if (missing.length > 0) fail(`These files do not exist: ${missing.join(', ')}.`);
 const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
 provideChromium();
@@ -82,21 +82,21 @@ function rankOf(file: string): number {
   return index < 0 ? slow.length : index;
 }
 
-/** Any browser of the family will do; where we may choose, it is the fastest. */
+/** Accepts any Chromium. If we can install one, it is the fastest. */
 function provideChromium(): void {
   try {
-    if (!hasFittingChromium() && mayInstall) install('chromium-headless-shell');
+    if (!hasPreferredChromium() && mayInstall) install('chromium-headless-shell');
     if (!findChromium()) fail(chromiumMissing);
   } catch (error) {
     fail((error as Error).message);
   }
 }
 
-function provide(debianPackage: string, isThere: boolean, missing: string): void {
-  if (!isThere && !(mayInstall && install(debianPackage))) fail(missing);
+function provide(debianPackage: string, isInstalled: boolean, missing: string): void {
+  if (!isInstalled && !(mayInstall && install(debianPackage))) fail(missing);
 }
 
-/** Whether Debian's package is there afterwards. */
+/** Returns whether the installation succeeded. */
 function install(debianPackage: string): boolean {
   console.log(`Installing ${debianPackage} for the tests …`);
   const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
@@ -122,8 +122,8 @@ async function startStores(): Promise<{ env: Record<string, string>; stop: () =>
   };
 }
 
-function fail(why: string): never {
-  console.error(why);
+function fail(message: string): never {
+  console.error(message);
   process.exit(1);
 }
 

@@ -1,5 +1,5 @@
 /**
- * What `ws` and a disk can do: a POST is written to a file and synced, then sent to every socket, and nothing else.
+ * The minimum with `ws` and a disk: writes a POST to a file, syncs it, and sends it to every socket.
  * `broadcast.js PORT FILE`
  */
 import { fdatasync, openSync, write } from 'node:fs';

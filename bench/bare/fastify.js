@@ -1,4 +1,4 @@
-/** A bare Fastify that answers one route. `fastify.js PORT` */
+/** A bare Fastify with one route. `fastify.js PORT` */
 import { fastify } from 'fastify';
 
 const app = fastify();

@@ -1,5 +1,5 @@
 /**
- * What Node itself can do: answers the response that it is given, to a POST when its body is there, and nothing else.
+ * The minimum with Node: sends a fixed response, to a POST after its body has arrived.
  * `http.js PORT RESPONSE`, the response as JSON with `headers` and `body`.
  */
 const { createServer } = process.getBuiltinModule('node:http');
@@ -7,13 +7,13 @@ const [, , port, given = '{"headers":{},"body":""}'] = process.argv;
 const { headers, body } = JSON.parse(given);
 
 const server = createServer((request, response) => {
-  if (request.method === 'GET') return answer(response);
+  if (request.method === 'GET') return respond(response);
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
-  request.on('end', () => answer(response));
+  request.on('end', () => respond(response));
 });
 
-function answer(response) {
+function respond(response) {
   response.writeHead(200, headers);
   response.end(body);
 }

@@ -1,4 +1,4 @@
-/** Idle sockets by `ws` alone, with the options that Poproom has. `sockets.js PORT` */
+/** Idle sockets with `ws` alone, with the same options as Poproom. `sockets.js PORT` */
 import { WebSocketServer } from 'ws';
 
 const { createServer } = process.getBuiltinModule('node:http');

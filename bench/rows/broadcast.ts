@@ -4,9 +4,9 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WebSocket } from 'ws';
-import { connectAll, type Joining, joinAll } from '../devices.ts';
+import { connectAll, type JoinOptions, joinAll } from '../devices.ts';
 import { cpuOf, median, quantile } from '../processes.ts';
-import { makeRoom, type Server, startBare, startPoproom } from '../servers.ts';
+import { createRoom, type Server, startBare, startPoproom } from '../servers.ts';
 import { atMost, type Row } from '../table.ts';
 
 const rounds = 5;
@@ -24,7 +24,7 @@ export async function compareBroadcast(): Promise<Row[]> {
     return [
       rowOf('from a write to the last of 100 devices, p50', theirs, edits, 'p50'),
       rowOf('from a write to the last of 100 devices, p99', theirs, edits, 'p99'),
-      forInformation(rowOf('the same to devices that receive whole texts, p50', theirs, texts, 'p50')),
+      withoutBound(rowOf('the same to devices that receive whole texts, p50', theirs, texts, 'p50')),
     ];
   } finally {
     await Promise.all([bare.stop(), poproom.stop()]);
@@ -35,16 +35,16 @@ export async function compareBroadcast(): Promise<Row[]> {
 function rowOf(work: string, theirs: Broadcasts, own: Broadcasts, of: 'p50' | 'p99'): Row {
   const show = (all: Broadcasts) => `${median(all[of]).toFixed(1)} ms, ${median(all.cpu).toFixed(0)} µs CPU`;
   const ratio = median(own[of]) / median(theirs[of]);
-  return { work, against: `bare ws and one fsync: ${show(theirs)}`, poproom: show(own), ...atMost(ratio, maxRatio) };
+  return { work, baseline: `bare ws and one fsync: ${show(theirs)}`, poproom: show(own), ...atMost(ratio, maxRatio) };
 }
 
-const forInformation = (row: Row): Row => ({ ...row, wanted: '—', reached: true });
+const withoutBound = (row: Row): Row => ({ ...row, bound: '—', isMet: true });
 
 /** Devices in one room. */
 export interface Group {
   server: Server;
   sockets: WebSocket[];
-  /** Where their text is written. */
+  /** The path for writes of the text. */
   path: string;
   version: number;
 }
@@ -53,7 +53,7 @@ export interface Broadcasts {
   /** Milliseconds, for each round. */
   p50: number[];
   p99: number[];
-  /** Microseconds of a write, for each round. */
+  /** Microseconds per write, for each round. */
   cpu: number[];
 }
 
@@ -61,33 +61,34 @@ async function bareGroup(server: Server): Promise<Group> {
   return { server, sockets: await connectAll(devices, `ws://127.0.0.1:${server.port}/`), path: '/', version: 0 };
 }
 
-export async function roomGroup(server: Server, joining: Joining = { edits: true }): Promise<Group> {
-  const path = `/api/rooms/${await makeRoom(server)}`;
+export async function roomGroup(server: Server, joining: JoinOptions = { edits: true }): Promise<Group> {
+  const path = `/api/rooms/${await createRoom(server)}`;
   const sockets = await joinAll(devices, `ws://127.0.0.1:${server.port}${path}/live`, joining);
   return { server, sockets, path: `${path}/content`, version: 0 };
 }
 
-/** In short turns, so that a busy moment of the machine hits all groups. */
+/** Alternates in short turns, so that other load on the machine affects all groups. */
 export async function broadcast(groups: Group[], rounds: number): Promise<Broadcasts[]> {
   const turn = 50;
   const results: Broadcasts[] = groups.map(() => ({ p50: [], p99: [], cpu: [] }));
   for (let round = 0; round <= rounds; round++) {
-    const taken = groups.map(() => ({ times: [] as number[], cpu: 0 }));
+    const measured = groups.map(() => ({ times: [] as number[], cpu: 0 }));
     for (let n = 0; n < writes; n += turn) {
       for (const [i, group] of groups.entries()) {
         const before = cpuOf(group.server.process);
-        for (let k = 0; k < turn; k++) taken[i]?.times.push(await timeToLast(group));
-        (taken[i] as { cpu: number }).cpu += cpuOf(group.server.process) - before;
+        for (let k = 0; k < turn; k++) measured[i]?.times.push(await timeToLast(group));
+        (measured[i] as { cpu: number }).cpu += cpuOf(group.server.process) - before;
       }
     }
     // The first round warms up.
-    if (round > 0) for (const [i, result] of results.entries()) note(result, taken[i] as (typeof taken)[number]);
+    if (round > 0)
+      for (const [i, result] of results.entries()) addRound(result, measured[i] as (typeof measured)[number]);
   }
   for (const { sockets } of groups) for (const socket of sockets) socket.terminate();
   return results;
 }
 
-function note({ p50, p99, cpu }: Broadcasts, taken: { times: number[]; cpu: number }): void {
+function addRound({ p50, p99, cpu }: Broadcasts, taken: { times: number[]; cpu: number }): void {
   p50.push(quantile(taken.times, 0.5));
   p99.push(quantile(taken.times, 0.99));
   cpu.push(taken.cpu / taken.times.length);
@@ -104,7 +105,7 @@ async function timeToLast(group: Group): Promise<number> {
   return took;
 }
 
-/** Messages are not parsed: the load must cost less than what it measures. */
+/** Does not parse messages, because the client must be cheaper than the server it measures. */
 function allReceive({ sockets }: Group, part: string): Promise<void> {
   let missing = sockets.length;
   return new Promise((resolve) => {
@@ -125,7 +126,7 @@ function post({ server: { port }, path }: Group, body: string): Promise<void> {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {
     const sent = request({ agent, port, host: '127.0.0.1', path, method: 'POST', headers }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`A write was answered ${response.statusCode}.`));
+      if (response.statusCode !== 200) reject(new Error(`A write failed with status ${response.statusCode}.`));
       response.resume().once('end', resolve);
     });
     sent.once('error', reject).end(body);

@@ -1,21 +1,21 @@
-/** Concurrent uploads and downloads of 32 files of 10 MB, compared with plain Node streams. */
+/** 32 concurrent uploads and downloads of 10 MB, compared with pipes of bare Node. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cpuOf, median, rssOf } from '../processes.ts';
-import { makeRooms, type Server, startBare, startPoproom } from '../servers.ts';
+import { createRooms, type Server, startBare, startPoproom } from '../servers.ts';
 import { atLeast, type Row } from '../table.ts';
 
 const rounds = 5;
-const atOnce = 32;
+const concurrency = 32;
 const bytes = Buffer.alloc(10_000_000, 'poproom ');
-const megabytes = (atOnce * bytes.length) / 1e6;
+const megabytes = (concurrency * bytes.length) / 1e6;
 
-interface Measured {
-  /** Of a second, round by round. */
+interface Measurements {
+  /** Megabytes per second, for each round. */
   speeds: number[];
-  /** Microseconds a megabyte. */
+  /** Microseconds per megabyte, for each round. */
   cpu: number[];
 }
 
@@ -26,7 +26,7 @@ export async function compareFiles(): Promise<Row[]> {
     const own = await uploaderTo(poproom);
     const memory = watchMemory(poproom);
     const { up, down } = await transfer(
-      [{ server: bare, paths: async () => Array(atOnce).fill('/') }, own],
+      [{ server: bare, paths: async () => Array(concurrency).fill('/') }, own],
       rounds,
       memory.stop,
     );
@@ -43,33 +43,33 @@ export async function compareFiles(): Promise<Row[]> {
 
 export interface Uploader {
   server: Server;
-  /** To upload to, at once; others each time, since a room holds ten such files. */
+  /** Paths for concurrent uploads. Each call creates new rooms, because a room holds ten such files. */
   paths: () => Promise<string[]>;
 }
 
-/** One that has taken a file: what it loads for the first is no growth. */
+/** Uploads one file first, so that loading code does not count as memory growth. */
 export async function uploaderTo(server: Server): Promise<Uploader> {
-  const paths = async () => (await makeRooms(server, atOnce)).map((room) => `/api/rooms/${room}/upload`);
-  await ups(server, (await paths()).slice(0, 1));
+  const paths = async () => (await createRooms(server, concurrency)).map((room) => `/api/rooms/${room}/upload`);
+  await uploadAll(server, (await paths()).slice(0, 1));
   return { server, paths };
 }
 
-/** Up and then down, of all servers in turns. */
+/** Uploads, then downloads, alternating between the servers. */
 export async function transfer(uploaders: Uploader[], rounds: number, afterUploads = () => {}) {
-  const up = uploaders.map(none);
-  const down = uploaders.map(none);
+  const up = uploaders.map(noMeasurements);
+  const down = uploaders.map(noMeasurements);
   let files: string[][] = [];
   for (let round = 0; round <= rounds; round++) {
     files = [];
     for (const [i, { server, paths }] of uploaders.entries()) {
       const to = await paths();
-      files.push(await timed(server, round, up[i] as Measured, () => ups(server, to)));
+      files.push(await timed(server, round, up[i] as Measurements, () => uploadAll(server, to)));
     }
   }
   afterUploads();
   for (let round = 0; round <= rounds; round++) {
     for (const [i, { server }] of uploaders.entries()) {
-      await timed(server, round, down[i] as Measured, () => downs(server, files[i] ?? []));
+      await timed(server, round, down[i] as Measurements, () => downloadAll(server, files[i] ?? []));
     }
   }
   return { up, down };
@@ -77,23 +77,28 @@ export async function transfer(uploaders: Uploader[], rounds: number, afterUploa
 
 function watchMemory({ process }: Server) {
   const before = rssOf(process);
-  let most = before;
-  const watch = setInterval(() => {
-    most = Math.max(most, rssOf(process));
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, rssOf(process));
   }, 20);
-  return { stop: () => clearInterval(watch), growth: () => (most - before) / 2 ** 20 };
+  return { stop: () => clearInterval(timer), growth: () => (peak - before) / 2 ** 20 };
 }
 
 function memoryRow(growth: number): Row {
   const work = 'memory during the uploads';
-  const poproom = `${growth.toFixed(0)} MiB more at most`;
-  return { work, poproom, against: '—', ratio: '—', wanted: '≤ 64 MiB', reached: growth <= 64 };
+  const poproom = `${growth.toFixed(0)} MiB growth`;
+  return { work, poproom, baseline: '—', ratio: '—', bound: '≤ 64 MiB', isMet: growth <= 64 };
 }
 
-const none = (): Measured => ({ speeds: [], cpu: [] });
+const noMeasurements = (): Measurements => ({ speeds: [], cpu: [] });
 
 /** The first round warms up. */
-async function timed<T>({ process }: Server, round: number, measured: Measured, work: () => Promise<T>): Promise<T> {
+async function timed<T>(
+  { process }: Server,
+  round: number,
+  measured: Measurements,
+  work: () => Promise<T>,
+): Promise<T> {
   const [startedAt, cpu] = [performance.now(), cpuOf(process)];
   const result = await work();
   if (round === 0) return result;
@@ -102,51 +107,56 @@ async function timed<T>({ process }: Server, round: number, measured: Measured, 
   return result;
 }
 
-function rowOf(work: string, against: string, [bare = none(), poproom = none()]: Measured[]): Row {
-  const show = ({ speeds, cpu }: Measured) =>
-    `${median(speeds).toFixed(0)} MB/s, ${median(cpu).toFixed(0)} µs CPU a MB`;
+function rowOf(
+  work: string,
+  against: string,
+  [bare = noMeasurements(), poproom = noMeasurements()]: Measurements[],
+): Row {
+  const show = ({ speeds, cpu }: Measurements) =>
+    `${median(speeds).toFixed(0)} MB/s, ${median(cpu).toFixed(0)} µs CPU per MB`;
   const ratio = atLeast(median(poproom.speeds) / median(bare.speeds), 0.8);
-  return { work, against: `${against}: ${show(bare)}`, poproom: show(poproom), ...ratio };
+  return { work, baseline: `${against}: ${show(bare)}`, poproom: show(poproom), ...ratio };
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 2 * atOnce });
+const agent = new Agent({ keepAlive: true, maxSockets: 2 * concurrency });
 
-/** Answers where the files are, as paths. */
-function ups({ port }: Server, paths: string[]): Promise<string[]> {
-  return Promise.all(paths.map((path) => up(port, path)));
+/** Returns the paths of the files. */
+function uploadAll({ port }: Server, paths: string[]): Promise<string[]> {
+  return Promise.all(paths.map((path) => uploadFile(port, path)));
 }
 
-function up(port: number, path: string): Promise<string> {
+function uploadFile(port: number, path: string): Promise<string> {
   const headers = { 'Content-Type': 'application/octet-stream', 'X-File-Name': 'file', 'Content-Length': bytes.length };
   return new Promise((resolve, reject) => {
-    const sending = request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent }, (response) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
       });
       response.on('end', () => {
-        if (response.statusCode !== 201) return reject(new Error(`An upload was answered ${response.statusCode}.`));
+        if (response.statusCode !== 201)
+          return reject(new Error(`An upload failed with status ${response.statusCode}.`));
         resolve(new URL((JSON.parse(text) as { fileUrl: string }).fileUrl, 'http://localhost').pathname);
       });
     });
-    sending.on('error', reject).end(bytes);
+    outgoing.on('error', reject).end(bytes);
   });
 }
 
-async function downs({ port }: Server, paths: string[]): Promise<void> {
-  const sizes = await Promise.all(paths.map((path) => down(port, path)));
-  if (sizes.some((size) => size !== bytes.length)) throw new Error('A download was not whole.');
+async function downloadAll({ port }: Server, paths: string[]): Promise<void> {
+  const sizes = await Promise.all(paths.map((path) => downloadFile(port, path)));
+  if (sizes.some((size) => size !== bytes.length)) throw new Error('A download was incomplete.');
 }
 
-function down(port: number, path: string): Promise<number> {
+function downloadFile(port: number, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asking = request({ host: '127.0.0.1', port, path, agent }, (response) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, agent }, (response) => {
       let size = 0;
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
       });
       response.on('end', () => resolve(size));
     });
-    asking.on('error', reject).end();
+    outgoing.on('error', reject).end();
   });
 }

@@ -1,10 +1,10 @@
-/** The page in two real browser windows: from a key to the other one, and what a key costs in a long text. */
+/** The page in two real browser windows: the time from a key to the other window, and the cost of a key in a long text. */
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../../test/support/browser.ts';
 import { quantile, withAllCores } from '../processes.ts';
-import { makeRoom, type Server, startPoproom, writeText } from '../servers.ts';
-import { bounded, type Row } from '../table.ts';
+import { createRoom, type Server, startPoproom, writeText } from '../servers.ts';
+import { boundedRow, type Row } from '../table.ts';
 import { naturalText } from '../typist.ts';
 
 const keys = 200;
@@ -32,24 +32,24 @@ async function openRoom(browser: Browser, { url }: Server, room: string): Promis
 }
 
 async function roomWith(server: Server, text: string): Promise<string> {
-  const room = await makeRoom(server);
+  const room = await createRoom(server);
   await writeText(`${server.url}/api/rooms/${room}/content`, text);
   return room;
 }
 
-/** From the event of the key to the first frame of the other page that has the letter. */
+/** From the keydown event to the first frame of the other page that shows the letter. */
 async function toOtherPage(server: Server, browser: Browser): Promise<Row> {
   const room = await roomWith(server, naturalText(1000));
   const [typing, reading] = [await openRoom(browser, server, room), await openRoom(browser, server, room)];
-  await typing.evaluate('probes.noteKeys()');
-  await reading.evaluate('probes.noteLengths()');
+  await typing.evaluate('probes.recordKeys()');
+  await reading.evaluate('probes.recordLengths()');
   await typing.locator('textarea').click();
   await press(typing);
-  await reading.waitForFunction(`probes.noted.length >= ${keys}`);
-  const [sent, shown] = await Promise.all([typing, reading].map((page) => page.evaluate<number[]>('probes.noted')));
+  await reading.waitForFunction(`probes.recorded.length >= ${keys}`);
+  const [sent, shown] = await Promise.all([typing, reading].map((page) => page.evaluate<number[]>('probes.recorded')));
   const times = (sent ?? []).map((at, n) => (shown?.[n] ?? Number.NaN) - at);
   await Promise.all([typing.close(), reading.close()]);
-  const row = bounded('from a keystroke to the other page, p50', quantile(times, 0.5), 60, ms);
+  const row = boundedRow('from a key to the other page, p50', quantile(times, 0.5), 60, ms);
   return { ...row, poproom: `${row.poproom}, p99 ${ms(quantile(times, 0.99))}` };
 }
 
@@ -69,7 +69,7 @@ interface KeyTimes {
   frame: number;
 }
 
-/** Beside a bare text field: most of the time to the next frame is the browser's own. */
+/** Compared with a bare text field, because the browser itself needs most of the time to the next frame. */
 async function longTyping(server: Server, browser: Browser): Promise<Row> {
   const page = await openRoom(browser, server, await roomWith(server, naturalText(longText)));
   const [own, bare] = [await timesOf(page), await timesOf(await openField(browser))];
@@ -86,8 +86,12 @@ async function longTyping(server: Server, browser: Browser): Promise<Row> {
       at,
     ),
   ) as [number, number];
-  const row = bounded('a keystroke in a text of 1 MiB in the page, event handling, p99', p99, 50, ms);
-  return { ...row, against: `bare textarea: ${frame(bare)}`, poproom: `${row.poproom}, p50 ${ms(p50)}; ${frame(own)}` };
+  const row = boundedRow('a key in a text of 1 MiB in the page, event handling, p99', p99, 50, ms);
+  return {
+    ...row,
+    baseline: `bare textarea: ${frame(bare)}`,
+    poproom: `${row.poproom}, p50 ${ms(p50)}; ${frame(own)}`,
+  };
 }
 
 async function openField(browser: Browser): Promise<Page> {
@@ -103,10 +107,10 @@ async function timesOf(page: Page): Promise<KeyTimes[]> {
   await hasLength(page, longText);
   await page.locator('textarea').focus();
   await page.evaluate(`document.querySelector('textarea').setSelectionRange(${longText / 2}, ${longText / 2})`);
-  await page.evaluate('probes.noteHandling()');
+  await page.evaluate('probes.recordHandling()');
   await press(page);
   await hasLength(page, longText + keys);
-  const times = await page.evaluate<KeyTimes[]>('probes.noted');
+  const times = await page.evaluate<KeyTimes[]>('probes.recorded');
   await page.close();
   return times;
 }

@@ -1,4 +1,4 @@
-/** The cost of a read among a thousand rooms, among a million, and during a sweep of a hundred thousand more. */
+/** The cost of a read with a thousand and a million rooms, and during a sweep of a hundred thousand rooms. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -14,18 +14,18 @@ import { atMost, type Row } from '../table.ts';
 
 const rounds = 15;
 const readsPerRound = 2_000;
-/** Until the compiler of Node has made its mind up. */
+/** Until V8 has optimized the code. */
 const warmUpReads = 20_000;
 const [few, many, swept] = [1_000, 1_000_000, 100_000];
 const sweeps = 5;
 
-interface Filled {
+interface FilledServer {
   server: Server;
   codes: RoomCode[];
   stop(): Promise<void>;
 }
 
-/** And what the reads are like while some of the million are swept away. */
+/** Also measures reads during a sweep. */
 export async function compareManyOnSqlite(): Promise<Row[]> {
   return compareMany('SQLite', onSqlite, measureSweeps);
 }
@@ -36,38 +36,38 @@ export async function compareManyOnRedis(): Promise<Row[]> {
 
 async function compareMany(
   name: string,
-  fill: (rooms: number, port: number) => Promise<Filled>,
-  andThen: (filled: Filled) => Promise<Row[]> = async () => [],
+  fill: (rooms: number, port: number) => Promise<FilledServer>,
+  moreRows: (filled: FilledServer) => Promise<Row[]> = async () => [],
 ): Promise<Row[]> {
   const [small, large] = [await fill(few, 18_080), await fill(many, 18_081)];
   try {
-    const [theirs, own] = (await readInTurns([small, large])) as [number, number];
+    const [theirs, own] = (await readAlternately([small, large])) as [number, number];
     const work = `one read among 1,000,000 rooms, ${name}, p50`;
     const show = (micros: number) => `${micros.toFixed(0)} µs`;
-    const row = { work, against: `1,000 rooms: ${show(theirs)}`, poproom: show(own), ...atMost(own / theirs, 1.2) };
-    return [row, ...(await andThen(large))];
+    const row = { work, baseline: `1,000 rooms: ${show(theirs)}`, poproom: show(own), ...atMost(own / theirs, 1.2) };
+    return [row, ...(await moreRows(large))];
   } finally {
     await Promise.all([small.stop(), large.stop()]);
   }
 }
 
-/** In turns, so that a busy moment of the machine hits both. Answers the median of each. */
-async function readInTurns(places: Filled[]): Promise<number[]> {
-  const taken: number[][] = places.map(() => []);
-  for (const { server, codes } of places) await readSome(server, codes, warmUpReads);
+/** Alternates, so that other load on the machine affects both. Returns the median of each. */
+async function readAlternately(servers: FilledServer[]): Promise<number[]> {
+  const measured: number[][] = servers.map(() => []);
+  for (const { server, codes } of servers) await readSome(server, codes, warmUpReads);
   for (let round = 0; round < rounds; round++) {
-    for (const [i, { server, codes }] of places.entries()) {
-      taken[i]?.push(median(await readSome(server, codes, readsPerRound)));
+    for (const [i, { server, codes }] of servers.entries()) {
+      measured[i]?.push(median(await readSome(server, codes, readsPerRound)));
     }
   }
-  return taken.map(median);
+  return measured.map(median);
 }
 
-async function onSqlite(rooms: number, port: number): Promise<Filled> {
+async function onSqlite(rooms: number, port: number): Promise<FilledServer> {
   const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
   const settings = { POPROOM_DATA_DIR: folder };
   const codes = drawCodes(rooms);
-  // The first start makes the tables.
+  // The first start creates the tables.
   await (await startPoproom({ port, settings })).stop();
   fillSqlite(join(folder, 'poproom.db'), codes);
   const server = await startPoproom({ port, settings });
@@ -81,7 +81,7 @@ async function onSqlite(rooms: number, port: number): Promise<Filled> {
   };
 }
 
-async function onRedis(rooms: number, port: number): Promise<Filled> {
+async function onRedis(rooms: number, port: number): Promise<FilledServer> {
   const redis = await startRedis();
   const codes = drawCodes(rooms);
   await fillRedis(redis.url, codes);
@@ -97,19 +97,19 @@ async function onRedis(rooms: number, port: number): Promise<Filled> {
   };
 }
 
-/** Five times, a hundred thousand rooms expire simultaneously while the million others are read. */
-async function measureSweeps(filled: Filled): Promise<Row[]> {
-  const taken: number[][] = [];
-  for (let sweep = 0; sweep < sweeps; sweep++) taken.push(await readDuringSweep(filled));
-  const p99 = median(taken.map((times) => quantile(times, 0.99))) / 1000;
-  const slowest = Math.max(...taken.flat()) / 1000;
+/** Five times, a hundred thousand rooms expire together while the other million is read. */
+async function measureSweeps(filled: FilledServer): Promise<Row[]> {
+  const measured: number[][] = [];
+  for (let sweep = 0; sweep < sweeps; sweep++) measured.push(await readDuringSweep(filled));
+  const p99 = median(measured.map((times) => quantile(times, 0.99))) / 1000;
+  const slowest = Math.max(...measured.flat()) / 1000;
   const work = 'reads among them while 100,000 expired rooms are swept, p99';
-  const [poproom, wanted] = [`${p99.toFixed(1)} ms, slowest of all ${slowest.toFixed(0)} ms`, '< 50 ms'];
-  return [{ work, against: '—', poproom, ratio: '—', wanted, reached: p99 < 50 }];
+  const [poproom, bound] = [`${p99.toFixed(1)} ms, slowest of all ${slowest.toFixed(0)} ms`, '< 50 ms'];
+  return [{ work, baseline: '—', poproom, ratio: '—', bound, isMet: p99 < 50 }];
 }
 
-/** Microseconds of each read from the first room that is swept to the last. */
-async function readDuringSweep({ server, codes }: Filled): Promise<number[]> {
+/** Durations in microseconds of the reads from the first removed room to the last. */
+async function readDuringSweep({ server, codes }: FilledServer): Promise<number[]> {
   const file = join(folderOf(server), 'poproom.db');
   const expiresAt = Date.now() + 5000;
   fillSqlite(file, drawCodes(swept), expiresAt);
@@ -128,24 +128,24 @@ async function readDuringSweep({ server, codes }: Filled): Promise<number[]> {
 
 const folderOf = ({ settings }: Server) => settings.POPROOM_DATA_DIR ?? '';
 
-/** Microseconds of each. */
+/** Durations in microseconds. */
 async function readSome({ port }: Server, codes: readonly RoomCode[], count: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: number[] = [];
   for (let i = 0; i < count; i++) {
     const code = codes[Math.floor(Math.random() * codes.length)];
     const startedAt = performance.now();
-    await ask({ agent, port, path: `/api/rooms/${code}/content` });
+    await read({ agent, port, path: `/api/rooms/${code}/content` });
     times.push((performance.now() - startedAt) * 1000);
   }
   agent.destroy();
   return times;
 }
 
-function ask(options: { agent: Agent; port: number; path: string }): Promise<void> {
+function read(options: { agent: Agent; port: number; path: string }): Promise<void> {
   return new Promise((resolve, reject) => {
     get({ host: '127.0.0.1', ...options }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`The answer was ${response.statusCode}.`));
+      if (response.statusCode !== 200) reject(new Error(`A read failed with status ${response.statusCode}.`));
       response.resume().once('end', () => resolve());
     }).once('error', reject);
   });

@@ -1,12 +1,12 @@
-/** The time from the start of the process to the first healthy response, and the memory of an idle server. */
+/** From the start of the process to the first healthy response, and the memory of an idle server. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { firstAnswer, median, rssOf, runOn, serverCore, startOn, stop } from '../processes.ts';
-import { makeRoom, ownRoot, type Server, startBare, startPoproom, writeText } from '../servers.ts';
+import { firstResponse, median, rssOf, runOn, serverCore, startOn, stop } from '../processes.ts';
+import { createRoom, repositoryRoot, type Server, startBare, startPoproom, writeText } from '../servers.ts';
 import { atMost, type Row } from '../table.ts';
 
 const rounds = 20;
@@ -18,14 +18,14 @@ export async function compareStart(): Promise<Row[]> {
   try {
     const empty = join(folder, 'empty.js');
     writeFileSync(empty, '');
-    const taken = { empty: [] as number[], poproom: [] as number[] };
+    const times = { empty: [] as number[], poproom: [] as number[] };
     for (let round = 0; round < rounds; round++) {
-      taken.empty.push(timed(() => runOn(serverCore, [process.execPath, empty])));
-      taken.poproom.push(await timeToStart(folder));
+      times.empty.push(timed(() => runOn(serverCore, [process.execPath, empty])));
+      times.poproom.push(await timeToStart(folder));
     }
-    const [theirs, own] = [median(taken.empty), median(taken.poproom.slice(2))];
-    const [against, poproom] = [`an empty Node program: ${theirs.toFixed(0)} ms`, `${own.toFixed(0)} ms`];
-    return [{ work: 'start to the first healthy response', against, poproom, ...atMost(own / theirs, 2.5) }];
+    const [theirs, own] = [median(times.empty), median(times.poproom.slice(2))];
+    const [baseline, poproom] = [`an empty Node program: ${theirs.toFixed(0)} ms`, `${own.toFixed(0)} ms`];
+    return [{ work: 'start to the first healthy response', baseline, poproom, ...atMost(own / theirs, 2.5) }];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -37,46 +37,46 @@ function timed(work: () => void): number {
   return performance.now() - startedAt;
 }
 
-export async function timeToStart(folder: string, root = ownRoot): Promise<number> {
+export async function timeToStart(folder: string, root = repositoryRoot): Promise<number> {
   const command = [process.execPath, join(root, 'bin/poproom.js'), 'serve'];
   const env = { PORT: String(port), POPROOM_HOST: '127.0.0.1', POPROOM_DATA_DIR: join(folder, 'data') };
   const startedAt = performance.now();
   const server = startOn(serverCore, command, env);
-  const status = await firstAnswer(port, '/api/health');
+  const status = await firstResponse(port, '/api/health');
   const took = performance.now() - startedAt;
-  if (!status.includes('200')) throw new Error(`The first answer was: ${status}`);
-  await firstAnswer(port, '/readyz');
+  if (!status.includes('200')) throw new Error(`The first response was: ${status}`);
+  await firstResponse(port, '/readyz');
   await stop(server);
   return took;
 }
 
-/** After a thousand requests, and five seconds to settle. */
-export async function compareRest(): Promise<Row[]> {
+/** After a thousand requests and five idle seconds. */
+export async function compareIdleMemory(): Promise<Row[]> {
   const [theirs, own] = [[] as number[], [] as number[]];
   for (let round = 0; round < 5; round++) {
-    theirs.push(await memoryAtRest(await startBare('fastify.js', 18_081)));
-    own.push(await memoryAtRest(await startUsed()));
+    theirs.push(await idleMemory(await startBare('fastify.js', 18_081)));
+    own.push(await idleMemory(await startWarm()));
   }
   const show = (all: number[]) => `${(median(all) / 2 ** 20).toFixed(0)} MiB`;
   const ratio = atMost(median(own) / median(theirs), 1.5);
-  return [{ work: 'memory when idle', against: `bare Fastify: ${show(theirs)}`, poproom: show(own), ...ratio }];
+  return [{ work: 'memory when idle', baseline: `bare Fastify: ${show(theirs)}`, poproom: show(own), ...ratio }];
 }
 
-/** A Poproom that has done what people do with it, and has loaded all that it loads for that. */
-export async function startUsed(root = ownRoot): Promise<Server> {
+/** A server that has handled each kind of request once, so that all code is loaded. */
+export async function startWarm(root = repositoryRoot): Promise<Server> {
   const server = await startPoproom({ root, port });
-  const room = `${server.url}/api/rooms/${await makeRoom(server, { pin: '0427' })}`;
+  const room = `${server.url}/api/rooms/${await createRoom(server, { pin: '0427' })}`;
   const headers = { 'x-room-pin': '0427' };
   await writeText(`${room}/content`, 'some text', '0427');
   const upload = await fetch(`${room}/upload?fileName=a.txt`, { method: 'POST', headers, body: 'some bytes' });
   const { fileUrl } = (await upload.json()) as { fileUrl: string };
   for (const url of [fileUrl, `${server.url}/`, `${room}/content`]) await (await fetch(url, { headers })).text();
-  await meet(`${room.replace('http', 'ws')}/live`, { type: 'join', pin: '0427' });
+  await joinOnce(`${room.replace('http', 'ws')}/live`, { type: 'join', pin: '0427' });
   return server;
 }
 
-/** Opens a live channel, receives the snapshot, and leaves. */
-async function meet(url: string, join: object): Promise<void> {
+/** Opens a live channel, receives the snapshot, and disconnects. */
+async function joinOnce(url: string, join: object): Promise<void> {
   const socket = new WebSocket(url);
   socket.once('open', () => socket.send(JSON.stringify(join)));
   await once(socket, 'message');
@@ -84,7 +84,7 @@ async function meet(url: string, join: object): Promise<void> {
   await once(socket, 'close');
 }
 
-export async function memoryAtRest(server: Server): Promise<number> {
+export async function idleMemory(server: Server): Promise<number> {
   try {
     for (let i = 0; i < 1000; i++) await (await fetch(`${server.url}/api/health`)).text();
     await pause(5000);

@@ -2,13 +2,13 @@
 import type { WebSocket } from 'ws';
 import { joinAll, joinRoom } from '../devices.ts';
 import { cpuOf, diskBytesOf, median, quantile } from '../processes.ts';
-import { makeRoom, type Server, startPoproom, writeText } from '../servers.ts';
-import { atMost, bounded, type Row } from '../table.ts';
+import { createRoom, type Server, startPoproom, writeText } from '../servers.ts';
+import { atMost, boundedRow, type Row } from '../table.ts';
 import { connectionOf, naturalText, Typist } from '../typist.ts';
 
 const kib = 1024;
-/** The most that a text may have, but for what is typed. */
-const largest = 1020 * kib;
+/** The maximum length of a text, with some space for typing. */
+const maxLength = 1020 * kib;
 
 export async function measureWire(): Promise<Row[]> {
   const keys = 200;
@@ -18,20 +18,20 @@ export async function measureWire(): Promise<Row[]> {
     const typist = await Typist.join(room, 'typist');
     const [up, down] = [typist.connection, connectionOf(reader)];
     const before = { up: up.bytesWritten, down: down.bytesRead };
-    const received = receives(reader, `"ref":"${keys}"`);
+    const received = untilReceived(reader, `"ref":"${keys}"`);
     await typist.type(keys, 20);
     await received;
     return [
-      wireRow('bytes sent by the typist', (up.bytesWritten - before.up) / keys),
-      wireRow('bytes sent to each other device', (down.bytesRead - before.down) / keys),
+      wireRow('bytes from the typist', (up.bytesWritten - before.up) / keys),
+      wireRow('bytes to each other device', (down.bytesRead - before.down) / keys),
     ];
   });
 }
 
-const wireRow = (what: string, bytes: number): Row =>
-  bounded(`a keystroke in a text of 500 KB, ${what}`, bytes, 2 * kib, (value) => `${value.toFixed(0)} bytes`);
+const wireRow = (metric: string, bytes: number): Row =>
+  boundedRow(`a key in a text of 500 KB, ${metric}`, bytes, 2 * kib, (value) => `${value.toFixed(0)} bytes`);
 
-function receives(socket: WebSocket, part: string): Promise<void> {
+function untilReceived(socket: WebSocket, part: string): Promise<void> {
   return new Promise((resolve) => {
     socket.on('message', (data) => String(data).includes(part) && resolve());
   });
@@ -42,20 +42,20 @@ const edits = 2200;
 const roomsPerServer = 10;
 
 /**
- * Servers with texts of different lengths, typed in at the same time at the pace of the page. For the disk there is one
- * room on a server: where many type, they share commits.
+ * Types in texts of different lengths concurrently, at the rate of the page. For the disk, a server has one room, because
+ * writes in several rooms share commits.
  */
 export async function measureEdits(): Promise<Row[]> {
-  const [text, oneLine] = [naturalText(largest), 'x'.repeat(largest)];
+  const [text, oneLine] = [naturalText(maxLength), 'x'.repeat(maxLength)];
   const servers = await Promise.all([0, 1, 2, 3, 4].map((n) => startPoproom({ port: 18_080 + n })));
   const [small, large, line, alone, withoutHistory] = servers as [Server, Server, Server, Server, Server];
   try {
     const typists = [
-      await seat(small, naturalText(kib), roomsPerServer),
-      await seat(large, text, roomsPerServer),
-      await seat(line, oneLine, roomsPerServer),
-      await seat(alone, text, 1),
-      await seat(withoutHistory, text, 1, { history: false }),
+      await joinTypists(small, naturalText(kib), roomsPerServer),
+      await joinTypists(large, text, roomsPerServer),
+      await joinTypists(line, oneLine, roomsPerServer),
+      await joinTypists(alone, text, 1),
+      await joinTypists(withoutHistory, text, 1, { history: false }),
     ].flat();
     const used = servers.map(({ process }) => [cpuOf(process), diskBytesOf(process)] as const);
     await Promise.all(typists.map((typist) => typist.type(edits)));
@@ -67,15 +67,15 @@ export async function measureEdits(): Promise<Row[]> {
       cpuRow('1 MiB', cpu[0], cpu[1]),
       cpuRow('1 MiB in one line', cpu[0], cpu[2]),
       diskRow('', disk[3]),
-      { ...diskRow(', in a room without history', disk[4]), wanted: '—', reached: true },
+      { ...diskRow(', in a room without history', disk[4]), bound: '—', isMet: true },
     ];
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }
 }
 
-/** One typist in each room, and someone who reads along. */
-async function seat(server: Server, text: string, rooms: number, creation = {}): Promise<Typist[]> {
+/** Creates rooms, each with a typist and a reader. */
+async function joinTypists(server: Server, text: string, rooms: number, creation = {}): Promise<Typist[]> {
   const typists: Typist[] = [];
   for (let n = 0; n < rooms; n++) {
     const room = await roomWith(server, text, creation);
@@ -87,19 +87,19 @@ async function seat(server: Server, text: string, rooms: number, creation = {}):
 
 function cpuRow(text: string, small = Number.NaN, large = Number.NaN): Row {
   const show = (micros: number) => `${(micros / roomsPerServer).toFixed(0)} µs`;
-  const work = `an edit in a text of ${text}, CPU time of the server`;
-  return { work, against: `in 1 KB: ${show(small)}`, poproom: show(large), ...atMost(large / small, 2) };
+  const work = `an edit in a text of ${text}, CPU of the server`;
+  return { work, baseline: `in 1 KB: ${show(small)}`, poproom: show(large), ...atMost(large / small, 2) };
 }
 
 const diskRow = (where: string, bytes = Number.NaN): Row =>
-  bounded(
+  boundedRow(
     `an edit in a text of 1 MiB${where}, written to the disk`,
     bytes / kib,
     16,
     (value) => `${value.toFixed(1)} KiB`,
   );
 
-/** Ten people type in one room, fifty read along. */
+/** Ten devices type in one room, and fifty watch. */
 export async function measureWatchers(): Promise<Row[]> {
   const [typing, watching, seconds, perSecond] = [10, 50, 20, 5];
   return withServer(18_080, async (poproom) => {
@@ -127,7 +127,7 @@ export async function measureWatchers(): Promise<Row[]> {
     await complete;
     const show = (value: number) => `${value.toFixed(1)} ms, p50 ${median(times).toFixed(1)} ms`;
     const work = '10 type 5 keys a second, 50 watch: from a key to each of them, p99';
-    return [{ ...bounded(work, quantile(times, 0.99), 250, show), wanted: '≤ 250 ms' }];
+    return [{ ...boundedRow(work, quantile(times, 0.99), 250, show), wanted: '≤ 250 ms' }];
   });
 }
 
@@ -140,9 +140,9 @@ async function withServer<T>(port: number, work: (server: Server) => Promise<T>)
   }
 }
 
-/** The address of the live channel of a new room with this text. */
+/** Creates a room with this text, and returns the URL of its live channel. */
 async function roomWith(server: Server, text: string, creation = {}): Promise<string> {
-  const path = `/api/rooms/${await makeRoom(server, creation)}`;
+  const path = `/api/rooms/${await createRoom(server, creation)}`;
   await writeText(`${server.url}${path}/content`, text);
   return `ws://127.0.0.1:${server.port}${path}/live`;
 }

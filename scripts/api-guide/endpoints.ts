@@ -1,24 +1,26 @@
 /** The endpoints in the API guide: parameters, requests to copy, responses and errors. */
 import { anchor, fence, jsonFence, paragraphs, table } from '../markdown.ts';
-import { follow, type Operation, type Response } from '../openapi/document.ts';
+import { type Operation, type Response, resolveRef } from '../openapi/document.ts';
 import { type Field, fieldsOf, fieldTable } from './fields.ts';
 import {
-  type Answer,
-  answersOf,
+  apiEndpoints,
   document,
-  type Entry,
+  type Endpoint,
   errorsOf,
-  forBrowsers,
-  forPrograms,
   isOnEveryResponse,
   listErrors,
+  pageEndpoints,
+  responsesOf,
+  type StatusResponse,
 } from './operations.ts';
 import { type Snippets, snippets } from './snippets.ts';
 
 /** Operations on a room share parameters and errors, which are listed once. */
-const inRooms = forPrograms.flatMap(({ operation }) => (namesOf(operation).includes('X-Room-Pin') ? [operation] : []));
-const sharedNames = inAll(inRooms.map(namesOf));
-const sharedErrors = inAll(inRooms.map(errorsOf));
+const roomOperations = apiEndpoints.flatMap(({ operation }) =>
+  namesOf(operation).includes('X-Room-Pin') ? [operation] : [],
+);
+const sharedNames = intersection(roomOperations.map(namesOf));
+const sharedErrors = intersection(roomOperations.map(errorsOf));
 const fieldHead = ['name', 'in', 'description'];
 
 export function endpointChapters(): string[] {
@@ -37,7 +39,7 @@ export function requests({ curl, sdk, cli }: Snippets): string[] {
 }
 
 function overview(): string {
-  const rows = forPrograms.map(({ method, path, operation: { summary } }) => {
+  const rows = apiEndpoints.map(({ method, path, operation: { summary } }) => {
     return [`\`${method} ${path}\``, `[${summary}](#${anchor(summary)})`];
   });
   return paragraphs(['## Endpoints', table(['endpoint', 'purpose'], rows)]);
@@ -47,18 +49,18 @@ function roomRequests(): string {
   return paragraphs([
     '## Room requests',
     'Every request to a room accepts these parameters:',
-    fieldTable(fieldHead, fieldsOf(document, inRooms[0] as Operation).filter(isShared)),
+    fieldTable(fieldHead, fieldsOf(document, roomOperations[0] as Operation).filter(isShared)),
     `Every request to a room can return these errors: ${listErrors(sharedErrors)}.`,
   ]);
 }
 
 function chapter(tag: string, description: string): string[] {
-  const inside = forPrograms.filter(({ operation }) => operation.tags.includes(tag));
-  if (inside.length === 0) return [];
-  return [`## Endpoints: ${tag.toLowerCase()}`, description, ...inside.map(endpoint)];
+  const tagged = apiEndpoints.filter(({ operation }) => operation.tags.includes(tag));
+  if (tagged.length === 0) return [];
+  return [`## Endpoints: ${tag.toLowerCase()}`, description, ...tagged.map(endpoint)];
 }
 
-function endpoint({ method, path, operation }: Entry): string {
+function endpoint({ method, path, operation }: Endpoint): string {
   const { summary, operationId, description } = operation;
   const shown: Snippets = snippets[operationId as keyof typeof snippets];
   return paragraphs([
@@ -69,14 +71,14 @@ function endpoint({ method, path, operation }: Entry): string {
     parameters(operation),
     ...requests(shown),
     shown.note,
-    ...answersOf(operation).filter(isSuccess).map(answer),
+    ...responsesOf(operation).filter(isSuccess).map(responseSection),
     errorLine(operation),
   ]);
 }
 
 function parameters(operation: Operation): string | undefined {
   const all = fieldsOf(document, operation);
-  if (!inRooms.includes(operation)) return all.length === 0 ? undefined : fieldTable(fieldHead, all);
+  if (!roomOperations.includes(operation)) return all.length === 0 ? undefined : fieldTable(fieldHead, all);
   const own = all.filter((field) => !isShared(field));
   const shared = '[parameters of all room requests](#room-requests)';
   if (own.length === 0) return `Accepts the ${shared}.`;
@@ -87,10 +89,10 @@ function parameters(operation: Operation): string | undefined {
 const isShared = ({ name, where }: Field) => sharedNames.includes(name) && where !== 'body' && where !== 'form';
 
 function namesOf({ parameters = [] }: Operation): string[] {
-  return parameters.map((parameter) => follow(document, parameter).name);
+  return parameters.map((parameter) => resolveRef(document, parameter).name);
 }
 
-function inAll(lists: readonly (readonly string[])[]): string[] {
+function intersection(lists: readonly (readonly string[])[]): string[] {
   return (lists[0] ?? []).filter((item) => lists.every((list) => list.includes(item)));
 }
 
@@ -98,9 +100,9 @@ function isSuccess({ content }: Response): boolean {
   return content?.['application/json']?.examples === undefined;
 }
 
-function answer({ status, description, headers, content }: Answer): string {
+function responseSection({ status, description, headers, content }: StatusResponse): string {
   const own = Object.entries(headers).filter(([name]) => !isOnEveryResponse(name));
-  const lines = own.map(([name, header]) => `\`${name}: ${follow(document, header).example}\``);
+  const lines = own.map(([name, header]) => `\`${name}: ${resolveRef(document, header).example}\``);
   const [type, media] = Object.entries(content ?? {})[0] ?? [];
   return paragraphs([
     `**${status}** ${description}${lines.length > 0 ? ` With ${lines.join(', ')}.` : ''}`,
@@ -115,7 +117,7 @@ function plainBody(example: unknown): string | undefined {
 
 function errorLine(operation: Operation): string {
   const all = errorsOf(operation);
-  if (!inRooms.includes(operation)) return `[Errors](#error-codes): ${listErrors(all)}.`;
+  if (!roomOperations.includes(operation)) return `[Errors](#error-codes): ${listErrors(all)}.`;
   const own = all.filter((code) => !sharedErrors.includes(code));
   const shared = '[errors of all room requests](#room-requests)';
   return own.length === 0
@@ -124,7 +126,7 @@ function errorLine(operation: Operation): string {
 }
 
 function browserEndpoints(): string {
-  const rows = forBrowsers.map(({ method, path, operation }) => [`\`${method} ${path}\``, operation.description]);
+  const rows = pageEndpoints.map(({ method, path, operation }) => [`\`${method} ${path}\``, operation.description]);
   return paragraphs([
     '## Endpoints: page',
     'Browsers request these endpoints. Programs do not need them.',

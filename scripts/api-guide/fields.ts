@@ -1,6 +1,6 @@
 /** The parameters and body fields of an operation, and the fields of a live message. */
 import { table } from '../markdown.ts';
-import { follow, type OpenApiDocument, type Operation } from '../openapi/document.ts';
+import { type OpenApiDocument, type Operation, resolveRef } from '../openapi/document.ts';
 
 export interface Field {
   name: string;
@@ -13,7 +13,7 @@ export interface Field {
 
 export function fieldsOf(document: OpenApiDocument, { parameters = [], requestBody }: Operation): Field[] {
   const sent = parameters.map((parameter) => {
-    const { name, in: where, required, description, example } = follow(document, parameter);
+    const { name, in: where, required, description, example } = resolveRef(document, parameter);
     return { name, where, required, description, example: shown(example) };
   });
   const { 'application/json': json, 'multipart/form-data': form } = requestBody?.content ?? {};
@@ -38,9 +38,9 @@ export interface BodySchema {
 }
 
 function bodyFields(document: OpenApiDocument, schema: object | undefined, where: string): Field[] {
-  const { required = [], properties = {} } = schema ? follow<BodySchema>(document, schema) : {};
+  const { required = [], properties = {} } = schema ? resolveRef<BodySchema>(document, schema) : {};
   return Object.entries(properties).map(([name, property]) => {
-    const { description = '', examples } = follow(document, property);
+    const { description = '', examples } = resolveRef(document, property);
     return {
       name,
       where,

@@ -1,35 +1,35 @@
 /** The operations of the OpenAPI document, as the API guide needs them. Limits are written as `{{textSize}}`. */
-import { follow, type Operation, type Response } from '../openapi/document.ts';
+import { type Operation, type Response, resolveRef } from '../openapi/document.ts';
 import { openapiTemplate } from '../openapi/index.ts';
 import { snippets } from './snippets.ts';
 
-export interface Entry {
+export interface Endpoint {
   method: string;
   path: string;
   operation: Operation;
 }
 
-export type Answer = Response & { status: string };
+export type StatusResponse = Response & { status: string };
 
 export const document = openapiTemplate();
 
-const entries: Entry[] = Object.entries(document.paths).flatMap(([path, operations]) =>
+const endpoints: Endpoint[] = Object.entries(document.paths).flatMap(([path, operations]) =>
   Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
-const isForPrograms = ({ operation }: Entry) => operation.operationId in snippets;
-export const forPrograms = entries.filter(isForPrograms);
-export const forBrowsers = entries.filter((entry) => !isForPrograms(entry));
+const isApiEndpoint = ({ operation }: Endpoint) => operation.operationId in snippets;
+export const apiEndpoints = endpoints.filter(isApiEndpoint);
+export const pageEndpoints = endpoints.filter((endpoint) => !isApiEndpoint(endpoint));
 
-export function answersOf({ responses }: Operation): Answer[] {
-  return Object.entries(responses).map(([status, response]) => ({ status, ...follow(document, response) }));
+export function responsesOf({ responses }: Operation): StatusResponse[] {
+  return Object.entries(responses).map(([status, response]) => ({ status, ...resolveRef(document, response) }));
 }
 
 export function errorsOf(operation: Operation): string[] {
-  return answersOf(operation).flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
+  return responsesOf(operation).flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
 }
 
-/** As `404 NOT_FOUND`. */
+/** Formats codes as `404 NOT_FOUND`. */
 export function listErrors(codes: readonly string[]): string {
   return codes.map((code) => `\`${document.components.examples[code]?.['x-status']} ${code}\``).join(', ');
 }

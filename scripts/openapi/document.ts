@@ -80,7 +80,7 @@ export interface Ref {
 export type OrRef<T> = T | Ref;
 
 /** Resolves a reference within the document. Other values are returned unchanged. */
-export function follow<T extends object>(document: OpenApiDocument, value: OrRef<T>): T {
+export function resolveRef<T extends object>(document: OpenApiDocument, value: OrRef<T>): T {
   if (!('$ref' in value)) return value;
   const path = value.$ref.slice(2).split('/');
   return path.reduce((at: unknown, key) => (at as Record<string, unknown>)[key], document) as T;

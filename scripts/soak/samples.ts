@@ -1,10 +1,10 @@
-/** A sample of the server's memory, open files and data folder. */
+/** Samples the memory, the open files and the data folder of the server. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openHandles, residentMemory } from '../../test/support/process-figures.ts';
+import { openHandles, residentMemory } from '../../test/support/process-stats.ts';
 
 export interface Sample {
-  /** Seconds since this process began. */
+  /** Seconds since the start of this process. */
   at: number;
   /** MiB. */
   rss: number;
@@ -18,20 +18,20 @@ export interface Sample {
 const MiB = 1024 * 1024;
 
 export async function sampleOf({ pid, port, folder }: { pid: number; port: number; folder: string }): Promise<Sample> {
-  const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  const figure = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(figures)?.[1]);
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const metric = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(metrics)?.[1]);
   return {
     at: performance.now() / 1000,
     rss: await residentMemory(pid),
-    heap: figure('nodejs_heap_size_used_bytes') / MiB,
+    heap: metric('nodejs_heap_size_used_bytes') / MiB,
     folder: (await bytesIn(folder)) / MiB,
     handles: (await openHandles(pid)).length,
-    rooms: figure('poproom_rooms'),
-    channels: figure('poproom_live_channels'),
+    rooms: metric('poproom_rooms'),
+    channels: metric('poproom_live_channels'),
   };
 }
 
-/** Files can be created and removed during the count. */
+/** Ignores files that disappear during the count. */
 async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const sizes = entries.map(async (entry) => {

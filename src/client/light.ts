@@ -1,6 +1,6 @@
 /** The SDK without the text engine, for a page that loads `text.ts` on demand. */
 
-export { tokenLastsMs } from '../protocol/resume.ts';
+export { resumeTokenTtlMs } from '../protocol/resume.ts';
 export { type ClientOptions, createBaseClient } from './base-client.ts';
 export { PoproomError } from './error.ts';
 export { rateLimitIn } from './rate-limit.ts';

@@ -1,5 +1,5 @@
 /** The token that resumes a live channel. A resumed channel does not count as a request. */
-import { liveProtocol, resumePrefix, tokenLastsMs } from '../protocol/resume.ts';
+import { liveProtocol, resumePrefix, resumeTokenTtlMs } from '../protocol/resume.ts';
 import type { ServerMessage } from '../protocol/types.ts';
 import { isToken } from './shapes.ts';
 
@@ -25,7 +25,7 @@ export function createResumeToken(given: string | undefined, onNew: (token: stri
 
   return {
     protocols() {
-      if (usable && Date.now() - usable.receivedAt > tokenLastsMs) usable = undefined;
+      if (usable && Date.now() - usable.receivedAt > resumeTokenTtlMs) usable = undefined;
       return usable && [liveProtocol, resumePrefix + usable.token];
     },
 

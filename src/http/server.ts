@@ -20,7 +20,7 @@ const { createServer } = process.getBuiltinModule('node:http');
  */
 export const idleTimeoutSeconds = 65;
 
-export interface ListenParts {
+export interface HttpServerDeps {
   app: App;
   onUpgrade: OnUpgrade;
   nextRequestId: () => string;
@@ -30,7 +30,7 @@ export interface ListenParts {
   idleTimeoutMs: number;
 }
 
-export function createHttpServer(parts: ListenParts): Server {
+export function createHttpServer(parts: HttpServerDeps): Server {
   const { app, onUpgrade, nextRequestId, headersFor, idleTimeoutMs } = parts;
   const server = createServer({
     // The app rejects a missing Host, with an error body of our format.

@@ -26,7 +26,7 @@ export function isUpgrade({ method, url, headers }: IncomingMessage): boolean {
   return match(method, pathOf(url ?? '')).kind === 'found';
 }
 
-export interface UpgradeParts {
+export interface UpgradeDeps {
   authorizer: Authorizer;
   resumption: Resumption;
   live: LiveGateway;
@@ -38,7 +38,7 @@ export interface UpgradeParts {
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
-export function createUpgrade(parts: UpgradeParts): OnUpgrade {
+export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
   const { authorizer, resumption, live, links, origins, nextRequestId, requestLog } = parts;
   return async (raw, socket, head) => {
     const startedAt = performance.now();

@@ -5,7 +5,7 @@ import type { RoomCode } from '../core/room-code.ts';
 import type { RoomFeed } from './room-feed.ts';
 import type { Session } from './session.ts';
 
-interface HeartbeatParts {
+interface HeartbeatDeps {
   parts: Pick<CoreDeps, 'rooms' | 'clock'>;
   feeds: ReadonlyMap<RoomCode, RoomFeed>;
   heartbeatMs: number;
@@ -14,7 +14,7 @@ interface HeartbeatParts {
 
 const ticksPerHeartbeat = 25;
 
-export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatParts) {
+export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatDeps) {
   const renewMs = heartbeatMs / 2;
   /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
   const slots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());

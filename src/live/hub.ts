@@ -18,7 +18,7 @@ import { Session, type SessionDeps } from './session.ts';
 import { UnreadBytes } from './unread-bytes.ts';
 import type { Wire } from './wire.ts';
 
-export interface HubParts {
+export interface HubDeps {
   parts: CoreDeps;
   rooms: Rooms;
   channelsPerClient: number;
@@ -35,7 +35,7 @@ export type Hub = ReturnType<typeof createHub>;
 /** Clients reconnect at random times within this period, not all together. */
 const reconnectWithinMs = 3000;
 
-export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMessageBytes, log }: HubParts) {
+export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMessageBytes, log }: HubDeps) {
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
   const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
@@ -44,10 +44,10 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
   const sessionDeps: SessionDeps = { rooms, slowForMs, unread, onLeave, onFallBehind: heartbeats.addSlow };
-  let stopped = false;
+  let isStopped = false;
 
   function rejectIfStopped(): void {
-    if (stopped)
+    if (isStopped)
       throw new PoproomError('UNAVAILABLE', 'The server is restarting. Try again in 2 seconds.', { retryAfter: 2 });
   }
 
@@ -154,7 +154,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
 
     /** Asks all clients to reconnect after a moment. */
     stop(): void {
-      stopped = true;
+      isStopped = true;
       heartbeats.stop();
       for (const feed of [...feeds.values()]) {
         for (const session of [...feed.sessions]) {

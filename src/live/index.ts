@@ -3,11 +3,11 @@ import type { ClientLog } from '../core/client-log.ts';
 import type { LiveGateway } from '../core/live-gateway.ts';
 import type { Turns } from '../core/turns.ts';
 import { createEventStreams } from './events.ts';
-import { createHub, type HubParts } from './hub.ts';
+import { createHub, type HubDeps } from './hub.ts';
 import { createParseMessage, type Validate } from './parse-message.ts';
 import type { WebSockets } from './websocket.ts';
 
-export interface LiveParts extends HubParts {
+export interface LiveDeps extends HubDeps {
   validate: Validate;
   maxMessageBytes: number;
   turns: Turns;
@@ -21,7 +21,7 @@ export interface LiveChannel extends LiveGateway {
   stop(): void;
 }
 
-export function createLive({ validate, maxMessageBytes, turns, clientLog, ...parts }: LiveParts): LiveChannel {
+export function createLive({ validate, maxMessageBytes, turns, clientLog, ...parts }: LiveDeps): LiveChannel {
   const hub = createHub({ ...parts, maxMessageBytes });
   const events = createEventStreams(hub, clientLog);
   let loading: Promise<WebSockets> | undefined;

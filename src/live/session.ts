@@ -31,7 +31,7 @@ const slowAbove = 1024 * 1024;
 /** In UTF-16 code units. */
 const longestRepeated = 4096;
 
-export interface SessionParts extends FileAddresses {
+export interface SessionOptions extends FileAddresses {
   wire: Wire;
   client: ClientId;
   feed: RoomFeed;
@@ -70,7 +70,7 @@ const noWrites: readonly PendingWrite[] = [];
 const nothingUnread: readonly Outgoing[] = [];
 
 export class Session implements FeedSession {
-  readonly #parts: SessionParts;
+  readonly #options: SessionOptions;
   readonly #deps: SessionDeps;
   /** The view that the client has received. */
   #sent: RoomView;
@@ -85,29 +85,29 @@ export class Session implements FeedSession {
   #budget: ByteBudget | undefined;
   #isOpen = true;
 
-  constructor(parts: SessionParts, deps: SessionDeps) {
-    this.#parts = parts;
+  constructor(options: SessionOptions, deps: SessionDeps) {
+    this.#options = options;
     this.#deps = deps;
-    this.#sent = parts.feed.view;
+    this.#sent = options.feed.view;
   }
 
   get channel(): Channel {
-    return this.#parts.channel;
+    return this.#options.channel;
   }
 
   get feed(): RoomFeed {
-    return this.#parts.feed;
+    return this.#options.feed;
   }
 
   /** Sends the first messages: a snapshot or the missed changes. */
   begin({ seq, missed }: Resume): void {
-    const { feed, linkTo } = this.#parts;
+    const { feed, linkTo } = this.#options;
     const view = feed.view;
     this.#sent = view;
     const edits = (missed ?? []).map((entry) => editOf(entry, view.seq));
     // If the edits do not account for the difference, files or wrong PINs have changed.
     const missedOnlyEdits = seq !== undefined && view.seq - seq === edits.length;
-    const isComplete = this.#parts.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
+    const isComplete = this.#options.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
     const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo);
     this.#sendAll(withOneSeq([...edits, last], seq ?? 0).map((message) => prepare(message, view)));
     // Each session starts with a new token, which only snapshots and heartbeats contain.
@@ -148,14 +148,14 @@ export class Session implements FeedSession {
       this.#fail(policy, 'No heartbeat received.');
       return;
     }
-    const { wire, feed } = this.#parts;
+    const { wire, feed } = this.#options;
     this.#isPingUnanswered = wire.answersPings;
     wire.ping(this.#sent === feed.view && !this.#isBusy() ? feed.heartbeat() : undefined);
   }
 
   /** For a session that fell behind. Returns whether it has caught up or ended. */
   catchUp(now: number): boolean {
-    const { view } = this.#parts.feed;
+    const { view } = this.#options.feed;
     if (this.#isTooSlow(now)) this.#fail(tooFast, 'The client reads too slowly. Reconnect to get the latest state.');
     else if (this.#sent !== view) this.follow(this.#sent, view, nothingPrepared());
     return !this.#isOpen || !(this.#isBusy() || this.#isThrottled());
@@ -165,7 +165,7 @@ export class Session implements FeedSession {
     if (!this.#isOpen) return;
     this.#send(closed);
     this.leave();
-    this.#parts.wire.close(closeCodeFor[closed.reason], closed.reason);
+    this.#options.wire.close(closeCodeFor[closed.reason], closed.reason);
   }
 
   /** The connection is closed or about to close. */
@@ -186,13 +186,13 @@ export class Session implements FeedSession {
   }
 
   #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
-    const { feed, channel } = this.#parts;
+    const { feed, channel } = this.#options;
     const author = { deviceId: channel.device.id, origin: channel.id };
     return () => this.#deps.rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author });
   }
 
   #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
-    const { feed, channel, textMode } = this.#parts;
+    const { feed, channel, textMode } = this.#options;
     // A client that receives whole texts does not know the text after its edit, so it receives it too.
     const origin = textMode === 'edits' ? channel.id : undefined;
     const author = { deviceId: channel.device.id, ref, origin };
@@ -200,7 +200,7 @@ export class Session implements FeedSession {
   }
 
   async #write({ type, ref }: WriteText | EditText, store: () => Promise<WrittenText>): Promise<void> {
-    const { feed } = this.#parts;
+    const { feed } = this.#options;
     const write: PendingWrite = { echo: ref === undefined ? {} : { ref } };
     this.#writes = [...this.#writes, write];
     try {
@@ -218,7 +218,7 @@ export class Session implements FeedSession {
 
   /** Waits until everything before it has been sent, so that the client misses nothing. */
   async #confirm({ version }: WrittenText): Promise<void> {
-    await this.#parts.feed.reach(version);
+    await this.#options.feed.reach(version);
     if (!this.#isOpen || this.#sent.text.version < version) return;
     for (const answer of this.#answers(this.#sent)) this.#send(answer);
   }
@@ -244,12 +244,12 @@ export class Session implements FeedSession {
 
   #fail(code: number, reason: string): void {
     this.leave();
-    this.#parts.wire.close(code, reason);
+    this.#options.wire.close(code, reason);
   }
 
   /** The changes, with responses in place of the session's own writes. */
   #changesTo(next: RoomView): Outgoing[] {
-    const { linkTo, textMode } = this.#parts;
+    const { linkTo, textMode } = this.#options;
     const messages = changes(this.#sent, next, linkTo, textMode);
     for (const answer of this.#answers(next)) {
       const index = messages.findIndex((message) => versionOf(message) === versionOf(answer));
@@ -261,7 +261,7 @@ export class Session implements FeedSession {
   }
 
   #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
-    const { linkBase, linkTo, textMode } = this.#parts;
+    const { linkBase, linkTo, textMode } = this.#options;
     const known = prepared[textMode].get(linkBase);
     if (known) return known;
     const messages = changes(before, next, linkTo, textMode).map((message) => prepare(message, next));
@@ -280,7 +280,7 @@ export class Session implements FeedSession {
         this.#budget.spend(message.bytes, performance.now());
       }
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
-      this.#parts.wire.send(message);
+      this.#options.wire.send(message);
     }
     if (!this.#isBusy()) return;
     this.#holdUnread(messages);
@@ -289,18 +289,18 @@ export class Session implements FeedSession {
 
   #holdUnread(messages: readonly Outgoing[]): void {
     const large = messages.filter(({ bytes }) => bytes > busyAbove);
-    for (const message of large) this.#deps.unread.add(this.#parts.client, message);
+    for (const message of large) this.#deps.unread.add(this.#options.client, message);
     if (large.length > 0) this.#unread = [...this.#unread, ...large];
   }
 
   #releaseUnread(): void {
-    for (const message of this.#unread) this.#deps.unread.remove(this.#parts.client, message);
+    for (const message of this.#unread) this.#deps.unread.remove(this.#options.client, message);
     this.#unread = nothingUnread;
   }
 
   /** A client that has read all waiting data is not slow, however often new data follows. */
   #isBusy(): boolean {
-    const isBusy = this.#parts.wire.backlog() > busyAbove;
+    const isBusy = this.#options.wire.backlog() > busyAbove;
     if (isBusy) return true;
     this.#busySince = undefined;
     if (this.#unread.length > 0) this.#releaseUnread();
@@ -313,14 +313,14 @@ export class Session implements FeedSession {
   }
 
   get #isUnreadFull(): boolean {
-    return this.#deps.unread.isFull(this.#parts.client);
+    return this.#deps.unread.isFull(this.#options.client);
   }
 
   #isTooSlow(now: number): boolean {
     if (!this.#isBusy()) return false;
     this.#busySince ??= now;
     const allowed = Math.max(slowAbove, 2 * this.#largestSent);
-    return now - this.#busySince >= this.#deps.slowForMs || this.#parts.wire.backlog() > allowed;
+    return now - this.#busySince >= this.#deps.slowForMs || this.#options.wire.backlog() > allowed;
   }
 }
 

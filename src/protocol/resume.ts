@@ -4,7 +4,7 @@
  * How long a client may use its last token: until ten minutes after the end of its channel, which may have been two
  * heartbeats after the token.
  */
-export const tokenLastsMs = 11 * 60_000;
+export const resumeTokenTtlMs = 11 * 60_000;
 
 /** The WebSocket subprotocol that the server selects. */
 export const liveProtocol = 'poproom';

@@ -34,8 +34,8 @@ export interface Rebased {
  * Client and server rebase an edit step by step over the same log, starting from its transmitted form. Intermediate
  * results are not normalized, because that would change where later steps put insertions.
  */
-export function rebase(mine: Changes, theirs: Changes, mineFirst: boolean): Rebased {
-  return { mine: mine.map(theirs, mineFirst), theirs: theirs.map(mine, !mineFirst) };
+export function rebase(mine: Changes, theirs: Changes, isMineFirst: boolean): Rebased {
+  return { mine: mine.map(theirs, isMineFirst), theirs: theirs.map(mine, !isMineFirst) };
 }
 
 /** Joins adjacent changes, as in their form as edits. Returns the same object if there are none. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
-import { blobsContract, newName, put, strays } from '../contract/blobs.ts';
+import { blobsContract, listOrphans, newName, put } from '../contract/blobs.ts';
 import { eventually } from '../support/eventually.ts';
 
 blobsContract('disk', async () => {
@@ -110,9 +110,9 @@ describe('disk: the folder', () => {
     const folder = await temporaryFolder(t);
     const blobs = openDiskBlobs({ folder, minFree: 0 });
     const [old, young] = [await leaveBehind(folder, 2 * hour), await leaveBehind(folder, 0)];
-    assert.deepEqual(await strays(blobs, Date.now() - hour), []);
+    assert.deepEqual(await listOrphans(blobs, Date.now() - hour), []);
     assert.deepEqual(await filesIn(folder), [young]);
-    await strays(blobs, Date.now() + hour);
+    await listOrphans(blobs, Date.now() + hour);
     assert.deepEqual(await filesIn(folder), [], `neither ${old} nor ${young} should be there`);
   });
 
@@ -124,7 +124,7 @@ describe('disk: the folder', () => {
     const stored = blobs.put(name, bytes, 100, new AbortController().signal);
     bytes.write('first half, ');
     await eventually('it is begun', async () => (await readdir(join(folder, 'unfinished'))).includes(name));
-    await strays(blobs, Date.now() + hour);
+    await listOrphans(blobs, Date.now() + hour);
     bytes.end('second half');
     assert.equal(await stored, 23);
     const read = await blobs.open(name, undefined);
@@ -138,7 +138,7 @@ describe('disk: the folder', () => {
     await put(blobs, old, Buffer.from('old'));
     await put(blobs, young, Buffer.from('young'));
     await age(join(folder, old.slice(0, 2), old), 2 * hour);
-    assert.deepEqual(await strays(blobs, Date.now() - hour), [old]);
+    assert.deepEqual(await listOrphans(blobs, Date.now() - hour), [old]);
   });
 
   const notNames = ['', '../outside', '/etc/passwd', 'A'.repeat(64), `${'a'.repeat(63)}/`, `${'a'.repeat(64)}\n`];
@@ -164,7 +164,7 @@ describe('disk: the folder', () => {
 
 const hour = 3600_000;
 
-/** So many bytes that there is room for them once, and not twice. */
+/** A size for which there is space once, but not twice. */
 async function mostOfDisk(): Promise<number> {
   const { bavail, bsize } = await statfs(tmpdir());
   return Math.floor(bavail * bsize * 0.7);

@@ -11,10 +11,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { defaultTimeouts, openS3Blobs, type Timeouts } from '../../src/blobs/s3.ts';
 import type { BlobStore } from '../../src/core/ports.ts';
-import { newName, put, strays } from '../contract/blobs.ts';
+import { listOrphans, newName, put } from '../contract/blobs.ts';
 import { eventually } from '../support/eventually.ts';
-import { abandonedEndpoint, s3Error, startCutting, startFaulty } from '../support/faulty-s3.ts';
-import { openHandles, openSockets } from '../support/process-figures.ts';
+import { s3Error, startCuttingProxy, startFaultyS3, unusedEndpoint } from '../support/faulty-s3.ts';
+import { openHandles, openSockets } from '../support/process-stats.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
 const MiB = 1024 * 1024;
@@ -31,7 +31,7 @@ after(() => s3.stop());
 
 describe('s3: an unavailable store', { timeout: 60_000 }, () => {
   it('[RUN-2] is reported immediately when nothing listens, for every operation', async (t) => {
-    const { blobs, assertNothingLeft } = await open(t, await abandonedEndpoint());
+    const { blobs, assertNothingLeft } = await open(t, await unusedEndpoint());
     for (const [what, question] of questions(blobs)) {
       assert.ok((await refusalMs(question)) < soonMs, what);
     }
@@ -49,7 +49,7 @@ describe('s3: an unavailable store', { timeout: 60_000 }, () => {
   });
 
   it('[RUN-2] is reported when it accepts the connection and then stays silent', async (t) => {
-    const endpoint = await startFaulty(t, (request) => request.resume());
+    const endpoint = await startFaultyS3(t, (request) => request.resume());
     const { blobs, assertNothingLeft } = await open(t, endpoint, { answer: 200, quiet: 200 });
     for (const [what, question] of questions(blobs)) {
       assert.ok((await refusalMs(question)) < soonMs, what);
@@ -58,14 +58,14 @@ describe('s3: an unavailable store', { timeout: 60_000 }, () => {
   });
 
   it('[UP-6] is reported when it stops reading a file', async (t) => {
-    const endpoint = await startFaulty(t, (request) => request.pause());
+    const endpoint = await startFaultyS3(t, (request) => request.pause());
     const { blobs, assertNothingLeft } = await open(t, endpoint, { quiet: 200 });
     await assert.rejects(put(blobs, newName(), Buffer.alloc(10 * MiB)), unavailable);
     await assertNothingLeft();
   });
 
   it('[UP-6] is reported when it answers everything except the upload', async (t) => {
-    const endpoint = await startFaulty(t, answerHead);
+    const endpoint = await startFaultyS3(t, answerHead);
     const { blobs, assertNothingLeft } = await open(t, endpoint, { quiet: 100, upload: 1000 });
     await assert.rejects(put(blobs, newName(), Buffer.alloc(MiB)), unavailable);
     await assertNothingLeft();
@@ -75,7 +75,7 @@ describe('s3: an unavailable store', { timeout: 60_000 }, () => {
 describe('s3: a slow store', { timeout: 30_000 }, () => {
   it('[NODE-13] receives a file of 10 MiB however long it takes', async (t) => {
     const { promise: received, resolve } = Promise.withResolvers<number>();
-    const endpoint = await startFaulty(t, async (request, response) => {
+    const endpoint = await startFaultyS3(t, async (request, response) => {
       if (request.method === 'HEAD') return answerHead(request, response);
       let bytes = 0;
       for await (const chunk of request) {
@@ -95,7 +95,7 @@ describe('s3: a slow store', { timeout: 30_000 }, () => {
   it('[NODE-13] may take long to respond, even if it does not say whether the bucket exists', async (t) => {
     let [asked, answered] = [0, false];
     const { promise: late, resolve } = Promise.withResolvers<void>();
-    const endpoint = await startFaulty(t, async (request, response) => {
+    const endpoint = await startFaultyS3(t, async (request, response) => {
       if (request.method === 'HEAD') {
         asked += 1;
         // A connection that had gone stale says nothing about the store.
@@ -119,7 +119,7 @@ describe('s3: a slow store', { timeout: 30_000 }, () => {
 describe('s3: a connection that breaks', { timeout: 30_000 }, () => {
   it('[UP-6] fails the upload if it breaks twice, and leaves nothing behind', async (t) => {
     const warn = t.mock.method(console, 'warn', () => undefined);
-    const { endpoint, connections } = await startCutting(t, s3.port, Number.POSITIVE_INFINITY, MiB);
+    const { endpoint, connections } = await startCuttingProxy(t, s3.port, Number.POSITIVE_INFINITY, MiB);
     const { blobs, prefix, assertNothingLeft } = await open(t, endpoint);
     await assert.rejects(put(blobs, newName(), Buffer.alloc(5 * MiB)), unavailable);
     assert.equal(connections(), 2);
@@ -129,7 +129,7 @@ describe('s3: a connection that breaks', { timeout: 30_000 }, () => {
   });
 
   it('[UP-6] does not affect an upload if it breaks once', async (t) => {
-    const { endpoint, connections } = await startCutting(t, s3.port, 1, MiB);
+    const { endpoint, connections } = await startCuttingProxy(t, s3.port, 1, MiB);
     const { blobs, assertNothingLeft } = await open(t, endpoint);
     const name = newName();
     const bytes = Buffer.alloc(5 * MiB, 'some text');
@@ -141,13 +141,13 @@ describe('s3: a connection that breaks', { timeout: 30_000 }, () => {
   });
 
   it('ends a download when the store stops responding in the middle', async (t) => {
-    const { blobs } = await open(t, await startFaulty(t, beginOnly), { idle: 2000 });
+    const { blobs } = await open(t, await startFaultyS3(t, beginOnly), { idle: 2000 });
     const bytes = await blobs.open(newName(), undefined);
     await assert.rejects(async () => bytes?.toArray());
   });
 
   it('[RUN-7] does not end the process when a download breaks before anyone reads it', async (t) => {
-    const { blobs } = await open(t, await startFaulty(t, beginOnly), { idle: 2000 });
+    const { blobs } = await open(t, await startFaultyS3(t, beginOnly), { idle: 2000 });
     const bytes = await blobs.open(newName(), undefined);
     assert.ok(bytes);
     await new Promise<void>((resolve) => bytes.once('close', resolve));
@@ -160,7 +160,7 @@ describe('s3: an upload that is aborted while it is sent', { timeout: 30_000 }, 
   it('[UP-6] ends immediately, and so does its request', async (t) => {
     const giveUp = new AbortController();
     const { promise: cut, resolve } = Promise.withResolvers<void>();
-    const endpoint = await startFaulty(t, (request) => {
+    const endpoint = await startFaultyS3(t, (request) => {
       request.once('data', () => giveUp.abort(senderLeft));
       request.once('close', resolve);
       request.on('error', () => undefined);
@@ -175,7 +175,7 @@ describe('s3: an upload that is aborted while it is sent', { timeout: 30_000 }, 
   it('[UP-6] is removed again if the store had received all of it', async (t) => {
     const giveUp = new AbortController();
     const removed: string[] = [];
-    const endpoint = await startFaulty(t, async (request, response) => {
+    const endpoint = await startFaultyS3(t, async (request, response) => {
       if (request.method === 'DELETE') {
         removed.push(request.url ?? '');
         response.writeHead(204).end();
@@ -201,7 +201,7 @@ describe('s3: a store that rejects requests', { timeout: 30_000 }, () => {
   for (const [status, code] of busy) {
     it(`[UP-6] is asked again once after ${status} ${code}`, async (t) => {
       let asked = 0;
-      const endpoint = await startFaulty(t, async (request, response) => {
+      const endpoint = await startFaultyS3(t, async (request, response) => {
         asked += 1;
         await request.toArray();
         response.writeHead(status).end(s3Error(code, 'Not now.'));
@@ -217,7 +217,7 @@ describe('s3: a store that rejects requests', { timeout: 30_000 }, () => {
     const body = s3Error('AccessDenied', 'Access Denied');
     const refused: IncomingMessage[] = [];
     // Node's own answer would go on to read the file.
-    const endpoint = await startFaulty(t, (request) => {
+    const endpoint = await startFaultyS3(t, (request) => {
       refused.push(request);
       request.socket.write(`HTTP/1.1 403 Forbidden\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     });
@@ -239,7 +239,7 @@ describe('s3: a store that rejects requests', { timeout: 30_000 }, () => {
   for (const [status, code, message] of full) {
     it(`[UP-6] is reported as full for ${status} ${code}: ${message}`, async (t) => {
       let asked = 0;
-      const endpoint = await startFaulty(t, async (request, response) => {
+      const endpoint = await startFaultyS3(t, async (request, response) => {
         asked += 1;
         await request.toArray();
         response.writeHead(status).end(s3Error(code, message));
@@ -266,7 +266,7 @@ describe('s3: a store that rejects requests', { timeout: 30_000 }, () => {
 
   it('[RUN-5] is reported as unavailable for a wrong signature, and the error does not contain what was signed', async (t) => {
     const echo = '<AWSAccessKeyId>S3RVER</AWSAccessKeyId><StringToSign>AWS4 all of it</StringToSign>';
-    const endpoint = await startFaulty(t, async (request, response) => {
+    const endpoint = await startFaultyS3(t, async (request, response) => {
       await request.toArray();
       response.writeHead(403).end(s3Error('SignatureDoesNotMatch', `It does not match.</Message>${echo}<Message>`));
     });
@@ -283,7 +283,7 @@ describe('s3: a store that rejects requests', { timeout: 30_000 }, () => {
 
   it('is asked in the region us-east-1 if none is configured', async (t) => {
     const { promise: signed, resolve } = Promise.withResolvers<string>();
-    const endpoint = await startFaulty(t, ({ headers }, response) => {
+    const endpoint = await startFaultyS3(t, ({ headers }, response) => {
       resolve(headers.authorization ?? '');
       response.end();
     });
@@ -294,12 +294,12 @@ describe('s3: a store that rejects requests', { timeout: 30_000 }, () => {
   });
 });
 
-/** All that a store can be asked, each asked at once. */
+/** Starts every operation of a blob store. */
 function* questions(blobs: BlobStore): Generator<[what: string, answer: Promise<unknown>]> {
   yield ['put', put(blobs, newName(), Buffer.alloc(MiB))];
   yield ['open', blobs.open(newName(), undefined)];
   yield ['remove', blobs.remove(newName())];
-  yield ['strays', strays(blobs, 0)];
+  yield ['strays', listOrphans(blobs, 0)];
   yield ['ping', blobs.ping()];
 }
 
@@ -309,7 +309,7 @@ async function refusalMs(question: Promise<unknown>): Promise<number> {
   return performance.now() - since;
 }
 
-/** Has a bucket, and takes whatever it is sent without a word. */
+/** Has a bucket, and accepts uploads without responding. */
 function answerHead(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   if (request.method === 'HEAD') response.end();
@@ -327,11 +327,11 @@ async function keysUnder(prefix: string): Promise<string[]> {
 
 let opened = 0;
 
-async function open(t: TestContext, endpoint: string, patience: Partial<Timeouts> = {}, bucket = s3.bucket) {
+async function open(t: TestContext, endpoint: string, timeouts: Partial<Timeouts> = {}, bucket = s3.bucket) {
   const spool = await mkdtemp(join(tmpdir(), 'poproom-spool-'));
   t.after(() => rm(spool, { recursive: true }));
   const prefix = `failures-${++opened}/`;
-  const blobs = await openS3Blobs({ bucket, prefix, endpoint, pathStyle: true, spool, minFree: 0 }, patience);
+  const blobs = await openS3Blobs({ bucket, prefix, endpoint, pathStyle: true, spool, minFree: 0 }, timeouts);
   return {
     blobs,
     prefix,

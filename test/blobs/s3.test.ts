@@ -8,10 +8,10 @@ import { PassThrough } from 'node:stream';
 import { after, before, describe, it, mock, type TestContext } from 'node:test';
 import { openS3Blobs, type S3Options } from '../../src/blobs/s3.ts';
 import type { BlobStore } from '../../src/core/ports.ts';
-import { type BlobsUnderTest, blobsContract, newName, put, strays } from '../contract/blobs.ts';
+import { type BlobsUnderTest, blobsContract, listOrphans, newName, put } from '../contract/blobs.ts';
 import { eventually } from '../support/eventually.ts';
-import { startFaulty } from '../support/faulty-s3.ts';
-import { openSockets } from '../support/process-figures.ts';
+import { startFaultyS3 } from '../support/faulty-s3.ts';
+import { openSockets } from '../support/process-stats.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
 const hour = 3600_000;
@@ -33,7 +33,7 @@ describe('s3, virtual hosts', () => {
   after(() => mock.restoreAll());
 
   blobsContract('s3, bucket in the host name', () =>
-    openFresh(() => ({ endpoint: s3.hostsEndpoint, pathStyle: false })),
+    openFresh(() => ({ endpoint: s3.virtualHostEndpoint, pathStyle: false })),
   );
 });
 
@@ -62,7 +62,7 @@ describe('s3: the bucket', () => {
     await put(blobs, old, Buffer.from('old'));
     await put(blobs, young, Buffer.from('young'));
     await age(s3.pathOf(prefix + old), 2 * hour);
-    assert.deepEqual(await strays(blobs, Date.now() - hour), [old]);
+    assert.deepEqual(await listOrphans(blobs, Date.now() - hour), [old]);
   });
 
   it('[LIFE-5] lists orphans in batches, however many there are', async (t) => {
@@ -90,8 +90,8 @@ describe('s3: the bucket', () => {
       const [name, same] = [newName(), newName()];
       for (const { blobs } of [ours, theirs]) await put(blobs, same, Buffer.from('same'));
       await put(theirs.blobs, name, Buffer.from('theirs'));
-      assert.deepEqual(await strays(ours.blobs, Date.now() + hour), [same]);
-      assert.deepEqual((await strays(theirs.blobs, Date.now() + hour)).sort(), [name, same].sort());
+      assert.deepEqual(await listOrphans(ours.blobs, Date.now() + hour), [same]);
+      assert.deepEqual((await listOrphans(theirs.blobs, Date.now() + hour)).sort(), [name, same].sort());
       for (const blob of [same, name]) await ours.blobs.remove(blob);
       assert.equal(await text(theirs.blobs, same), 'same');
       assert.equal(await text(theirs.blobs, name), 'theirs');
@@ -103,7 +103,7 @@ describe('s3: the bucket', () => {
     const { blobs, prefix } = await open(t);
     await put(blobs, newName(), Buffer.from('ours'));
     await writeFile(s3.pathOf(`${prefix}readme.txt`), 'not ours');
-    assert.equal((await strays(blobs, Date.now() + hour)).length, 1);
+    assert.equal((await listOrphans(blobs, Date.now() + hour)).length, 1);
   });
 
   const notNames = ['', '../outside', 'A'.repeat(64), `${'a'.repeat(63)}/`, `${'a'.repeat(64)}\n`];
@@ -154,14 +154,14 @@ describe('s3: concurrent requests', { timeout: 30_000 }, () => {
 
   it('to remove hundreds of files use few connections', async (t) => {
     let [now, most] = [0, 0];
-    const endpoint = await startFaulty(t, (_, response) => {
+    const endpoint = await startFaultyS3(t, (_, response) => {
       most = Math.max(most, ++now);
       response.once('close', () => --now);
       setTimeout(() => response.writeHead(204).end(), 100);
     });
     const { blobs } = await open(t, { endpoint });
     await Promise.all(Array.from({ length: 300 }, () => blobs.remove(newName())));
-    assert.ok(most <= 50, `${most} were on their way at once`);
+    assert.ok(most <= 50, `${most} requests ran concurrently`);
   });
 });
 
@@ -185,7 +185,7 @@ describe('s3: the spool', () => {
     const [old, young] = [newName(), newName()];
     for (const name of [old, young]) await writeFile(join(spool, name), 'half of it');
     await age(join(spool, old), 2 * hour);
-    assert.deepEqual(await strays(blobs, Date.now() - hour), []);
+    assert.deepEqual(await listOrphans(blobs, Date.now() - hour), []);
     assert.deepEqual(await readdir(spool), [young]);
   });
 

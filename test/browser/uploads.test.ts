@@ -154,7 +154,7 @@ async function setUp(t: TestContext) {
   };
 }
 
-/** Which scripts told that they ran. */
+/** The scripts that reported that they ran. */
 function watchScripts(context: BrowserContext) {
   const seen: string[] = [];
   context.on('console', (message) => {
@@ -173,8 +173,8 @@ function watchScripts(context: BrowserContext) {
 }
 
 /**
- * The service behind a plain server, which has pages of its own on the same origin: an empty one, as open as can be,
- * and whatever it is given to serve. So what holds there holds by the headers of the files alone.
+ * The service behind a plain server, which serves other pages on the same origin: an empty one without any policy, and
+ * given documents. So only the headers of the files protect the origin.
  */
 async function startOrigin(t: TestContext, servicePort: number) {
   const pages = new Map([['/stage', { body: '<!doctype html>', type: 'text/html' }]]);

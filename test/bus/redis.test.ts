@@ -40,7 +40,7 @@ describe('on one server', () => {
     await other.subscribe(code, ({ seq }) => heard.there.push(seq)).ready;
     for (const seq of [1, 2, 3]) one.publish(code, { seq });
     await eventually('the other node has heard all', () => heard.there.length === 3);
-    // What comes back from Redis would have come before this.
+    // A message returned by Redis would have arrived before this one.
     other.publish(code, { seq: 4 });
     await eventually('this node has heard the other', () => heard.here.includes(4));
     assert.deepEqual(heard, { here: [1, 2, 3, 4], there: [1, 2, 3, 4] });
@@ -119,7 +119,7 @@ describe('on one server', () => {
     const heard: number[] = [];
     await one.subscribe(code, ({ seq }) => heard.push(seq)).ready;
     await own.restart();
-    await eventually('it was told to look anew', () => heard.includes(0));
+    await eventually('the feed is asked to reload', () => heard.includes(0));
     await eventually('it hears the other node again', () => {
       other.publish(code, { seq: 9 });
       return heard.includes(9);
@@ -141,9 +141,9 @@ describe('on a cluster', () => {
     const heard: number[] = [];
     await one.subscribe(code, ({ seq }) => heard.push(seq)).ready;
     for (const { port } of cluster.servers) command(port, 'client', 'kill', 'type', 'pubsub');
-    await eventually('it was told to look anew', () => heard.includes(0));
+    await eventually('the feed is asked to reload', () => heard.includes(0));
     other.publish(code, { seq: 9 });
-    await eventually('what is said after that is heard', () => heard.includes(9));
+    await eventually('later changes arrive', () => heard.includes(9));
   });
 });
 

@@ -7,9 +7,9 @@ import { describe, it, type TestContext } from 'node:test';
 import { readWith, writeWith } from '../../src/cli/clipboard-program.ts';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { keepState } from '../support/loss.ts';
+import { saveState } from '../support/saved-state.ts';
 import { startTestServer } from '../support/server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** As xclip does, it fails on an empty clipboard, and one that writes stays to serve what it was given. */
 const xclip = `#!/bin/sh
@@ -23,14 +23,14 @@ esac
 async function setUp(t: TestContext, env: Record<string, string> = { DISPLAY: ':0' }) {
   // The tests look again and again.
   const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
-  const line = await openLine(t, () => server.port);
-  const cli = await createCli(t, { POPROOM_URL: line.url, ...env });
+  const proxy = await startTcpProxy(t, () => server.port);
+  const cli = await createCli(t, { POPROOM_URL: proxy.url, ...env });
   const code = await server.api.room();
   await program(cli, 'xclip', xclip);
   const path = `/api/rooms/${code}/content`;
   return {
     server,
-    line,
+    proxy,
     cli,
     code,
     write: (content: string) => server.api.post(path, { json: { content } }),
@@ -43,7 +43,7 @@ async function program(cli: Cli, name: string, script: string): Promise<void> {
   await chmod(join(cli.bin, name), 0o755);
 }
 
-/** At once, so that nobody sees half of it. */
+/** Writes atomically, so that no reader sees a partial text. */
 async function copy(cli: Cli, text: string | Uint8Array): Promise<void> {
   await writeFile(join(cli.home, 'copied'), text);
   await rename(join(cli.home, 'copied'), join(cli.home, 'clipboard'));
@@ -65,9 +65,9 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'kopiert: ü 👍\n');
     await write('and back');
     await holds(cli, 'and back');
-    await clipping.shows(/"version":3/);
+    await clipping.waitForOutput(/"version":3/);
     clipping.signal('SIGINT');
-    const { code: exit, stdout, stderr } = await clipping.ended;
+    const { code: exit, stdout, stderr } = await clipping.result;
     assert.deepEqual([exit, stderr], [130, '']);
     assert.deepEqual(
       stdout
@@ -86,59 +86,59 @@ describe('poproom clip', () => {
     const { cli, code, text } = await setUp(t);
     await copy(cli, 'mine');
     const clipping = cli.terminal(`poproom clip ${code}`);
-    await clipping.shows('Clipboard → room\r\n');
+    await clipping.waitForOutput('Clipboard → room\r\n');
     assert.deepEqual([await text(), await pasted(cli)], ['mine', 'mine']);
     clipping.type('\x03');
-    assert.equal((await clipping.ended).code, 130);
+    assert.equal((await clipping.result).code, 130);
     assert.equal(await pasted(cli), 'mine');
   });
 
   it('[CLI-17] prefers the newer text of the room to text that was copied at the same time, and reports it', async (t) => {
-    const { line, cli, code, write, text } = await setUp(t);
+    const { proxy, cli, code, write, text } = await setUp(t);
     await write('both');
     const clipping = cli.start(['clip', code]);
     await holds(cli, 'both');
-    line.hold();
+    proxy.pause();
     await write('theirs');
     await copy(cli, 'mine');
-    line.release();
-    await clipping.shows('The text of the room was newer and replaced the copied text.\n');
+    proxy.resume();
+    await clipping.waitForOutput('The text of the room was newer and replaced the copied text.\n');
     assert.deepEqual([await text(), await pasted(cli)], ['theirs', 'theirs']);
   });
 
   it('[CLI-17] removes a copied text from the room again if the room changed before it arrived', async (t) => {
-    const { line, cli, code, server, write, text } = await setUp(t);
+    const { proxy, cli, code, server, write, text } = await setUp(t);
     await write('the text of both');
     const clipping = cli.start(['clip', code]);
     await holds(cli, 'the text of both');
-    line.holdAnswers();
+    proxy.pauseResponses();
     await write('the newer text of both');
     await copy(cli, 'copied');
     const version = async () => (await server.api.get(`/api/rooms/${code}/content`)).headers.get('etag');
     await eventually('the copied text arrived', async () => (await version()) === '"3"');
-    line.release();
-    await clipping.shows('The text of the room was newer and replaced the copied text.\n');
+    proxy.resume();
+    await clipping.waitForOutput('The text of the room was newer and replaced the copied text.\n');
     assert.deepEqual([await text(), await pasted(cli)], ['the newer text of both', 'the newer text of both']);
     await copy(cli, 'copied again');
     await eventually('the room has it', async () => (await text()) === 'copied again');
   });
 
   it('[CLI-17] passes on text that was copied while the connection was lost', async (t) => {
-    const { line, cli, code, write, text } = await setUp(t);
+    const { proxy, cli, code, write, text } = await setUp(t);
     await write('both');
     const clipping = cli.terminal(`poproom clip ${code}`);
     await holds(cli, 'both');
-    line.hold();
-    line.cut();
-    await clipping.shows('Connection lost.');
+    proxy.pause();
+    proxy.disconnect();
+    await clipping.waitForOutput('Connection lost.');
     await copy(cli, 'while away');
-    line.release();
+    proxy.resume();
     await eventually('the room has it', async () => (await text()) === 'while away');
   });
 
   it('[CLI-17] does not change the room if the clipboard has another form of its text', async (t) => {
     const { cli, code, write, text } = await setUp(t);
-    // With ends of lines of its own, and up to a NUL.
+    // With other line endings, and up to a NUL.
     await program(cli, 'xclip', xclip.replace('cat >', String.raw`tr '\000' '\001' | sed 's/\x01.*//; $!s/$/\r/' >`));
     await write('one\ntwo\0three');
     cli.start(['clip', code]);
@@ -153,7 +153,7 @@ describe('poproom clip', () => {
   it('[CLI-17] continues with the current text when the server has lost the newest one', async (t) => {
     const { server, cli, code, write, text } = await setUp(t);
     await write('kept');
-    const goBack = await keepState(server);
+    const goBack = await saveState(server);
     cli.start(['clip', code]);
     await holds(cli, 'kept');
     for (const lost of ['lost', 'lost too']) await write(lost);
@@ -172,7 +172,7 @@ describe('poproom clip', () => {
     const clipping = cli.start(['clip', code]);
     await holds(cli, 'x');
     await server.api.delete(`/api/rooms/${code}`);
-    assert.deepEqual(await clipping.ended, { code: 0, stdout: '', stderr: '' });
+    assert.deepEqual(await clipping.result, { code: 0, stdout: '', stderr: '' });
   });
 
   it('[CLI-18] does not change the room when a picture or more than 1 MiB is copied', async (t) => {
@@ -185,11 +185,11 @@ describe('poproom clip', () => {
     await eventually('it was looked at', async () => (await looks(cli)) >= before + 2);
     assert.equal(await text(), 'stays');
     await copy(cli, 'ü'.repeat(600_000));
-    await clipping.shows('The copied text was not sent to the room: it is larger than 1 MiB.\n');
+    await clipping.waitForOutput('The copied text was not sent to the room: it is larger than 1 MiB.\n');
     assert.equal(await text(), 'stays');
     await copy(cli, 'ü'.repeat(500_000));
     await eventually('the room has it', async () => (await text()).length === 500_000);
-    assert.equal(clipping.stderr().split('\n').length, 2, 'it is told once');
+    assert.equal(clipping.stderr().split('\n').length, 2, 'the notice is printed once');
   });
 
   it('[CLI-18] reports why the server rejected a text, and continues', async (t) => {
@@ -199,7 +199,7 @@ describe('poproom clip', () => {
     const clipping = cli.start(['clip', code]);
     await holds(cli, 'stays');
     await copy(cli, 'x'.repeat(101));
-    await clipping.shows(
+    await clipping.waitForOutput(
       'The copied text was not sent to the room: The text exceeds the limit of 100 bytes of UTF-8.\n',
     );
     assert.equal(await text(), 'stays');
@@ -213,13 +213,13 @@ describe('poproom clip', () => {
   it('[CLI-18] says what to install if there is no clipboard program', async (t) => {
     const { cli, code } = await setUp(t, {});
     // With nothing but Node on the path, so that no program of this machine is found.
-    const told = async (env: Record<string, string>) => cli.run(['clip', code], { env: { PATH: cli.home, ...env } });
+    const runClip = async (env: Record<string, string>) => cli.run(['clip', code], { env: { PATH: cli.home, ...env } });
     for (const [env, names] of [
       [{}, /WAYLAND_DISPLAY or DISPLAY.*wl-clipboard or xclip/],
       [{ DISPLAY: ':0' }, /install xclip or xsel/],
       [{ WAYLAND_DISPLAY: 'wayland-0' }, /install wl-clipboard/],
     ] as const) {
-      const { code: exit, stdout, stderr } = await told(env);
+      const { code: exit, stdout, stderr } = await runClip(env);
       assert.deepEqual([exit, stdout], [1, '']);
       assert.match(stderr, names);
       assert.match(stderr, /^poproom: [^\n]+\n$/);
@@ -247,7 +247,7 @@ describe('poproom clip', () => {
       const clipping = cli.start(['clip', code]);
       await eventually('it hangs', () => existsSync(join(cli.home, way)));
       clipping.signal('SIGINT');
-      const { code: exit, stderr } = await clipping.ended;
+      const { code: exit, stderr } = await clipping.result;
       assert.deepEqual([exit, stderr], [130, '']);
     }
   });

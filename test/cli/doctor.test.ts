@@ -7,50 +7,53 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { createCli } from '../support/cli.ts';
 import { dataFolder, run, startProcess } from '../support/process.ts';
-import { diagnose } from './diagnosis.ts';
+import { runDoctor } from './run-doctor.ts';
 
 describe('poproom doctor on settings', () => {
   it('[CLI-8] finds no problems before the first start, and creates nothing', async (t) => {
     const folder = await dataFolder(t);
-    const found = await diagnose(t, { POPROOM_DATA_DIR: join(folder, 'not/yet') });
-    assert.deepEqual([found.code, found.troubles], [0, 0]);
-    found.says('rooms', 'ok', /no database yet/);
-    found.says('files', 'ok', /not\/yet does not exist yet/);
+    const found = await runDoctor(t, { POPROOM_DATA_DIR: join(folder, 'not/yet') });
+    assert.deepEqual([found.code, found.problemCount], [0, 0]);
+    found.assertFinding('rooms', 'ok', /no database yet/);
+    found.assertFinding('files', 'ok', /not\/yet does not exist yet/);
     assert.deepEqual(await readdir(folder), []);
   });
 
   it('[CLI-8] names every invalid setting, and checks the rest', async (t) => {
     const bad = { PORT: 'x', POPROOM_ROOM_TTL: 'soon', POPROOM_SECRET: 'short-secret', POPROOM_STORE: 'paper:' };
-    const found = await diagnose(t, { ...bad, POPROOM_MIN_FREE_DISK: '900000GiB' });
+    const found = await runDoctor(t, { ...bad, POPROOM_MIN_FREE_DISK: '900000GiB' });
     assert.equal(found.code, 1);
-    for (const name of Object.keys(bad)) found.says('settings', 'bad', new RegExp(`^${name} must `));
-    found.says('disk', 'bad', /all uploads are rejected/);
+    for (const name of Object.keys(bad)) found.assertFinding('settings', 'bad', new RegExp(`^${name} must `));
+    found.assertFinding('disk', 'bad', /all uploads are rejected/);
     assert.ok(!found.text.includes('short-secret'));
   });
 
   it('[CLI-8] reports unknown variables, with the most similar known name', async (t) => {
-    const found = await diagnose(t, { POPROOM_TRUSTED_PROXY: '10.0.0.1', POPROOM_UNICORN: '1', POPROOM_PIN: '1234' });
-    assert.match(found.says('settings', 'warning', /POPROOM_TRUSTED_PROXY\b/), /mean POPROOM_TRUSTED_PROXIES\?/);
-    assert.match(found.says('settings', 'warning', /POPROOM_UNICORN/), /^Remove it/);
-    assert.deepEqual([found.code, found.troubles], [0, 2]);
+    const found = await runDoctor(t, { POPROOM_TRUSTED_PROXY: '10.0.0.1', POPROOM_UNICORN: '1', POPROOM_PIN: '1234' });
+    assert.match(
+      found.assertFinding('settings', 'warning', /POPROOM_TRUSTED_PROXY\b/),
+      /mean POPROOM_TRUSTED_PROXIES\?/,
+    );
+    assert.match(found.assertFinding('settings', 'warning', /POPROOM_UNICORN/), /^Remove it/);
+    assert.deepEqual([found.code, found.problemCount], [0, 2]);
   });
 
   it('[CLI-8] warns about risks: all proxies trusted, no public URL, plain HTTP, no limit, a short secret, no key', async (t) => {
     const [one, other] = await Promise.all([
-      diagnose(t, {
+      runDoctor(t, {
         POPROOM_TRUSTED_PROXIES: '0.0.0.0/0',
         POPROOM_MISS_LIMIT: '0',
         POPROOM_SECRET: 'sixteen-letters-',
       }),
-      diagnose(t, { POPROOM_PUBLIC_URL: 'http://pop.invalid', POPROOM_TRUSTED_PROXIES: '10.0.0.1' }),
+      runDoctor(t, { POPROOM_PUBLIC_URL: 'http://pop.invalid', POPROOM_TRUSTED_PROXIES: '10.0.0.1' }),
     ]);
-    one.says('settings', 'bad', /trusts every address/);
-    one.says('settings', 'warning', /no POPROOM_PUBLIC_URL/);
-    one.says('settings', 'warning', /POPROOM_MISS_LIMIT is 0/);
-    one.says('settings', 'warning', /POPROOM_SECRET is short/);
+    one.assertFinding('settings', 'bad', /trusts every address/);
+    one.assertFinding('settings', 'warning', /no POPROOM_PUBLIC_URL/);
+    one.assertFinding('settings', 'warning', /POPROOM_MISS_LIMIT is 0/);
+    one.assertFinding('settings', 'warning', /POPROOM_SECRET is short/);
     assert.ok(!one.text.includes('sixteen-letters-'));
-    other.says('settings', 'warning', /not https/);
-    other.says('server', 'warning', /No response from http:\/\/pop\.invalid/);
+    other.assertFinding('settings', 'warning', /not https/);
+    other.assertFinding('server', 'warning', /No response from http:\/\/pop\.invalid/);
   });
 });
 
@@ -60,15 +63,18 @@ describe('poproom doctor on the data folder', () => {
     const env = { POPROOM_DATA_DIR: folder, POPROOM_REQUIRE_API_KEY: 'true' };
     const server = await startProcess(t, folder);
     await server.api.room();
-    const running = await diagnose(t, env);
-    running.says('rooms', 'ok', /is intact; rooms in it: 1/);
-    assert.match(running.says('rooms', 'warning', /there is no key: all requests are rejected/), /poproom keys create/);
+    const running = await runDoctor(t, env);
+    running.assertFinding('rooms', 'ok', /is intact; rooms in it: 1/);
+    assert.match(
+      running.assertFinding('rooms', 'warning', /there is no key: all requests are rejected/),
+      /poproom keys create/,
+    );
     await server.end('SIGTERM');
     await run(['keys', 'create', 'laptop'], env);
     const before = await readdir(folder);
-    const ended = await diagnose(t, env);
-    ended.says('rooms', 'ok', /rooms in it: 1/);
-    assert.equal(ended.troubles, 0, ended.text);
+    const ended = await runDoctor(t, env);
+    ended.assertFinding('rooms', 'ok', /rooms in it: 1/);
+    assert.equal(ended.problemCount, 0, ended.text);
     assert.deepEqual(await readdir(folder), before);
   });
 
@@ -77,20 +83,20 @@ describe('poproom doctor on the data folder', () => {
     const env = { POPROOM_DATA_DIR: folder };
     const server = await startProcess(t, folder);
     await server.api.upload(await server.api.room(), 'a.bin', Buffer.alloc(1000 * 1024));
-    const within = (more: Record<string, string>) => diagnose(t, { ...env, ...more });
+    const within = (more: Record<string, string>) => runDoctor(t, { ...env, ...more });
     const [usual, near, full, none] = await Promise.all([
       within({}),
       within({ POPROOM_TOTAL_MAX_BYTES: '1MiB' }),
       within({ POPROOM_TOTAL_MAX_BYTES: '1000KiB' }),
       within({ POPROOM_TOTAL_MAX_BYTES: '0', POPROOM_CLIENT_MAX_BYTES: '0' }),
     ]);
-    usual.says('storage', 'ok', /^Files use 1000\.0 KiB of at most [\d.]+ [GT]iB\.$/);
-    near.says('storage', 'warning', /1000\.0 KiB of at most 1\.0 MiB: uploads will soon be rejected/);
-    assert.match(full.says('storage', 'bad', /all uploads are rejected/), /poproom rooms list/);
-    none.says('storage', 'warning', /their total is not limited: they may fill the disk/);
-    none.says('settings', 'warning', /one address can use up all storage for files/);
+    usual.assertFinding('storage', 'ok', /^Files use 1000\.0 KiB of at most [\d.]+ [GT]iB\.$/);
+    near.assertFinding('storage', 'warning', /1000\.0 KiB of at most 1\.0 MiB: uploads will soon be rejected/);
+    assert.match(full.assertFinding('storage', 'bad', /all uploads are rejected/), /poproom rooms list/);
+    none.assertFinding('storage', 'warning', /their total is not limited: they may fill the disk/);
+    none.assertFinding('settings', 'warning', /one address can use up all storage for files/);
     const beyond = await within({ POPROOM_TOTAL_MAX_BYTES: '900000GiB' });
-    beyond.says('storage', 'warning', /^POPROOM_TOTAL_MAX_BYTES is .* but the disk has only/);
+    beyond.assertFinding('storage', 'warning', /^POPROOM_TOTAL_MAX_BYTES is .* but the disk has only/);
   });
 
   it('[CLI-8] reports a database that is damaged, is not one, or is an incomplete copy', async (t) => {
@@ -103,10 +109,10 @@ describe('poproom doctor on the data folder', () => {
     await writeFile(join(none, 'poproom.db'), 'this is no database, but a text that is long enough');
     await writeFile(join(part, 'poproom.db-wal'), '');
     await overwrite(join(torn, 'poproom.db'), 8192);
-    const found = await Promise.all([torn, none, part].map((place) => diagnose(t, { POPROOM_DATA_DIR: place })));
-    found[0]?.says('rooms', 'bad', /poproom\.db (is damaged|cannot be read)/);
-    found[1]?.says('rooms', 'bad', /cannot be read: file is not a database/);
-    found[2]?.says('rooms', 'warning', /was not checked/);
+    const found = await Promise.all([torn, none, part].map((place) => runDoctor(t, { POPROOM_DATA_DIR: place })));
+    found[0]?.assertFinding('rooms', 'bad', /poproom\.db (is damaged|cannot be read)/);
+    found[1]?.assertFinding('rooms', 'bad', /cannot be read: file is not a database/);
+    found[2]?.assertFinding('rooms', 'warning', /was not checked/);
     assert.deepEqual(await readdir(part), ['poproom.db', 'poproom.db-wal']);
   });
 
@@ -117,14 +123,17 @@ describe('poproom doctor on the data folder', () => {
     await chmod(join(folder, 'secret'), 0o644);
     await writeFile(join(folder, 'files'), '');
     const [file, below, folderOfMine] = await Promise.all([
-      diagnose(t, { POPROOM_DATA_DIR: join(folder, 'file') }),
-      diagnose(t, { POPROOM_DATA_DIR: join(folder, 'file/data') }),
-      diagnose(t, { POPROOM_DATA_DIR: folder }),
+      runDoctor(t, { POPROOM_DATA_DIR: join(folder, 'file') }),
+      runDoctor(t, { POPROOM_DATA_DIR: join(folder, 'file/data') }),
+      runDoctor(t, { POPROOM_DATA_DIR: folder }),
     ]);
-    for (const found of [file, below]) found.says('files', 'bad', /is not a folder/);
-    for (const found of [file, below]) assert.equal(found.troubles, 1);
-    folderOfMine.says('files', 'bad', /files is not writable/);
-    assert.match(folderOfMine.says('secret', 'warning', /Other users of this machine can read/), /^Run: chmod 600/);
+    for (const found of [file, below]) found.assertFinding('files', 'bad', /is not a folder/);
+    for (const found of [file, below]) assert.equal(found.problemCount, 1);
+    folderOfMine.assertFinding('files', 'bad', /files is not writable/);
+    assert.match(
+      folderOfMine.assertFinding('secret', 'warning', /Other users of this machine can read/),
+      /^Run: chmod 600/,
+    );
   });
 });
 
@@ -134,28 +143,28 @@ describe('poproom doctor on modes', () => {
     const env = { POPROOM_DATA_DIR: folder };
     const server = await startProcess(t, folder);
     await server.api.room();
-    (await diagnose(t, env)).says('modes', 'ok', /Only the owner has access to/);
+    (await runDoctor(t, env)).assertFinding('modes', 'ok', /Only the owner has access to/);
     await server.end('SIGTERM');
 
     await chmod(folder, 0o755);
     await chmod(join(folder, 'poproom.db'), 0o644);
     await chmod(join(folder, 'files'), 0o750);
-    const found = await diagnose(t, env);
-    assert.equal(found.troubles, 3, found.text);
+    const found = await runDoctor(t, env);
+    assert.equal(found.problemCount, 3, found.text);
     assert.match(
-      found.says('modes', 'warning', /have access to .*data \(mode 755\)/),
+      found.assertFinding('modes', 'warning', /have access to .*data \(mode 755\)/),
       /^Run: chmod 700 .*data, or restart/,
     );
-    assert.match(found.says('modes', 'warning', /poproom\.db \(mode 644\)/), /^Run: chmod 600/);
-    assert.match(found.says('modes', 'warning', /files \(mode 750\)/), /^Run: chmod 700/);
+    assert.match(found.assertFinding('modes', 'warning', /poproom\.db \(mode 644\)/), /^Run: chmod 600/);
+    assert.match(found.assertFinding('modes', 'warning', /files \(mode 750\)/), /^Run: chmod 700/);
   });
 
   it('[CLI-25] reports a folder that contains other things', async (t) => {
     const folder = join(await dataFolder(t), 'shared');
     await mkdir(join(folder, 'something else'), { recursive: true });
     await chmod(folder, 0o755);
-    const found = await diagnose(t, { POPROOM_DATA_DIR: folder });
-    assert.match(found.says('modes', 'warning', /have access to .*shared/), /a separate folder/);
+    const found = await runDoctor(t, { POPROOM_DATA_DIR: folder });
+    assert.match(found.assertFinding('modes', 'warning', /have access to .*shared/), /a separate folder/);
   });
 
   it('[CLI-25] warns about a database of an earlier version, whose deleted texts are erased at the next start', async (t) => {
@@ -164,8 +173,11 @@ describe('poproom doctor on modes', () => {
     const db = new DatabaseSync(join(folder, 'poproom.db'));
     db.exec('PRAGMA application_id = 0');
     db.close();
-    const found = await diagnose(t, { POPROOM_DATA_DIR: folder });
-    assert.match(found.says('rooms', 'warning', /texts that an earlier version deleted/), /restart the server/);
+    const found = await runDoctor(t, { POPROOM_DATA_DIR: folder });
+    assert.match(
+      found.assertFinding('rooms', 'warning', /texts that an earlier version deleted/),
+      /restart the server/,
+    );
   });
 });
 
@@ -174,9 +186,9 @@ describe('the output of poproom doctor', () => {
     const cli = await createCli(t, { PORT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '900000GiB' });
     const [pipe, screen, plain, dumb] = await Promise.all([
       cli.run(['doctor']),
-      cli.terminal('poproom doctor').ended,
-      cli.terminal('poproom doctor', { env: { NO_COLOR: '1' } }).ended,
-      cli.terminal('poproom doctor', { env: { TERM: 'dumb' } }).ended,
+      cli.terminal('poproom doctor').result,
+      cli.terminal('poproom doctor', { env: { NO_COLOR: '1' } }).result,
+      cli.terminal('poproom doctor', { env: { TERM: 'dumb' } }).result,
     ]);
     assert.deepEqual([pipe.code, pipe.stderr], [1, '']);
     assert.match(

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createCli, type Ended } from '../support/cli.ts';
+import { type CliResult, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { startHalfAnswer } from '../support/half-answer.ts';
 import { startTestServer } from '../support/server.ts';
+import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 
 describe('a failure', () => {
   it('[CLI-6] has an exit code for its kind and one sentence on standard error', async (t) => {
@@ -18,7 +18,7 @@ describe('a failure', () => {
       server.api.room({ pin: '4821' }),
     ]);
     server.clock.advance(61_000);
-    const cases: [exitCode: number, says: RegExp, ended: Promise<Ended>][] = [
+    const cases: [exitCode: number, says: RegExp, ended: Promise<CliResult>][] = [
       [3, /There is no room with this code/, cli.run(['get', 'ZZZZZZ'])],
       [3, /This room has expired/, cli.run(['info', expired])],
       [3, /There is no file "x"/, cli.run(['rm', room, 'x'])],
@@ -64,7 +64,7 @@ describe('a failure', () => {
     ];
     await Promise.all(
       lines.map(async ([line, exitCode, says]) => {
-        const { code, stdout, stderr } = await cli.shell(line).ended;
+        const { code, stdout, stderr } = await cli.shell(line).result;
         assert.deepEqual([code, stdout], [exitCode, ''], line);
         assert.match(stderr, says);
       }),
@@ -78,18 +78,18 @@ describe('a failure', () => {
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'x'.repeat(1024 ** 2) } });
     const lines = [`{ poproom get ${room}; echo $? >&2; } | head -c1`, '{ poproom --help; echo $? >&2; } | true'];
-    const [text, help] = await Promise.all(lines.map((line) => cli.shell(line).ended));
+    const [text, help] = await Promise.all(lines.map((line) => cli.shell(line).result));
     assert.deepEqual([text?.stdout, text?.stderr], ['x', '0\n']);
     assert.equal(help?.stderr, '0\n');
   });
 
   it('[CLI-6] of a connection in the middle of a response has the exit code of an unreachable server', async (t) => {
-    const server = await startHalfAnswer(t);
+    const server = await startUnfinishedResponse(t);
     const { start } = await createCli(t, { POPROOM_URL: server.url });
     const getting = start(['get', '7KQ2MX']);
-    await eventually('it has begun', () => server.answers === 1);
-    server.cut();
-    const { code, stdout, stderr } = await getting.ended;
+    await eventually('it has begun', () => server.responses === 1);
+    server.disconnect();
+    const { code, stdout, stderr } = await getting.result;
     assert.deepEqual([code, stdout], [8, '']);
     assert.match(stderr, /^poproom: [^\n]+\n$/);
   });

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type Cli, createCli, type Running } from '../support/cli.ts';
+import { type Cli, type CliProcess, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
-import { startLiar } from './liar.ts';
-import { openNarrowLine } from './narrow-line.ts';
+import { startLimitedProxy } from './limited-proxy.ts';
+import { startUntrustedServer } from './untrusted-server.ts';
 
 const MiB = 1024 * 1024;
 
@@ -104,12 +104,12 @@ describe('poproom fetch', () => {
 
   it('[CLI-13] does not overwrite a file that appears during the download', async (t) => {
     const { server, cli, code } = await setUp(t, [['raced', randomBytes(4 * MiB)]]);
-    const line = await openNarrowLine(t, server.port, { down: MiB });
+    const line = await startLimitedProxy(t, server.port, { down: MiB });
     const fetching = cli.start(['fetch', code, '--url', line.url], folderOf(cli));
-    await line.full;
+    await line.paused;
     await writeFile(join(cli.home, 'folder/raced'), 'mine');
-    line.release();
-    const { code: exit, stderr } = await fetching.ended;
+    line.resume();
+    const { code: exit, stderr } = await fetching.result;
     assert.deepEqual([exit, stderr], [9, 'poproom: raced already exists; use --force to overwrite it.\n']);
     assert.deepEqual(await fetched(cli), ['raced']);
     assert.equal(String(await contentOf(cli, 'folder/raced')), 'mine');
@@ -132,7 +132,7 @@ describe('poproom fetch', () => {
       [`${'ü'.repeat(200)}.txt`, `${'ü'.repeat(125)}.txt`],
       [`${'ü'.repeat(200)}.txt`, `${'ü'.repeat(123)} (2).txt`],
     ];
-    const url = await startLiar(t, { names: odd.map(([name]) => name), bytes: 'x' });
+    const url = await startUntrustedServer(t, { names: odd.map(([name]) => name), bytes: 'x' });
     await mkdir(join(cli.home, 'folder'));
     const { code, stderr } = await cli.run(['fetch', '7KQ2MX', '--url', url], folderOf(cli));
     assert.deepEqual([code, stderr], [0, '']);
@@ -171,7 +171,7 @@ describe('poproom fetch', () => {
 describe('poproom fetch, during the download', () => {
   it('[CLI-11] shows a progress bar on a terminal, even if the output is redirected, and none in a pipe', async (t) => {
     const { cli, code } = await setUp(t, [['a.bin', randomBytes(MiB)]]);
-    const { stdout } = await cli.terminal(`poproom fetch ${code} a.bin -o - > copy`).ended;
+    const { stdout } = await cli.terminal(`poproom fetch ${code} a.bin -o - > copy`).result;
     const [bar = '', ...rest] = stdout.split('\r\n');
     assert.match(bar.split('\r').at(-1) ?? '', /^a\.bin .*100% .*B\/s *$/);
     assert.deepEqual(rest, ['']);
@@ -181,13 +181,13 @@ describe('poproom fetch, during the download', () => {
 
   it('[CLI-14] ends on Ctrl-C with 130, and leaves nothing on the disk', async (t) => {
     const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
-    const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+    const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.terminal(`poproom fetch ${code} -o folder --url ${line.url}`);
-    await line.full;
+    await line.paused;
     await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
-    await fetching.shows(/large .*%/);
+    await fetching.waitForOutput(/large .*%/);
     fetching.type('\x03');
-    const { code: exit, stdout } = await fetching.ended;
+    const { code: exit, stdout } = await fetching.result;
     assert.equal(exit, 130);
     assert.ok(!/poproom:|Error/.test(stdout), 'it goes quietly');
     assert.deepEqual(await fetched(cli), []);
@@ -198,11 +198,11 @@ describe('poproom fetch, during the download', () => {
       ['small', 'x'],
       ['large', randomBytes(8 * MiB)],
     ]);
-    const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+    const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.start(['fetch', code, '-o', 'folder', '--url', line.url]);
-    await line.full;
-    line.cut();
-    const { code: exit, stdout, stderr } = await fetching.ended;
+    await line.paused;
+    line.disconnect();
+    const { code: exit, stdout, stderr } = await fetching.result;
     assert.deepEqual([exit, stdout], [8, 'folder/small\n']);
     assert.match(stderr, /^Fetched: "small"; not fetched: "large"\.\npoproom: The connection was lost [^\n]*\n$/);
     assert.deepEqual(await fetched(cli), ['small']);
@@ -211,7 +211,7 @@ describe('poproom fetch, during the download', () => {
   it('[CLI-14] rejects a file with fewer or more bytes than the room lists', async (t) => {
     const cli = await createCli(t);
     for (const fileSize of [4, 6]) {
-      const url = await startLiar(t, { names: ['a'], bytes: '12345', fileSize });
+      const url = await startUntrustedServer(t, { names: ['a'], bytes: '12345', fileSize });
       const { code, stderr } = await cli.run(['fetch', '7KQ2MX', '--url', url]);
       assert.equal(code, 8);
       assert.match(stderr, /^poproom: The connection was lost before "a" was complete; try again\.\n$/);
@@ -237,29 +237,29 @@ describe('poproom fetch, during the download', () => {
       ['b', '2'],
       ['c', '3'],
     ]);
-    const { stderr } = await cli.shell(`(poproom fetch ${code} -o folder; echo $? >&2) | true`).ended;
+    const { stderr } = await cli.shell(`(poproom fetch ${code} -o folder; echo $? >&2) | true`).result;
     assert.equal(stderr, '0\n');
     assert.deepEqual(await fetched(cli), ['a', 'b', 'c']);
-    const refused = await cli.shell(`(poproom fetch ${code} -o folder; echo $? >&2) | true`).ended;
+    const refused = await cli.shell(`(poproom fetch ${code} -o folder; echo $? >&2) | true`).result;
     assert.match(refused.stderr, /already exists.*\n9\n$/);
   });
 
   it('[CLI-14] leaves nothing after a hangup, or when its terminal is closed', async (t) => {
     const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
-    const fetching = async (start: (line: string) => Running) => {
-      const line = await openNarrowLine(t, server.port, { down: 2 * MiB });
+    const fetching = async (start: (line: string) => CliProcess) => {
+      const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
       const started = start(`poproom fetch ${code} -o folder --url ${line.url}`);
-      await line.full;
+      await line.paused;
       await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
       return started;
     };
     const hungUp = await fetching((line) => cli.shell(`exec ${line}`));
     hungUp.signal('SIGHUP');
-    assert.equal((await hungUp.ended).code, 129);
+    assert.equal((await hungUp.result).code, 129);
     assert.deepEqual(await fetched(cli), []);
 
     const onScreen = await fetching(cli.terminal);
-    await onScreen.shows(/large .*%/);
+    await onScreen.waitForOutput(/large .*%/);
     onScreen.signal('SIGKILL');
     await eventually('nothing is left', async () => (await fetched(cli)).length === 0);
   });
@@ -267,7 +267,7 @@ describe('poproom fetch, during the download', () => {
   it('[CLI-14] ends quietly when its reader stops reading', async (t) => {
     const { cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
     const { stdout, stderr } = await cli.shell(`(poproom fetch ${code} large -o -; echo $? >&2) | head -c 3 | wc -c`)
-      .ended;
+      .result;
     assert.deepEqual([stdout.trim(), stderr], ['3', '0\n']);
   });
 });

@@ -56,14 +56,14 @@ describe('poproom history', () => {
     const { cli, server } = await setUp(t);
     const room = await server.api.room();
     assert.deepEqual(await cli.run(['history', room]), { code: 0, stdout: '', stderr: '' });
-    const shown = await cli.terminal(`poproom history ${room}`).ended;
+    const shown = await cli.terminal(`poproom history ${room}`).result;
     assert.deepEqual([shown.code, shown.stdout], [0, 'This room has no earlier texts.\r\n']);
   });
 
   it('[CLI-20] prints one text: byte for byte in a pipe, escaped on a terminal, or as JSON', async (t) => {
     const { cli, room } = await setUp(t);
     assert.deepEqual(await cli.run(['history', room, '2']), { code: 0, stdout: second, stderr: '' });
-    const shown = await cli.terminal(`poproom history ${room} 2`).ended;
+    const shown = await cli.terminal(`poproom history ${room} 2`).result;
     assert.equal(shown.stdout, `${second.replace('\u0007', '\u{fffd}')}\r\n`);
     const { stdout } = await cli.run(['history', room, '1', '--json']);
     const { content, version, size, deviceId } = JSON.parse(stdout);
@@ -73,12 +73,12 @@ describe('poproom history', () => {
   it('[CLI-20] deletes all of them after a confirmation on a terminal, and keeps the current text', async (t) => {
     const { cli, room, text, versions } = await setUp(t);
     const asking = cli.terminal(`poproom history ${room} --delete`);
-    await asking.shows(`Delete the history of room ${room} for everyone? [y/N] `);
+    await asking.waitForOutput(`Delete the history of room ${room} for everyone? [y/N] `);
     asking.type('\r');
-    assert.equal((await asking.ended).code, 1);
+    assert.equal((await asking.result).code, 1);
     assert.deepEqual(await versions(), [2, 1]);
 
-    const { code, stdout } = await cli.terminal(`poproom history ${room} --delete --yes`).ended;
+    const { code, stdout } = await cli.terminal(`poproom history ${room} --delete --yes`).result;
     assert.deepEqual([code, stdout], [0, 'The history was deleted.\r\n']);
     assert.deepEqual([await versions(), await text()], [[], third]);
   });
@@ -92,7 +92,7 @@ describe('poproom history', () => {
 
   it('[CLI-20] does not ask for a confirmation for a room that does not exist', async (t) => {
     const { cli } = await setUp(t);
-    const { code, stdout } = await cli.terminal('poproom history ZZZZZZ --delete').ended;
+    const { code, stdout } = await cli.terminal('poproom history ZZZZZZ --delete').result;
     assert.deepEqual([code, stdout.includes('Delete')], [3, false]);
   });
 

@@ -6,9 +6,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
-import { type Cli, createCli, type Ended } from '../support/cli.ts';
-import { listening } from '../support/listening.ts';
-import { startLiar } from './liar.ts';
+import { type Cli, type CliResult, createCli } from '../support/cli.ts';
+import { listenOnFreePort } from '../support/listen.ts';
+import { startUntrustedServer } from './untrusted-server.ts';
 
 const timestamp = '2026-11-16T09:30:00.000Z';
 const snapshot = {
@@ -25,7 +25,7 @@ describe('a file from an untrusted server', () => {
   it('[CLI-21] is not written under a hidden name, or one with a special meaning for the system', async (t) => {
     const names = ['.bash_profile', '.git', '..', 'CON', 'nul.txt', 'dot.', 'dot', '~', '-rf', '_.git', '\u200b.ssh'];
     const cli = await createCli(t);
-    const url = await startLiar(t, { names, bytes: 'x' });
+    const url = await startUntrustedServer(t, { names, bytes: 'x' });
     await mkdir(join(cli.home, 'folder'));
     const { code, stdout } = await cli.run(['fetch', '7KQ2MX', '--url', url, '--force'], {
       cwd: join(cli.home, 'folder'),
@@ -49,7 +49,7 @@ describe('a file from an untrusted server', () => {
 
   it('[CLI-24] is not downloaded if it is larger than a file can be', async (t) => {
     const cli = await createCli(t);
-    const url = await startLiar(t, { names: ['a'], bytes: 'x', fileSize: 10_485_761 });
+    const url = await startUntrustedServer(t, { names: ['a'], bytes: 'x', fileSize: 10_485_761 });
     assertFailed(
       await cli.run(['fetch', '7KQ2MX', '--url', url]),
       /"a" is larger than 10 MiB, the limit for a file; it was not downloaded\.$/,
@@ -140,7 +140,7 @@ describe('a server that keeps connections open', () => {
       socket.on('error', () => undefined).write(`HTTP/1.1 101 Yes\r\n${fields.join('\r\n')}\r\n\r\n`);
       socket.once('data', () => socket.write(Buffer.from('\x81\x04null', 'latin1')));
     });
-    const cli = await createCli(t, { POPROOM_URL: await listening(t, server) });
+    const cli = await createCli(t, { POPROOM_URL: await listenOnFreePort(t, server) });
     assertFailed(await cli.run(['watch', '7KQ2MX']), /The server sent /);
   });
 });
@@ -159,7 +159,7 @@ describe('a server that redirects', () => {
   });
 });
 
-function assertFailed({ code, stdout, stderr }: Ended, says: RegExp, message = ''): void {
+function assertFailed({ code, stdout, stderr }: CliResult, says: RegExp, message = ''): void {
   assert.deepEqual([code, stdout], [1, ''], `${message}: ${stderr}`);
   assert.match(stderr, /^poproom: [^\n]+\n$/, message);
   assert.match(stderr.trimEnd(), says, message);
@@ -185,7 +185,7 @@ async function startServer(t: TestContext, answer: (request: IncomingMessage) =>
     const { status = 400, location = '' } = answer(request);
     socket.end(`HTTP/1.1 ${status} No\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
   });
-  return { url: await listening(t, server), requests };
+  return { url: await listenOnFreePort(t, server), requests };
 }
 
 /** Sends these messages to everyone who joins. */
@@ -197,7 +197,7 @@ async function startLive(t: TestContext, sent: readonly string[]): Promise<strin
       for (const message of sent) socket.send(message);
     });
   });
-  return listening(t, server);
+  return listenOnFreePort(t, server);
 }
 
 /** With a clipboard. */

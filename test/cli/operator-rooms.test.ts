@@ -104,7 +104,7 @@ describe('poproom rooms', { concurrency: true }, () => {
       const late = await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'more' } });
       assert.equal(late.code, 'ROOM_NOT_FOUND');
       assert.equal((await server.api.get(`/api/rooms/${kept}`)).status, 200);
-      await eventually('its bytes are gone', async () => (await storedBlobs(folder)).length === 0);
+      await eventually('its blobs are deleted', async () => (await storedBlobs(folder)).length === 0);
 
       const again = await cli.run(['rooms', 'rm', room]);
       assert.deepEqual([again.code, again.stdout], [3, `${masked(room)}: There is no such room.\n`]);
@@ -136,12 +136,12 @@ describe('poproom rooms', { concurrency: true }, () => {
     const { cli, server } = await startBoth(t, {});
     const room = await server.api.room();
     const asked = cli.terminal(`poproom rooms rm ${room}`);
-    await asked.shows('Delete 1 room for everyone? [y/N]');
+    await asked.waitForOutput('Delete 1 room for everyone? [y/N]');
     asked.type('\r');
-    assert.equal((await asked.ended).code, 1);
+    assert.equal((await asked.result).code, 1);
     assert.equal((await server.api.get(`/api/rooms/${room}`)).status, 200);
     const confirmed = cli.terminal(`poproom rooms rm --yes ${room}`);
-    await confirmed.shows('Removed.');
+    await confirmed.waitForOutput('Removed.');
     assert.equal((await server.api.get(`/api/rooms/${room}`)).status, 404);
   });
 

@@ -8,7 +8,7 @@ describe('the PIN of a room', () => {
   it('[CLI-5] is requested on a terminal without echo, and again after a wrong one, with the number of tries left', async (t) => {
     const { cli, room } = await protectedRoom(t);
     const asking = cli.terminal(`sh -c 'stty echo; poproom get ${room}'`);
-    const prompts = (n: number) => asking.shows(new RegExp(`(PIN of room ${room}: [^]*){${n}}`));
+    const prompts = (n: number) => asking.waitForOutput(new RegExp(`(PIN of room ${room}: [^]*){${n}}`));
     await prompts(1);
     asking.type('12\x1b[Ax\r');
     await prompts(2);
@@ -16,7 +16,7 @@ describe('the PIN of a room', () => {
     await prompts(3);
     asking.type('99\x7f\x7f\x7f48');
     asking.type('21\r');
-    const { code, stdout } = await asking.ended;
+    const { code, stdout } = await asking.result;
     assert.equal(code, 0);
     // Nothing of what was typed is among it.
     assert.deepEqual(stdout.split('\r\n'), [
@@ -33,9 +33,9 @@ describe('the PIN of a room', () => {
   it('[CLI-5] is requested even if standard input and output are pipes', async (t) => {
     const { cli, server, room } = await protectedRoom(t);
     const asking = cli.terminal(`sh -c 'echo piped | poproom put ${room} | cat'`);
-    await asking.shows(`PIN of room ${room}: `);
+    await asking.waitForOutput(`PIN of room ${room}: `);
     asking.type('4821\r');
-    assert.equal((await asking.ended).code, 0);
+    assert.equal((await asking.result).code, 0);
     assert.equal((await server.api.get(`/api/rooms/${room}/content`, { pin: '4821' })).json.content, 'piped\n');
   });
 
@@ -43,9 +43,9 @@ describe('the PIN of a room', () => {
     const { cli, server, room } = await protectedRoom(t);
     const ended = ['\x03', '12\x04'].map(async (keys) => {
       const asking = cli.terminal(`poproom rm ${room} --pin --yes`);
-      await asking.shows('PIN of room');
+      await asking.waitForOutput('PIN of room');
       asking.type(keys);
-      return asking.ended;
+      return asking.result;
     });
     for (const { code, stdout } of await Promise.all(ended)) {
       assert.equal(code, 130);
@@ -63,7 +63,7 @@ describe('the PIN of a room', () => {
     assert.match(wrong.stderr, /Wrong PIN\. 4 tries left/);
     assert.match(noPin.stderr, /POPROOM_PIN must be four digits/);
     assert.match(none.stderr, /protected by a PIN; set POPROOM_PIN/);
-    const onTerminal = await cli.terminal(`poproom get ${room}`, { env: { POPROOM_PIN: '9999' } }).ended;
+    const onTerminal = await cli.terminal(`poproom get ${room}`, { env: { POPROOM_PIN: '9999' } }).result;
     assert.deepEqual([onTerminal.code, onTerminal.stdout.includes('PIN of room')], [4, false]);
   });
 
@@ -92,13 +92,13 @@ describe('the PIN of a room', () => {
   it('[CLI-5] is locked after five wrong ones, and is then not requested again', async (t) => {
     const { cli, room } = await protectedRoom(t);
     const asking = cli.terminal(`poproom get ${room}`);
-    await asking.shows('PIN of room');
+    await asking.waitForOutput('PIN of room');
     for (const left of ['4 tries', '3 tries', '2 tries', '1 try']) {
       asking.type('9999\r');
-      await asking.shows(`${left} left`);
+      await asking.waitForOutput(`${left} left`);
     }
     asking.type('9999\r');
-    const { code, stdout } = await asking.ended;
+    const { code, stdout } = await asking.result;
     assert.equal(code, 4);
     assert.match(stdout, /poproom: Wrong PIN\. Try again in 30 seconds\.\r\n$/);
     const locked = await cli.run(['get', room], { env: { POPROOM_PIN: '4821' } });
@@ -112,11 +112,11 @@ describe('the PIN of a new room', () => {
     const { cli, server } = await protectedRoom(t);
     const choose = async (first: string, second: string) => {
       const asking = cli.terminal('poproom new --pin --json');
-      await asking.shows('PIN for the new room (four digits): ');
+      await asking.waitForOutput('PIN for the new room (four digits): ');
       asking.type(`${first}\r`);
-      await asking.shows('Repeat the PIN: ');
+      await asking.waitForOutput('Repeat the PIN: ');
       asking.type(`${second}\r`);
-      return asking.ended;
+      return asking.result;
     };
     const [same, different] = await Promise.all([choose('0042', '0042'), choose('0042', '0043')]);
     const { roomId } = JSON.parse(/\{.*\}/.exec(same.stdout)?.[0] ?? '');

@@ -17,7 +17,7 @@ describe('poproom new', () => {
 
   it('[CLI-2] prints the code, the link and a QR code on a terminal', async (t) => {
     const { cli, server } = await atServer(t);
-    const { code, stdout } = await cli.terminal('poproom new --expires 2h').ended;
+    const { code, stdout } = await cli.terminal('poproom new --expires 2h').result;
     assert.equal(code, 0);
     const [, room] = /^ {2}([0-9A-Z]{6})\r?$/m.exec(stdout) ?? [];
     assert.ok(stdout.includes(`  ${server.url}/r/${room}\r\n  expires in 2 h`));
@@ -34,7 +34,7 @@ describe('poproom new', () => {
       'poproom new < /dev/null',
       'poproom new <&-',
     ];
-    const made = await Promise.all(ways.map((line) => cli.shell(line).ended));
+    const made = await Promise.all(ways.map((line) => cli.shell(line).result));
     for (const { code, stderr } of made) assert.deepEqual([code, stderr], [0, '']);
     const texts = await Promise.all(
       made.map(async ({ stdout }) => (await server.api.get(`/api/rooms/${stdout.trim()}/content`)).json.content),
@@ -106,7 +106,7 @@ describe('poproom put and get', () => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'no end' } });
-    assert.equal((await cli.terminal(`poproom get ${room}`).ended).stdout, 'no end\r\n');
+    assert.equal((await cli.terminal(`poproom get ${room}`).result).stdout, 'no end\r\n');
   });
 });
 
@@ -141,14 +141,14 @@ describe('poproom rm', () => {
 
     const answered = async (room: string, keys: string) => {
       const asking = cli.terminal(`poproom rm ${room}`);
-      await asking.shows(`Delete room ${room} for everyone? [y/N] `);
+      await asking.waitForOutput(`Delete room ${room} for everyone? [y/N] `);
       asking.type(keys);
-      return (await asking.ended).code;
+      return (await asking.result).code;
     };
     assert.deepEqual(await Promise.all([answered(no, '\r'), answered(yes, 'yex\x7fs\r')]), [1, 0]);
     assert.deepEqual([await statusOf(no), await statusOf(yes)], [200, 404]);
 
-    assert.equal((await cli.terminal(`poproom rm ${unasked} --yes`).ended).code, 0);
+    assert.equal((await cli.terminal(`poproom rm ${unasked} --yes`).result).code, 0);
     const { code, stdout } = await cli.run(['rm', piped]);
     assert.deepEqual([code, stdout.length > 0], [0, true]);
     assert.deepEqual([await statusOf(unasked), await statusOf(piped)], [404, 404]);
@@ -156,7 +156,7 @@ describe('poproom rm', () => {
 
   it('[CLI-3] does not ask for a confirmation for a room that does not exist', async (t) => {
     const { cli } = await atServer(t);
-    const { code, stdout } = await cli.terminal('poproom rm ZZZZZZ').ended;
+    const { code, stdout } = await cli.terminal('poproom rm ZZZZZZ').result;
     assert.deepEqual([code, stdout.includes('Delete')], [3, false]);
   });
 

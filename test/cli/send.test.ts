@@ -9,7 +9,7 @@ import { type Cli, createCli } from '../support/cli.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { openNarrowLine } from './narrow-line.ts';
+import { startLimitedProxy } from './limited-proxy.ts';
 
 const MiB = 1024 * 1024;
 
@@ -52,7 +52,7 @@ describe('poproom send', () => {
   it('[CLI-6] [CLI-10] sends all files even if nobody reads its output', async (t) => {
     const { server, cli, code } = await setUp(t);
     for (const name of ['a', 'b', 'c']) await put(cli, name, name);
-    const { stderr } = await cli.shell(`(poproom send ${code} a b c; echo $? >&2) | true`).ended;
+    const { stderr } = await cli.shell(`(poproom send ${code} a b c; echo $? >&2) | true`).result;
     assert.equal(stderr, '0\n');
     assert.equal((await filesOf(server, code)).length, 3);
   });
@@ -70,7 +70,7 @@ describe('poproom send', () => {
     const { server, cli, code } = await setUp(t);
     await mkdir(join(cli.home, 'dir'));
     await put(cli, 'dir/file.txt', 'inside');
-    const { code: exit } = await cli.shell(`tar c dir | poproom send ${code} - --name dir.tar`).ended;
+    const { code: exit } = await cli.shell(`tar c dir | poproom send ${code} - --name dir.tar`).result;
     assert.equal(exit, 0);
     const [file] = await filesOf(server, code);
     assert.deepEqual([file?.fileName, file?.contentType], ['dir.tar', 'application/octet-stream']);
@@ -113,11 +113,11 @@ describe('poproom send', () => {
   it('[CLI-10] asks for the PIN of the room until it is correct, and reads its input once', async (t) => {
     const { server, cli, code } = await setUp(t, { pin: '0427' });
     const sending = cli.terminal(`sh -c 'printf hello | poproom send ${code} - --name hello.txt'`);
-    await sending.shows(`PIN of room ${code}: `);
+    await sending.waitForOutput(`PIN of room ${code}: `);
     sending.type('1111\r');
-    await sending.shows(/tries left[\s\S]*PIN of room/);
+    await sending.waitForOutput(/tries left[\s\S]*PIN of room/);
     sending.type('0427\r');
-    assert.equal((await sending.ended).code, 0);
+    assert.equal((await sending.result).code, 0);
     const [file] = await filesOf(server, code, '0427');
     assert.equal(String(await bytesAt(file?.fileUrl ?? '')), 'hello');
     assert.ok(!sending.stdout().includes('0427'), 'the PIN is not shown');
@@ -130,7 +130,7 @@ describe('poproom send, during the upload', () => {
     const name = `${'long '.repeat(30)}名前.bin`;
     await put(cli, name, randomBytes(4 * MiB));
     for (const columns of [80, 40, 16]) {
-      const { code: exit, stdout } = await cli.terminal(`poproom send ${code} '${name}'`, { columns }).ended;
+      const { code: exit, stdout } = await cli.terminal(`poproom send ${code} '${name}'`, { columns }).result;
       assert.equal(exit, 0);
       const [bar = '', address = ''] = stdout.split('\r\n');
       const states = bar.split('\r').filter(Boolean).map(stripVTControlCharacters);
@@ -143,8 +143,8 @@ describe('poproom send, during the upload', () => {
   it('[CLI-11] uses colours, unless NO_COLOR is set', async (t) => {
     const { cli, code } = await setUp(t);
     await put(cli, 'a', 'x');
-    const colourful = await cli.terminal(`poproom send ${code} a`).ended;
-    const plain = await cli.terminal(`poproom send ${code} a`, { env: { NO_COLOR: '1' } }).ended;
+    const colourful = await cli.terminal(`poproom send ${code} a`).result;
+    const plain = await cli.terminal(`poproom send ${code} a`, { env: { NO_COLOR: '1' } }).result;
     assert.ok(colourful.stdout.includes('\x1b[32m'));
     assert.match(plain.stdout, /100%/);
     assert.ok(!plain.stdout.includes('\x1b'));
@@ -152,30 +152,30 @@ describe('poproom send, during the upload', () => {
 
   it('[CLI-12] ends on Ctrl-C with 130, and nothing of the upload remains on the server', async (t) => {
     const { server, cli, code } = await setUp(t);
-    const line = await openNarrowLine(t, server.port, { up: 2 * MiB });
+    const line = await startLimitedProxy(t, server.port, { up: 2 * MiB });
     await put(cli, 'large', randomBytes(10 * MiB));
     const sending = cli.terminal(`poproom send ${code} large --url ${line.url}`);
-    await line.full;
-    await eventually('the upload is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
-    await sending.shows(/large .*%/);
+    await line.paused;
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(server.folder)).length === 1);
+    await sending.waitForOutput(/large .*%/);
     sending.type('\x03');
-    const { code: exit, stdout } = await sending.ended;
+    const { code: exit, stdout } = await sending.result;
     assert.equal(exit, 130);
     assert.ok(!/poproom:|Error/.test(stdout), 'it goes quietly');
-    line.release();
+    line.resume();
     await eventually('nothing is left', async () => (await storedBlobs(server.folder)).length === 0);
     assert.deepEqual(await filesOf(server, code), []);
   });
 
   it('[CLI-12] names the files that were sent when the connection breaks, and nothing of the others remains', async (t) => {
     const { server, cli, code } = await setUp(t);
-    const line = await openNarrowLine(t, server.port, { up: 2 * MiB });
+    const line = await startLimitedProxy(t, server.port, { up: 2 * MiB });
     await put(cli, 'small', 'x');
     await put(cli, 'large', randomBytes(10 * MiB));
     const sending = cli.start(['send', code, 'small', 'large', 'small', '--url', line.url, '--json']);
-    await line.full;
-    line.cut();
-    const { code: exit, stdout, stderr } = await sending.ended;
+    await line.paused;
+    line.disconnect();
+    const { code: exit, stdout, stderr } = await sending.result;
     assert.equal(exit, 8);
     assert.deepEqual(
       JSON.parse(stdout).map(({ fileName }: { fileName: string }) => fileName),

@@ -6,17 +6,17 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
-import { keysOf } from '../support/keys.ts';
-import { listening } from '../support/listening.ts';
+import { apiKeysOf } from '../support/keys.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('the server of a command', () => {
   it('[CLI-4] comes from --url, the link, POPROOM_URL, the config file, or the last use, in this order', async (t) => {
     const cli = await createCli(t);
-    const [said, linked, inEnvironment, inFile, last] = await Promise.all(
-      ['said', 'linked', 'in the environment', 'in the file', 'last'].map((name) => listener(t, name)),
+    const [fromOption, linked, inEnvironment, inFile, last] = await Promise.all(
+      ['option', 'linked', 'in the environment', 'in the file', 'last'].map((name) => startServer(t, name)),
     );
-    assert.ok(said && linked && inEnvironment && inFile && last);
+    assert.ok(fromOption && linked && inEnvironment && inFile && last);
     const room = '7KQ2MX';
     const link = `${linked.url}/r/${room}`;
     const env = { POPROOM_URL: inEnvironment.url };
@@ -24,34 +24,34 @@ describe('the server of a command', () => {
     await cli.run(['get', room, '--url', `${last.url}/`]);
     assert.equal((await cli.run(['get', room])).stdout, 'last');
     await writeConfig(cli.home, { url: inFile.url });
-    const answers = await Promise.all([
+    const results = await Promise.all([
       cli.run(['get', room]),
       cli.run(['get', room], { env }),
       cli.run(['get', link], { env }),
-      cli.run(['get', link, '--url', said.url], { env }),
+      cli.run(['get', link, '--url', fromOption.url], { env }),
     ]);
     assert.deepEqual(
-      answers.map(({ stdout }) => stdout),
-      ['in the file', 'in the environment', 'linked', 'said'],
+      results.map(({ stdout }) => stdout),
+      ['in the file', 'in the environment', 'linked', 'option'],
     );
   });
 
   it('[CLI-4] is the one on this machine by default', async (t) => {
     const { run } = await createCli(t);
     const { code, stderr } = await run(['get', 'ZZZZZZ']);
-    // Whoever runs the tests may have a server of their own there.
+    // The developer may run a server on this port.
     assert.ok(code === 3 || stderr.startsWith('poproom: Cannot connect to http://localhost:8080; use --url'), stderr);
   });
 
   it('[CLI-4] is remembered only after a successful command', async (t) => {
     const cli = await createCli(t);
-    const { url } = await listener(t, 'text');
+    const { url } = await startServer(t, 'text');
     const memory = join(cli.home, '.local/state/poproom/last-server');
     await cli.run(['get', '7KQ2MX', '--url', 'http://127.0.0.1:1']);
     assert.equal(existsSync(memory), false);
     await cli.run(['get', '7KQ2MX', '--url', url]);
     assert.equal(await readFile(memory, 'utf8'), `${url}\n`);
-    await writeFile(memory, 'no address');
+    await writeFile(memory, 'not a URL');
     assert.match((await cli.run(['get', '7KQ2MX'])).stderr, /^(poproom: (Cannot connect to|There is no room)|$)/);
   });
 
@@ -68,7 +68,7 @@ describe('the server of a command', () => {
 describe('the API key', () => {
   it('[CLI-4] comes from POPROOM_API_KEY or the config file', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
-    const key = await keysOf(t, server).make('laptop', 'pro');
+    const key = await apiKeysOf(t, server).make('laptop', 'pro');
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const without = await cli.run(['new']);
     assert.deepEqual([without.code, without.stdout], [4, '']);
@@ -81,7 +81,7 @@ describe('the API key', () => {
 
   it('[CLI-4] is sent only to the server that it was given for', async (t) => {
     const cli = await createCli(t);
-    const [own, other] = [await listener(t, 'own'), await listener(t, 'other')];
+    const [own, other] = [await startServer(t, 'own'), await startServer(t, 'other')];
     await writeConfig(cli.home, { url: own.url, apiKey: 'pop_of_the_file' });
     const env = { POPROOM_URL: own.url, POPROOM_API_KEY: 'pop_of_the_environment' };
     await cli.run(['get', '7KQ2MX']);
@@ -96,10 +96,10 @@ describe('the API key', () => {
 describe('an API key without a server', () => {
   it('[CLI-4] is sent to a server that the user names, but not to one that only a link names', async (t) => {
     const cli = await createCli(t);
-    const [own, linked] = [await listener(t, 'own'), await listener(t, 'linked')];
+    const [own, linked] = [await startServer(t, 'own'), await startServer(t, 'linked')];
     const env = { POPROOM_API_KEY: 'pop_key' };
     await cli.run(['get', `${linked.url}/r/7KQ2MX`], { env });
-    assert.equal((await cli.run(['get', '7KQ2MX'], { env })).stdout, 'linked', 'it is the last one used');
+    assert.equal((await cli.run(['get', '7KQ2MX'], { env })).stdout, 'linked', 'the last server is used');
     assert.deepEqual(linked.keys, [undefined, undefined]);
     await cli.run(['get', '7KQ2MX', '--url', own.url], { env });
     await writeConfig(cli.home, { url: own.url });
@@ -111,14 +111,14 @@ describe('an API key without a server', () => {
   });
 });
 
-/** Some server in which every room has the same text; it writes down the keys that it is shown. */
-async function listener(t: TestContext, content: string) {
+/** A server in which every room has the same text. Records the API keys that it receives. */
+async function startServer(t: TestContext, content: string) {
   const keys: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     keys.push(request.headers.authorization);
     response.setHeader('ETag', '"1"').end(JSON.stringify({ content, timestamp: '2026-01-15T09:30:00.000Z' }));
   });
-  return { url: await listening(t, server), keys };
+  return { url: await listenOnFreePort(t, server), keys };
 }
 
 async function writeConfig(home: string, config: object | string): Promise<string> {

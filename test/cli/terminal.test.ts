@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
 import { createCli } from '../support/cli.ts';
-import { listening } from '../support/listening.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { startTestServer } from '../support/server.ts';
 
 /** Overrides and marks of direction, a zero-width space, a soft hyphen, fillers, tags, separators of lines. */
@@ -25,7 +25,7 @@ describe('a terminal', () => {
     const content = `one\ttab\r\n${orders}\n`;
     await server.api.post(`/api/rooms/${room}/content`, { json: { content } });
     const [screen, pipe, json] = await Promise.all([
-      cli.terminal(`poproom get ${room}`).ended,
+      cli.terminal(`poproom get ${room}`).result,
       cli.run(['get', room]),
       cli.run(['get', room, '--json']),
     ]);
@@ -50,10 +50,10 @@ describe('a terminal', () => {
     const printing = [`get ${room}`, `history ${room} ${version}`, `fetch ${room} a.txt -o -`, `watch ${room}`];
     for (const line of printing) {
       const screen = cli.terminal(`poproom ${line}`);
-      await screen.shows('end of it\r\n');
+      await screen.waitForOutput('end of it\r\n');
       assert.equal(screen.stdout().replaceAll('\r\n', '\n').slice(0, shown.length), shown, line);
       const piped = cli.start(line.split(' '));
-      await piped.shows('end of it\n');
+      await piped.waitForOutput('end of it\n');
       assert.ok(piped.stdout().startsWith(content), line);
       screen.type('\x03');
       piped.signal('SIGINT');
@@ -77,7 +77,7 @@ describe('a terminal', () => {
       'history 7KQ2MX --delete -y',
     ];
     lines.push('fetch 7KQ2MX --list', 'fetch 7KQ2MX --list --json');
-    const said = lines.flatMap((line) => [cli.run(line.split(' ')), cli.terminal(`poproom ${line}`).ended]);
+    const said = lines.flatMap((line) => [cli.run(line.split(' ')), cli.terminal(`poproom ${line}`).result]);
     for (const { stdout, stderr } of await Promise.all(said)) mustBeHarmless(stdout + stderr);
   });
 
@@ -85,7 +85,7 @@ describe('a terminal', () => {
     const cli = await createCli(t, { POPROOM_URL: await hostileServer(t), DISPLAY: ':0' });
     await writeFile(join(cli.bin, 'xclip'), '#!/bin/sh\n[ "$3" = -in ] || echo copied\n', { mode: 0o755 });
     const clipping = cli.start(['clip', '7KQ2MX']);
-    await clipping.shows('was not sent to the room');
+    await clipping.waitForOutput('was not sent to the room');
     mustBeHarmless(clipping.stderr());
   });
 });
@@ -133,5 +133,5 @@ async function hostileServer(t: TestContext): Promise<string> {
       socket.send(JSON.stringify(type === 'join' ? snapshot : { type: 'error', error: refusal, ref }));
     });
   });
-  return listening(t, server);
+  return listenOnFreePort(t, server);
 }

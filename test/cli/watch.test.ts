@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { keepState } from '../support/loss.ts';
+import { saveState } from '../support/saved-state.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 async function setUp(t: TestContext, room: { pin?: string } = {}) {
   // The tests look again and again.
   const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
-  const line = await openLine(t, () => server.port);
-  const cli = await createCli(t, { POPROOM_URL: line.url });
-  return { server, line, cli, code: await server.api.room(room) };
+  const proxy = await startTcpProxy(t, () => server.port);
+  const cli = await createCli(t, { POPROOM_URL: proxy.url });
+  return { server, proxy, cli, code: await server.api.room(room) };
 }
 
 const write = ({ api }: TestServer, code: string, content: string) =>
@@ -23,7 +23,7 @@ const write = ({ api }: TestServer, code: string, content: string) =>
 
 const contentOf = (cli: Cli, name: string) => readFile(join(cli.home, name), 'utf8').catch(() => '');
 
-/** A room without a text shows nothing: that it is watched is seen in the room. */
+/** An empty room prints nothing, so wait until the device is in the room. */
 const isWatched = (server: TestServer, code: string) =>
   eventually('someone watches', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 1);
 
@@ -32,15 +32,15 @@ describe('poproom watch', () => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'first');
     const watching = cli.start(['watch', code]);
-    await watching.shows('first\n');
+    await watching.waitForOutput('first\n');
     await write(server, code, 'second\n');
-    await watching.shows('second\n');
+    await watching.waitForOutput('second\n');
     await write(server, code, '');
-    await watching.shows('second\n\n');
+    await watching.waitForOutput('second\n\n');
     await write(server, code, 'ü\u0007');
-    await watching.shows('ü');
+    await watching.waitForOutput('ü');
     watching.signal('SIGINT');
-    assert.deepEqual(await watching.ended, { code: 130, stdout: 'first\nsecond\n\nü\u0007\n', stderr: '' });
+    assert.deepEqual(await watching.result, { code: 130, stdout: 'first\nsecond\n\nü\u0007\n', stderr: '' });
   });
 
   it('[CLI-15] waits for the first text of an empty room, and prints each as one line of JSON', async (t) => {
@@ -48,7 +48,7 @@ describe('poproom watch', () => {
     const watching = cli.start(['watch', code, '--json']);
     await isWatched(server, code);
     await write(server, code, 'a\nb');
-    await watching.shows('}\n');
+    await watching.waitForOutput('}\n');
     const { content, version, timestamp } = JSON.parse(watching.stdout());
     assert.deepEqual([content, version], ['a\nb', 1]);
     assert.equal(new Date(timestamp).toISOString(), timestamp);
@@ -59,12 +59,12 @@ describe('poproom watch', () => {
     const path = `/api/rooms/${code}/content`;
     await write(server, code, 'one\ntwo\n');
     const watching = cli.start(['watch', code]);
-    await watching.shows('one\ntwo\n');
+    await watching.waitForOutput('one\ntwo\n');
     await server.api.patch(path, { json: { edits: [{ from: 4, to: 7, insert: '2' }] } });
-    await watching.shows('one\n2\n');
+    await watching.waitForOutput('one\n2\n');
     await write(server, code, 'one\n2\n');
     await server.api.patch(path, { json: { append: 'end\n' } });
-    await watching.shows('one\n2\nend\n');
+    await watching.waitForOutput('one\n2\nend\n');
     assert.equal(watching.stdout(), 'one\ntwo\none\n2\none\n2\nend\n');
   });
 
@@ -72,10 +72,10 @@ describe('poproom watch', () => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'a\x1b[2Jb\r\nc\td\re 👨‍👩‍👧');
     const watching = cli.terminal(`poproom watch ${code}`);
-    await watching.shows('a\u{fffd}[2Jb');
-    await watching.shows('c\td\u{fffd}e 👨‍👩‍👧\r\n');
+    await watching.waitForOutput('a\u{fffd}[2Jb');
+    await watching.waitForOutput('c\td\u{fffd}e 👨‍👩‍👧\r\n');
     watching.type('\x03');
-    const { code: exit, stdout } = await watching.ended;
+    const { code: exit, stdout } = await watching.result;
     assert.equal(exit, 130);
     assert.ok(!stdout.includes('\x1b'));
   });
@@ -85,17 +85,17 @@ describe('poproom watch', () => {
     await write(server, code, 'one');
     const command = 'echo "$POPROOM_CODE $POPROOM_VERSION $(cat)"; [ $POPROOM_VERSION -ne 2 ] || exit 3';
     const watching = cli.start(['watch', code, '--exec', command]);
-    await watching.shows(`${code} 1 one\n`);
+    await watching.waitForOutput(`${code} 1 one\n`);
     await write(server, code, 'two');
-    await watching.shows('poproom: The command failed with exit code 3.\n');
+    await watching.waitForOutput('poproom: The command failed with exit code 3.\n');
     await write(server, code, 'three');
-    await watching.shows(`${code} 3 three\n`);
+    await watching.waitForOutput(`${code} 3 three\n`);
     watching.signal('SIGTERM');
-    assert.equal((await watching.ended).code, 143);
+    assert.equal((await watching.result).code, 143);
 
     await write(server, code, 'x'.repeat(1_000_000));
     const unread = cli.start(['watch', code, '-x', 'echo "$POPROOM_VERSION"']);
-    await unread.shows('4\n');
+    await unread.waitForOutput('4\n');
     assert.equal(unread.stderr(), '');
   });
 
@@ -110,7 +110,7 @@ describe('poproom watch', () => {
     await eventually('the first one runs', async () => (await log()) === '1\n');
     const beside = cli.start(['watch', code]);
     for (let n = 2; n <= 21; n++) await write(server, code, `${n}`);
-    await beside.shows('21\n');
+    await beside.waitForOutput('21\n');
     await writeFile(join(cli.home, 'open'), '');
     await writeFile(gate, 'go\n');
     await eventually('the newest runs', async () => (await log()).endsWith('21\n'));
@@ -127,16 +127,16 @@ describe('poproom watch', () => {
     const slow = cli.shell(
       `poproom watch ${code} | { read first; echo "$first"; read go < gate; sed -u 's/ x.*/ x/'; }`,
     );
-    await slow.shows('begin\n');
+    await slow.waitForOutput('begin\n');
     const beside = cli.start(['watch', code]);
     const padding = 'x'.repeat(200_000);
     for (let n = 1; n <= 20; n++) await write(server, code, `text ${String(n).padStart(2, '0')} ${padding}`);
-    await beside.shows('text 20');
+    await beside.waitForOutput('text 20');
     await writeFile(gate, 'go\n');
-    await slow.shows('text 20');
+    await slow.waitForOutput('text 20');
     await server.api.delete(`/api/rooms/${code}`);
-    await beside.ended;
-    const shown = (await slow.ended).stdout.trim().split('\n');
+    await beside.result;
+    const shown = (await slow.result).stdout.trim().split('\n');
     assert.equal(shown.at(-1), 'text 20 x');
     assert.ok(shown.length < 10, `${shown}`);
     assert.deepEqual(shown, shown.toSorted(), 'in order');
@@ -148,74 +148,74 @@ describe('poproom watch', () => {
     const printing = cli.start(['watch', code, '--once']);
     await isWatched(server, code);
     await write(server, code, 'new');
-    assert.deepEqual(await printing.ended, { code: 0, stdout: 'new\n', stderr: '' });
+    assert.deepEqual(await printing.result, { code: 0, stdout: 'new\n', stderr: '' });
     await eventually('it has left', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 0);
 
     const running = cli.start(['watch', code, '--once', '--exec', 'cat; exit 7']);
     await isWatched(server, code);
     await write(server, code, 'newer');
-    assert.deepEqual(await running.ended, { code: 7, stdout: 'newer', stderr: '' });
+    assert.deepEqual(await running.result, { code: 7, stdout: 'newer', stderr: '' });
   });
 
   it('[CLI-15] asks for the PIN first', async (t) => {
     const { server, cli, code } = await setUp(t, { pin: '0427' });
     await server.api.post(`/api/rooms/${code}/content`, { json: { content: 'hidden' }, pin: '0427' });
     const watching = cli.terminal(`poproom watch ${code}`);
-    await watching.shows(`PIN of room ${code}: `);
+    await watching.waitForOutput(`PIN of room ${code}: `);
     watching.type('0427\r');
-    await watching.shows('hidden\r\n');
+    await watching.waitForOutput('hidden\r\n');
     watching.type('\x03');
-    assert.equal((await watching.ended).code, 130);
+    assert.equal((await watching.result).code, 130);
   });
 });
 
 describe('poproom watch, after failures', () => {
   it('[CLI-16] reconnects after an interruption, and prints what was written during it', async (t) => {
-    const { server, line, cli, code } = await setUp(t);
+    const { server, proxy, cli, code } = await setUp(t);
     await write(server, code, 'before');
     const watching = cli.terminal(`poproom watch ${code}`);
-    await watching.shows('before\r\n');
-    line.hold();
-    line.cut();
-    await watching.shows('Connection lost.');
+    await watching.waitForOutput('before\r\n');
+    proxy.pause();
+    proxy.disconnect();
+    await watching.waitForOutput('Connection lost.');
     await write(server, code, 'meanwhile');
     await write(server, code, 'and more');
-    line.release();
-    await watching.shows('Reconnected.\r\nmeanwhile\r\nand more\r\n');
+    proxy.resume();
+    await watching.waitForOutput('Reconnected.\r\nmeanwhile\r\nand more\r\n');
     assert.equal(watching.stdout().split('before').length, 2, 'nothing is printed twice');
     await server.restart();
     await write(server, code, 'after');
-    await watching.shows('after\r\n');
+    await watching.waitForOutput('after\r\n');
   });
 
   it('[CLI-16] continues with the current text when the server has lost the newest one', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'kept');
-    const goBack = await keepState(server);
+    const goBack = await saveState(server);
     const watching = cli.start(['watch', code]);
-    await watching.shows('kept\n');
+    await watching.waitForOutput('kept\n');
     await write(server, code, 'lost');
-    await watching.shows('lost\n');
+    await watching.waitForOutput('lost\n');
     await goBack();
-    await watching.shows('kept\nlost\nkept\n');
+    await watching.waitForOutput('kept\nlost\nkept\n');
     await write(server, code, 'other');
-    await watching.shows('kept\nlost\nkept\nother\n');
+    await watching.waitForOutput('kept\nlost\nkept\nother\n');
   });
 
   it('[CLI-16] ends with 0 when the room is deleted, even during an interruption', async (t) => {
-    const { server, line, cli, code } = await setUp(t);
+    const { server, proxy, cli, code } = await setUp(t);
     await write(server, code, 'x');
     const [near, away] = [cli.terminal(`poproom watch ${code}`), cli.terminal(`poproom watch ${code}`)];
-    for (const one of [near, away]) await one.shows('x\r\n');
+    for (const one of [near, away]) await one.waitForOutput('x\r\n');
     const direct = cli.start(['watch', code, '--url', server.url]);
-    await direct.shows('x\n');
-    line.hold();
-    line.cut();
+    await direct.waitForOutput('x\n');
+    proxy.pause();
+    proxy.disconnect();
     await server.api.delete(`/api/rooms/${code}`);
-    assert.deepEqual(await direct.ended, { code: 0, stdout: 'x\n', stderr: '' });
-    line.release();
+    assert.deepEqual(await direct.result, { code: 0, stdout: 'x\n', stderr: '' });
+    proxy.resume();
     for (const one of [near, away]) {
-      const { code: exit, stdout } = await one.ended;
+      const { code: exit, stdout } = await one.result;
       assert.equal(exit, 0);
       assert.match(stdout, /The room was deleted\.\r\n$/);
     }
@@ -227,10 +227,10 @@ describe('poproom watch, after failures', () => {
     execFileSync('mkfifo', [gate]);
     await write(server, code, 'last');
     const watching = cli.start(['watch', code, '-x', 'echo begun; read go < gate; cat']);
-    await watching.shows('begun\n');
+    await watching.waitForOutput('begun\n');
     await server.api.delete(`/api/rooms/${code}`);
     await writeFile(gate, 'go\n');
-    assert.deepEqual(await watching.ended, { code: 0, stdout: 'begun\nlast', stderr: '' });
+    assert.deepEqual(await watching.result, { code: 0, stdout: 'begun\nlast', stderr: '' });
   });
 
   it('[CLI-16] fails with --once when the room ends before its text changes', async (t) => {
@@ -238,7 +238,7 @@ describe('poproom watch, after failures', () => {
     const watching = cli.start(['watch', code, '--once']);
     await isWatched(server, code);
     await server.api.delete(`/api/rooms/${code}`);
-    const { code: exit, stdout, stderr } = await watching.ended;
+    const { code: exit, stdout, stderr } = await watching.result;
     assert.deepEqual([exit, stdout], [3, '']);
     assert.equal(stderr, 'poproom: The room was deleted before its text changed.\n');
   });
@@ -247,12 +247,12 @@ describe('poproom watch, after failures', () => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'one');
     const watching = cli.shell(`(poproom watch ${code}; echo $? >&2) | head -n 1`);
-    await watching.shows('one\n');
+    await watching.waitForOutput('one\n');
     await eventually('it notices', async () => {
       await write(server, code, `more ${Math.random()}`);
       return watching.stderr() !== '';
     });
-    assert.deepEqual(await watching.ended, { code: 0, stdout: 'one\n', stderr: '0\n' });
+    assert.deepEqual(await watching.result, { code: 0, stdout: 'one\n', stderr: '0\n' });
   });
 
   it('[CLI-16] rejects incorrect usage with one sentence each', async (t) => {

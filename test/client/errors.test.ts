@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
+import { breakStore } from '../support/break-store.ts';
 import { eventually } from '../support/eventually.ts';
-import { startHalfAnswer } from '../support/half-answer.ts';
-import { loseStore } from '../support/lose-store.ts';
 import { startTestServer } from '../support/server.ts';
-import { startPortal } from './portal.ts';
+import { startUnfinishedResponse } from '../support/unfinished-response.ts';
+import { startCaptivePortal } from './captive-portal.ts';
 
 describe('an error of the SDK', () => {
   it('[SDK-1] has the code, the sentence and the details of the server', async (t) => {
@@ -18,7 +18,7 @@ describe('an error of the SDK', () => {
     assert.deepEqual(error.details, said.details ?? {});
   });
 
-  it('[SDK-1] is the one of its request: a file, a room, a PIN', async (t) => {
+  it('[SDK-1] matches its request: a file, a room, a PIN', async (t) => {
     const { url, api } = await startTestServer(t);
     const client = createClient({ url });
     const code = await api.room({ pin: '1234' });
@@ -32,7 +32,7 @@ describe('an error of the SDK', () => {
     assert.equal((await client.room(code, { pin: '1234' }).delete()).success, true);
   });
 
-  it('[SDK-1] has the seconds until another try', async (t) => {
+  it('[SDK-1] has the seconds until a retry', async (t) => {
     const { url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const client = createClient({ url });
     await client.createRoom();
@@ -41,10 +41,10 @@ describe('an error of the SDK', () => {
     assert.ok(error.retryAfter && error.retryAfter > 3_500 && error.retryAfter <= 3_600, String(error.retryAfter));
   });
 
-  it('[SDK-1] has these seconds too where something on the way names a date, and none where it makes no sense', async (t) => {
+  it('[SDK-1] has the seconds for a date in Retry-After, and none for an invalid value', async (t) => {
     const secondsFor = async (retryAfter: string, date = new Date()) => {
       const headers = { 'Retry-After': retryAfter, Date: date.toUTCString() };
-      const url = `http://127.0.0.1:${await startPortal(t, 503, { headers })}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 503, { headers })}`;
       return (await failure(createClient({ url }).createRoom())).retryAfter;
     };
     const itsClock = new Date('2020-01-15T09:30:00Z');
@@ -53,20 +53,20 @@ describe('an error of the SDK', () => {
     for (const nonsense of ['soon', '', '-5', '1e9']) assert.equal(await secondsFor(nonsense), undefined, nonsense);
   });
 
-  it('[SDK-1] is OFFLINE where no server can be reached', async (t) => {
+  it('[SDK-1] is OFFLINE if the server cannot be reached', async (t) => {
     const server = await startTestServer(t);
     const { url } = server;
     await server.stop();
     assert.equal((await failure(createClient({ url }).createRoom())).code, 'OFFLINE');
   });
 
-  it('[SDK-1] is OFFLINE where the line breaks within an answer', async (t) => {
+  it('[SDK-1] is OFFLINE if the connection breaks within a response', async (t) => {
     for (const status of [200, 500]) {
-      const server = await startHalfAnswer(t, status);
+      const server = await startUnfinishedResponse(t, status);
       const room = createClient({ url: server.url }).room('7KQ2MX');
       const calls = [room.read(), room.info(), room.write('x')].map(failure);
-      await eventually('all have begun', () => server.answers === 3);
-      server.cut();
+      await eventually('all have begun', () => server.responses === 3);
+      server.disconnect();
       assert.deepEqual(
         (await Promise.all(calls)).map(({ code }) => code),
         ['OFFLINE', 'OFFLINE', 'OFFLINE'],
@@ -74,44 +74,44 @@ describe('an error of the SDK', () => {
     }
   });
 
-  it('[SDK-1] is one of the class even if something else answers in the place of the server', async (t) => {
+  it('[SDK-1] has the same class if a proxy responds instead of the server', async (t) => {
     for (const [status, code] of [
       [502, 'UNAVAILABLE'],
       [403, 'INVALID_RESPONSE'],
       [200, 'INVALID_RESPONSE'],
     ] as const) {
-      const url = `http://127.0.0.1:${await startPortal(t, status)}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, status)}`;
       assert.equal((await failure(createClient({ url }).createRoom())).code, code, `for ${status}`);
     }
   });
 
-  it('[SDK-1] has a code and a sentence whatever something else says in the place of the server', async (t) => {
+  it('[SDK-1] has a code and a message for any response of a proxy', async (t) => {
     const odd = ['{"error":"Bad Gateway"}', '{"error":{"code":7,"message":"x"}}', '{"error":{"code":"X"}}', 'null'];
     for (const body of [...odd, '{"error":{"code":"X","message":"x","details":null}}']) {
-      const url = `http://127.0.0.1:${await startPortal(t, 502, { body })}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 502, { body })}`;
       const error = await failure(createClient({ url }).createRoom());
       assert.deepEqual([error.code, error.details], ['UNAVAILABLE', { status: 502 }], body);
       assert.match(error.message, /status 502/);
     }
     for (const body of ['null', '7', '[]']) {
-      const url = `http://127.0.0.1:${await startPortal(t, 200, { body })}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 200, { body })}`;
       assert.equal((await failure(createClient({ url }).createRoom())).code, 'INVALID_RESPONSE', body);
     }
   });
 });
 
 describe('the health of a server', () => {
-  it('[SDK-1] is told, and no error, also where it is not well', async (t) => {
+  it('[SDK-1] is returned without an error, even if the server is unhealthy', async (t) => {
     const server = await startTestServer(t);
     const client = createClient({ url: server.url });
     assert.equal((await client.health()).status, 'healthy');
-    await loseStore(server);
+    await breakStore(server);
     assert.equal((await client.health()).status, 'degraded');
   });
 });
 
-describe('the limits that the SDK knows', () => {
-  it('[SDK-2] are those of the last answer, by the clock of this device', async (t) => {
+describe('the rate limits in the SDK', () => {
+  it('[SDK-2] are those of the last response, by the clock of this device', async (t) => {
     const { url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '5' });
     const client = createClient({ url });
     const known = () => client.rateLimit;
@@ -125,7 +125,7 @@ describe('the limits that the SDK knows', () => {
     assert.ok(Math.abs(ms - 3_600_000) < 10_000, `${ms} ms`);
   });
 
-  it('[SDK-2] are none where there is no limit', async (t) => {
+  it('[SDK-2] are undefined if there is no limit', async (t) => {
     const { url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const client = createClient({ url });
     await client.createRoom();

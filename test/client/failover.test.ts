@@ -2,20 +2,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
-import { openLine } from '../support/line.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { startRedis } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
-describe('a node that is killed under the SDK', { timeout: 60_000 }, () => {
-  it('[NODE-8] [SDK-3] comes back on another one, with everything that was answered', async (t) => {
+describe('the SDK, when a node is killed,', { timeout: 60_000 }, () => {
+  it('[NODE-8] [SDK-3] reconnects to another node, which has all acknowledged writes', async (t) => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const [killed, other] = await startTwo(t, installation({ redis, s3 }, withoutLimits));
+    const [killed, other] = await startTwoNodes(t, installationSettings({ redis, s3 }, withoutLimits));
     let node = killed;
-    const balancer = await openLine(t, () => node.port);
+    const balancer = await startTcpProxy(t, () => node.port);
     const client = createClient({ url: balancer.url });
     const { code: roomId } = await client.createRoom();
     const here = follow(t, client.room(roomId));
@@ -29,7 +29,7 @@ describe('a node that is killed under the SDK', { timeout: 60_000 }, () => {
     await killed.end('SIGKILL');
     await here.next('connected', 10_000);
     const answer = await here.live.write('back', version);
-    assert.equal(answer.type, 'written', 'nothing that was answered is missing');
+    assert.equal(answer.type, 'written', 'no acknowledged write is missing');
     assert.equal(answer.version, version + 1);
     for (;;) if ((await there.next('content')).content === 'back') break;
     assert.equal((await other.api.get(`/api/rooms/${roomId}/content`)).json.content, 'back');

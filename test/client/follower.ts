@@ -1,17 +1,17 @@
-/** A program that follows a room with the SDK: what it was told, and ways to wait for more. */
+/** Follows a room with the SDK: records the events, and waits for more. */
 import type { TestContext } from 'node:test';
 import type { Ended, LiveEvent, LiveOptions, LiveRoom, Room } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 
-type Told<T extends LiveEvent['type']> = Extract<LiveEvent, { type: T }>;
+type EventOf<T extends LiveEvent['type']> = Extract<LiveEvent, { type: T }>;
 
 export interface Follower {
   readonly live: LiveRoom;
   readonly events: LiveEvent[];
-  /** When it did, by the clock. */
-  cameAt(event: LiveEvent): number;
-  /** The next event of this type that was not waited for, and came after the last that was. */
-  next<T extends LiveEvent['type']>(type: T, withinMs?: number): Promise<Told<T>>;
+  /** The time when the event arrived. */
+  receivedAt(event: LiveEvent): number;
+  /** The next event of this type, after the last one that was returned. */
+  next<T extends LiveEvent['type']>(type: T, timeoutMs?: number): Promise<EventOf<T>>;
   leave(): void;
   readonly end: Promise<Ended>;
 }
@@ -30,34 +30,34 @@ export function follow(t: TestContext, room: Room, options: LiveOptions = {}): F
   end.catch((error) => {
     failure = error;
   });
-  let seen = 0;
+  let nextIndex = 0;
 
   return {
     live,
     events,
-    cameAt: (event) => times.get(event) ?? Number.NaN,
+    receivedAt: (event) => times.get(event) ?? Number.NaN,
     end,
     leave: () => leaving.abort(),
-    next: <T extends LiveEvent['type']>(type: T, withinMs?: number) =>
+    next: <T extends LiveEvent['type']>(type: T, timeoutMs?: number) =>
       eventually(
-        `the room tells "${type}"`,
+        `the event "${type}" arrives`,
         () => {
-          const at = events.findIndex((event, index) => index >= seen && event.type === type);
+          const at = events.findIndex((event, index) => index >= nextIndex && event.type === type);
           if (at < 0 && failure) throw failure;
           if (at < 0) return undefined;
-          seen = at + 1;
-          return events[at] as Told<T>;
+          nextIndex = at + 1;
+          return events[at] as EventOf<T>;
         },
-        withinMs,
+        timeoutMs,
       ),
   };
 }
 
-async function collect(live: LiveRoom, take: (event: LiveEvent) => void): Promise<Ended> {
+async function collect(live: LiveRoom, onEvent: (event: LiveEvent) => void): Promise<Ended> {
   const iterator = live[Symbol.asyncIterator]();
   for (;;) {
     const { done, value } = await iterator.next();
     if (done) return value;
-    take(value);
+    onEvent(value);
   }
 }

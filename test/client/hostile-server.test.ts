@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
 import { createClient, createSharedText, type LiveEvent, PoproomError, type Room } from '../../src/client/index.ts';
 import { serverMessages, snapshot as snapshotSchema } from '../../src/protocol/live.ts';
-import { listening } from '../support/listening.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { malformedExamples, validExample } from './malformed.ts';
 
 const timestamp = '2026-11-16T09:30:00.000Z';
@@ -39,9 +39,9 @@ const messages: Record<string, unknown[]> = {
   'a million levels': [snapshot, '['.repeat(1_000_000)],
 };
 
-describe('a server that does not keep to the protocol', { concurrency: true }, () => {
+describe('a server that violates the protocol', { concurrency: true }, () => {
   for (const [name, sent] of Object.entries(messages)) {
-    it(`[SDK-15] [SDK-13] costs a connection, and is a typed error: ${name}`, async (t) => {
+    it(`[SDK-15] [SDK-13] is disconnected, with a typed error: ${name}`, async (t) => {
       const { url, joined } = await startServer(t, () => sent);
       const waiting = await firstWaiting(createClient({ url }).room('7KQ2MX').live());
       assert.ok(waiting.error instanceof PoproomError);
@@ -56,7 +56,7 @@ describe('a server that does not keep to the protocol', { concurrency: true }, (
     });
   }
 
-  it('[SDK-13] costs a connection where an edit is not within the text', async (t) => {
+  it('[SDK-13] is disconnected if an edit is out of range', async (t) => {
     const outside = edit({ edits: [{ from: 7, to: 9, insert: '' }] });
     const { url, joined } = await startServer(t, () => [snapshot, outside]);
     const text = createClient({ url }).room('7KQ2MX').text();
@@ -65,7 +65,7 @@ describe('a server that does not keep to the protocol', { concurrency: true }, (
     assert.equal(text.value, 'Hello');
   });
 
-  it('[SDK-15] is given up after three malformed messages in a row', async (t) => {
+  it('[SDK-15] is abandoned after three consecutive malformed messages', async (t) => {
     const { url, joined } = await startServer(t, () => [snapshot, 'null']);
     const room = createClient({ url }).room('7KQ2MX');
     const events: string[] = [];
@@ -81,7 +81,7 @@ describe('a server that does not keep to the protocol', { concurrency: true }, (
     await joined(6);
   });
 
-  it('[SDK-15] may send fields and types of messages that are not known yet', async (t) => {
+  it('[SDK-15] may send unknown fields and message types', async (t) => {
     const newer = [
       { ...snapshot, token: 'x' },
       { type: 'weather', seq: 2 },
@@ -97,7 +97,7 @@ describe('a server that does not keep to the protocol', { concurrency: true }, (
     assert.deepEqual(types, ['connecting', 'connected', 'snapshot']);
   });
 
-  it('[SDK-6] does not confuse a write with an edit of another device that has the same ref', async (t) => {
+  it('[SDK-6] cannot confirm a write with an edit of another device that has the same ref', async (t) => {
     const { url } = await startServer(t, ({ type, ref }) => {
       if (type === 'join') return [snapshot];
       return [edit({ ref }), { type: 'written', seq: 3, version: 3, timestamp, ref }];
@@ -112,7 +112,7 @@ describe('a server that does not keep to the protocol', { concurrency: true }, (
 });
 
 describe('a server that sends more than a program reads', () => {
-  it('[SDK-18] is not listened to any longer while a program has 64 MiB of messages to read', async (t) => {
+  it('[SDK-18] is not read while 64 MiB of messages are unread', async (t) => {
     const long = 'x'.repeat(1024 * 1024);
     const flood = Array.from({ length: 100 }, (_, i) => ({ ...content, type: 'content', seq: i + 2, content: long }));
     const { url, left } = await startServer(t, () => [snapshot, ...flood]);
@@ -128,20 +128,20 @@ describe('a server that sends more than a program reads', () => {
 
 describe('a message', () => {
   for (const [type, schema] of Object.entries(serverMessages)) {
-    it(`[SDK-15] of type "${type}" ends in a typed error, whichever of its fields is missing or of a wrong type`, async (t) => {
+    it(`[SDK-15] of type "${type}" causes a typed error if any field is missing or has the wrong type`, async (t) => {
       const cases = [...malformedExamples(schema)].filter(({ value }) => !isOfUnknownType(value));
       assert.ok(cases.length > 5);
       const { url } = await startServer(t, (_, index) => [fullSnapshot, cases[index]?.value]);
       const client = createClient({ url });
       // Not all together: on a slow machine, some would not be connected in time.
-      for (const [index, { what }] of cases.entries()) {
+      for (const [index, { description }] of cases.entries()) {
         const room = client.room(`case-${index}`);
         const waiting = [room.live(), room.live({ text: createSharedText() })].map(firstWaiting);
-        for (const { error } of await Promise.all(waiting)) assert.ok(isInvalid(error), `${what}: ${error}`);
+        for (const { error } of await Promise.all(waiting)) assert.ok(isInvalid(error), `${description}: ${error}`);
       }
     });
 
-    it(`[SDK-15] of type "${type}" is taken with all of its fields`, async (t) => {
+    it(`[SDK-15] of type "${type}" is accepted with all fields`, async (t) => {
       const { url } = await startServer(t, () => [
         fullSnapshot,
         validExample(schema),
@@ -192,7 +192,7 @@ async function startServer(t: TestContext, answers: Answers) {
       for (const answer of answers(message, index)) socket.send(encoded(answer));
     });
   });
-  const url = await listening(t, server);
+  const url = await listenOnFreePort(t, server);
   t.after(() => {
     for (const socket of sockets.clients) socket.terminate();
   });

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
-import { openLine } from '../support/line.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startCaptivePortal } from './captive-portal.ts';
 import { follow } from './follower.ts';
-import { startPortal } from './portal.ts';
 
 const elsewhere = { from: '10.0.0.9' };
 
-describe('coming back', () => {
-  it('[SDK-5] spends nothing while the server is out of reach', async (t) => {
+describe('reconnecting', () => {
+  it('[SDK-5] uses no requests while the server is unreachable', async (t) => {
     const server = await startTestServer(t);
     const follower = follow(t, createClient({ url: server.url }).room(await server.api.room({}, elsewhere)));
     await follower.next('snapshot');
@@ -27,11 +27,11 @@ describe('coming back', () => {
     assert.equal(await remaining(server), before, 'nor is a channel counted that resumes');
   });
 
-  it('[SDK-3] takes its time, whatever wait something on the way asks for', async (t) => {
+  it('[SDK-3] backs off, whatever delay a proxy requests', async (t) => {
     const longAgo = new Date(0).toUTCString();
     for (const retryAfter of ['0', longAgo, 'soon', '99999999999']) {
       const headers = { 'Retry-After': retryAfter };
-      const url = `http://127.0.0.1:${await startPortal(t, 503, { headers })}`;
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 503, { headers })}`;
       const before = Date.now();
       const { until } = await follow(t, createClient({ url }).room('7KQ2MX')).next('waiting');
       const ms = until.getTime() - before;
@@ -39,11 +39,11 @@ describe('coming back', () => {
     }
   });
 
-  it('[SDK-5] spends nothing while the limit is used up, and says until when', async (t) => {
+  it('[SDK-5] uses no requests while the limit is reached, and reports until when', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room({}, elsewhere);
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
     await server.api.get('/api/health');
     await server.api.get('/api/health');
@@ -51,7 +51,7 @@ describe('coming back', () => {
 
     // By the server's clock, its token is too old to resume with.
     server.clock.advance(20 * 60_000);
-    line.cut();
+    proxy.disconnect();
     assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
     let waiting = await follower.next('waiting');
     while (waiting.error.code !== 'RATE_LIMITED') waiting = await follower.next('waiting');
@@ -65,7 +65,7 @@ describe('coming back', () => {
     assert.equal(await remaining(server), 2, 'the tries took nothing from the new hour');
   });
 
-  it('[SDK-5] [SDK-4] finds out about the limit at the first try already', async (t) => {
+  it('[SDK-5] [SDK-4] reports the limit after the first attempt', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const room = await server.api.room({}, elsewhere);
     await server.api.get('/api/health');

@@ -17,7 +17,7 @@ describe('a live channel', () => {
     assert.deepEqual(snapshot.devices, [{ deviceId: 'one', deviceName: 'New' }]);
   });
 
-  it('[SDK-3] that is about to connect takes a new name without a further attempt', async (t) => {
+  it('[SDK-3] that is about to connect applies a new name without another attempt', async (t) => {
     const { live, events } = await openChannel(t);
     assert.deepEqual(await types(events, 1), ['connecting']);
     live.rename('New');
@@ -62,7 +62,7 @@ describe('a live channel', () => {
     assert.deepEqual(await types(events, 2), ['connecting', 'connected']);
   });
 
-  it('[SDK-3] that is woken before its program has read of the interruption connects without a delay', async (t) => {
+  it('[SDK-3] that is woken before its program has read the interruption event connects without a delay', async (t) => {
     const { live, events } = await joinChannel(t);
     live.interrupt();
     live.wake();
@@ -92,7 +92,7 @@ describe('a live channel', () => {
     assert.deepEqual(await events.next(), { done: true, value: undefined });
   });
 
-  it('[SDK-3] that is iterated twice at the same time is two channels', async (t) => {
+  it('[SDK-3] that is iterated twice opens two channels', async (t) => {
     const { live, events, write } = await joinChannel(t);
     const others = live[Symbol.asyncIterator]();
     t.after(() => others.return('left'));

@@ -4,17 +4,17 @@ import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { keepState } from '../support/loss.ts';
+import { saveState } from '../support/saved-state.ts';
 import { startTestServer } from '../support/server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startCaptivePortal } from './captive-portal.ts';
 import { follow } from './follower.ts';
-import { startPortal } from './portal.ts';
 
 /** Less than a try takes that hangs on a dead line. */
 const deadLineMs = 7_000;
 
 describe('following a room', () => {
-  it('[SDK-3] tells of the whole room, then of each change', async (t) => {
+  it('[SDK-3] reports the whole room, then of each change', async (t) => {
     const { url, api } = await startTestServer(t);
     const client = createClient({ url, deviceId: 'one', deviceName: 'The first' });
     const { code: roomId } = await client.createRoom();
@@ -36,7 +36,7 @@ describe('following a room', () => {
     assert.equal((await follower.next('file-removed')).fileId, file.fileId);
   });
 
-  it('[SDK-3] outlives a restart of the server, and gets no second snapshot if nothing was missed', async (t) => {
+  it('[SDK-3] survives a restart of the server, without another snapshot if it missed nothing', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const follower = follow(t, createClient({ url: server.url, deviceId: 'one' }).room(room));
@@ -53,44 +53,44 @@ describe('following a room', () => {
     assert.equal((await follower.next('content')).content, 'after');
   });
 
-  it('[SDK-3] gets a snapshot of what it missed', async (t) => {
+  it('[SDK-3] receives a snapshot if it missed changes', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
-    line.hold();
+    proxy.pause();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'missed' } });
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
     assert.equal((await follower.next('snapshot')).content.content, 'missed');
   });
 
-  it('[SDK-3] misses nothing of a room that has lost its last changes', async (t) => {
+  it('[SDK-3] receives the current state of a room that has lost its last changes', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
     const write = (content: string) => server.api.post(`/api/rooms/${room}/content`, { json: { content } });
     await write('kept');
-    const goBack = await keepState(server);
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const goBack = await saveState(server);
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
     for (const lost of ['lost', 'lost too']) await write(lost);
     for (;;) if ((await follower.next('content')).content === 'lost too') break;
     await goBack();
     follower.live.wake();
     assert.equal((await follower.next('snapshot')).content.content, 'kept');
-    line.hold();
+    proxy.pause();
     for (const other of ['other', 'other too']) await write(other);
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     await follower.next('waiting');
     follower.live.wake();
     assert.equal((await follower.next('snapshot')).content.content, 'other too');
   });
 
-  it('[SDK-3] tries again after a time that doubles, or at once when it is woken', async (t) => {
+  it('[SDK-3] retries with a delay that doubles, or immediately when it is woken', async (t) => {
     const server = await startTestServer(t);
     const port = String(server.port);
     const follower = follow(t, createClient({ url: server.url }).room(await server.api.room()));
@@ -104,7 +104,7 @@ describe('following a room', () => {
       const waiting = await follower.next('waiting');
       assert.equal(waiting.error.code, 'OFFLINE');
       last = waiting.until.getTime();
-      waits.push(last - follower.cameAt(waiting));
+      waits.push(last - follower.receivedAt(waiting));
     }
     for (const [i, wait] of waits.entries()) {
       assert.ok(wait <= 1_000 * 2 ** i && wait > 500 * 2 ** i - 200, `the waits were ${waits}`);
@@ -112,55 +112,55 @@ describe('following a room', () => {
     await server.restart({ PORT: port });
     follower.live.wake();
     const connected = await follower.next('connected');
-    assert.ok(follower.cameAt(connected) < last, 'it did not wait');
+    assert.ok(follower.receivedAt(connected) < last, 'it did not wait');
   });
 
-  it('[SDK-3] leaves a line that died in its sleep when it is woken', async (t) => {
+  it('[SDK-3] replaces a dead connection when it is woken', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
-    line.strand();
+    proxy.dropSilently();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'slept through' } });
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 });
     follower.live.wake();
     assert.equal((await follower.next('snapshot')).content.content, 'slept through');
   });
 
-  it('[SDK-3] comes back when it is woken, though an earlier try still hangs on a dead line', async (t) => {
+  it('[SDK-3] reconnects when it is woken, though an earlier try still hangs on a dead line', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
-    const follower = follow(t, createClient({ url: line.url }).room(await server.api.room()));
+    const proxy = await startTcpProxy(t, () => server.port);
+    const follower = follow(t, createClient({ url: proxy.url }).room(await server.api.room()));
     await follower.next('snapshot');
-    const before = line.connections;
-    line.cut();
-    line.hold();
-    await eventually('it tries again', () => line.connections > before);
-    line.strand();
-    line.release();
+    const before = proxy.connections;
+    proxy.disconnect();
+    proxy.pause();
+    await eventually('it tries again', () => proxy.connections > before);
+    proxy.dropSilently();
+    proxy.resume();
     follower.live.wake();
     await follower.next('connected', deadLineMs);
   });
 
-  it('[SDK-3] outlives a network that answers in the place of the server', async (t) => {
+  it('[SDK-3] survives a captive portal', async (t) => {
     const server = await startTestServer(t);
-    const portal = await startPortal(t, 200);
+    const portal = await startCaptivePortal(t, 200);
     let port = server.port;
-    const line = await openLine(t, () => port);
-    const follower = follow(t, createClient({ url: line.url }).room(await server.api.room()));
+    const proxy = await startTcpProxy(t, () => port);
+    const follower = follow(t, createClient({ url: proxy.url }).room(await server.api.room()));
     await follower.next('snapshot');
     port = portal;
-    line.cut();
+    proxy.disconnect();
     await follower.next('waiting');
     await follower.next('waiting');
     port = server.port;
-    line.cut();
+    proxy.disconnect();
     follower.live.wake();
     await follower.next('connected');
   });
 
-  it('[SDK-3] takes another name with it', async (t) => {
+  it('[SDK-3] reconnects with a changed name', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = await api.room();
     const one = follow(t, createClient({ url, deviceId: 'one', deviceName: 'Old' }).room(room));
@@ -175,7 +175,7 @@ describe('following a room', () => {
     );
   });
 
-  it('[SDK-3] [SDK-4] is over when it is told to leave, and the device is gone', async (t) => {
+  it('[SDK-3] [SDK-4] ends when its signal aborts, and the device is removed', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = await api.room();
     const follower = follow(t, createClient({ url }).room(room));
@@ -186,7 +186,7 @@ describe('following a room', () => {
     await eventually('the device is gone', async () => (await api.get(`/api/rooms/${room}`)).json.deviceCount === 0);
   });
 
-  it('[SDK-3] [SDK-4] is over when its loop is left, and the device is gone', async (t) => {
+  it('[SDK-3] [SDK-4] ends when its loop is left, and the device is removed', async (t) => {
     const { url, api } = await startTestServer(t);
     const room = await api.room();
     for await (const { type } of createClient({ url }).room(room).live()) if (type === 'snapshot') break;
@@ -205,14 +205,14 @@ describe('the end of following', () => {
     await assert.rejects(follow(t, client.room(room)).end, is('ROOM_EXPIRED'));
   });
 
-  it('[SDK-4] is such an error too where something on the way holds the channel up without a word', async (t) => {
+  it('[SDK-4] is the same error if a proxy never responds to the upgrade', async (t) => {
     const server = await startTestServer(t);
-    const url = await startBadProxy(t, server.port, { holdsUpgrade: true });
+    const url = await startBadProxy(t, server.port, { ignoresUpgrade: true });
     hasten(t, 20);
     await assert.rejects(follow(t, createClient({ url }).room('ZZZZZZ')).end, is('ROOM_NOT_FOUND'));
   });
 
-  it('[SDK-4] is an error for a PIN that is missing or wrong, with the tries that are left', async (t) => {
+  it('[SDK-4] is an error for a PIN that is missing or wrong, with the remaining tries', async (t) => {
     const { url, api } = await startTestServer(t);
     const client = createClient({ url });
     const room = await api.room({ pin: '1234' }, { from: '10.0.0.9' });
@@ -229,7 +229,7 @@ describe('the end of following', () => {
     assert.equal(locked.retryAfter, 30);
   });
 
-  it('[SDK-4] says that the room was deleted, or has expired', async (t) => {
+  it('[SDK-4] reports that the room was deleted or has expired', async (t) => {
     const { url, api, clock } = await startTestServer(t);
     const client = createClient({ url });
     const [doomed, brief] = [await api.room(), await api.room({ expiresIn: 60 })];
@@ -241,16 +241,16 @@ describe('the end of following', () => {
     assert.equal(await followers[1].end, 'expired');
   });
 
-  it('[SDK-4] says so too when that happened during an interruption', async (t) => {
+  it('[SDK-4] reports this even if it happened during an interruption', async (t) => {
     const server = await startTestServer(t);
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
-    const follower = follow(t, createClient({ url: line.url }).room(room));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room));
     await follower.next('snapshot');
-    line.hold();
+    proxy.pause();
     await server.api.delete(`/api/rooms/${room}`);
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     await assert.rejects(follower.end, is('ROOM_NOT_FOUND'));
   });
 });

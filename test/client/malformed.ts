@@ -12,11 +12,11 @@ interface Schema {
 
 export interface Malformed {
   /** Such as `files.0.fileSize is "x"`. */
-  what: string;
+  description: string;
   value: unknown;
 }
 
-/** With every field that there can be. */
+/** A valid value with all optional fields. */
 export function validExample(schema: Schema): unknown {
   const { type, items, properties = {} } = schema;
   if (type === 'object')
@@ -30,18 +30,19 @@ export function* malformedExamples(schema: Schema): Generator<Malformed> {
   const example = validExample(schema);
   if (schema.type === 'object') yield* malformedFields(schema, example as Record<string, unknown>);
   if (schema.items) {
-    for (const { what, value } of malformedExamples(schema.items)) yield { what: `0.${what}`, value: [value] };
+    for (const { description, value } of malformedExamples(schema.items))
+      yield { description: `0.${description}`, value: [value] };
   }
-  for (const value of wrongValues(schema)) yield { what: ` is ${JSON.stringify(value)}`, value };
+  for (const value of wrongValues(schema)) yield { description: ` is ${JSON.stringify(value)}`, value };
 }
 
 function* malformedFields(schema: Schema, example: Record<string, unknown>): Generator<Malformed> {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const { [name]: _, ...others } = example;
-    if (schema.required?.includes(name)) yield { what: `${name} is missing`, value: others };
-    for (const { what, value } of malformedExamples(field)) {
-      const inside = what.startsWith(' ') ? `${name}${what}` : `${name}.${what}`;
-      yield { what: inside, value: { ...example, [name]: value } };
+    if (schema.required?.includes(name)) yield { description: `${name} is missing`, value: others };
+    for (const { description, value } of malformedExamples(field)) {
+      const inside = description.startsWith(' ') ? `${name}${description}` : `${name}.${description}`;
+      yield { description: inside, value: { ...example, [name]: value } };
     }
   }
 }
@@ -49,7 +50,7 @@ function* malformedFields(schema: Schema, example: Record<string, unknown>): Gen
 function wrongValues({ type, const: only, enum: values }: Schema): unknown[] {
   const wrong: unknown[] = [null, type === 'string' ? 7 : 'x', type === 'object' ? [] : {}];
   if (type === 'integer') wrong.push(1.5, -1, 2 ** 53);
-  // A type that nobody knows yet is not malformed.
+  // An unknown `type` is not malformed.
   if (values || only === true) wrong.push(type === 'string' ? 'other' : false);
   return wrong;
 }

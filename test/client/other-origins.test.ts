@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError, type Room } from '../../src/client/index.ts';
-import { listening } from '../support/listening.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { startTestServer } from '../support/server.ts';
 
 const pin = '0427';
@@ -26,7 +26,7 @@ describe('a redirect', () => {
     delete: (room) => room.delete(),
   };
   for (const [name, call] of Object.entries(calls)) {
-    it(`[SDK-16] to another origin is not followed, and takes neither PIN nor key there: ${name}`, async (t) => {
+    it(`[SDK-16] to another origin is not followed, so neither PIN nor key is sent there: ${name}`, async (t) => {
       const elsewhere = await startRecorder(t);
       for (const status of [301, 302, 303, 307, 308]) {
         const url = await startRedirector(t, status, () => `${elsewhere.url}/api/rooms/7KQ2MX`);
@@ -60,7 +60,7 @@ describe('a redirect', () => {
     );
   });
 
-  it('[SDK-16] without an end, or without a target that makes sense, is an error', async (t) => {
+  it('[SDK-16] that loops or has an invalid target is an error', async (t) => {
     for (const location of [
       '/again',
       'http://',
@@ -74,7 +74,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('[SDK-16] from https to http, or to another port, is one to another origin', async (t) => {
+  it('[SDK-16] from https to http, or to another port, is a redirect to another origin', async (t) => {
     const asked: string[] = [];
     t.mock.method(globalThis, 'fetch', async (url: string) => {
       asked.push(url);
@@ -89,8 +89,8 @@ describe('a redirect', () => {
   });
 });
 
-describe('the address of a file', () => {
-  it('[SDK-17] is asked of the server itself, wherever it leads', async (t) => {
+describe('the URL of a file', () => {
+  it('[SDK-17] is requested from the server itself, whatever its origin', async (t) => {
     const inside = await startRecorder(t);
     const own = await startRecorder(t);
     const room = createClient({ url: `${own.url}/share/`, apiKey }).room('7KQ2MX', { pin });
@@ -105,7 +105,7 @@ describe('the address of a file', () => {
     assert.equal(own.requests.length, addresses.length);
   });
 
-  it('[SDK-17] that no file of a room can have is an error, and nothing is asked', async (t) => {
+  it('[SDK-17] that no file can have is an error, and nothing is requested', async (t) => {
     const inside = await startRecorder(t);
     const own = await startRecorder(t);
     const room = createClient({ url: own.url }).room('7KQ2MX');
@@ -130,7 +130,7 @@ describe('the address of a file', () => {
     assert.deepEqual([inside.requests, own.requests], [[], []]);
   });
 
-  it('[SDK-17] [FILE-6] works where the server has another origin in front of its files', async (t) => {
+  it('[SDK-17] [FILE-6] works if the server uses another origin for files', async (t) => {
     const { url } = await startTestServer(t, { POPROOM_FILES_URL: 'https://bytes.example.net/pop' });
     const room = await createClient({ url }).createRoom();
     const uploaded = await room.upload(new Blob(['bytes']), { name: 'a b.txt' });
@@ -172,7 +172,7 @@ async function startRecorder(
     requests.push({ url: request.url, headers: request.headers });
     socket.destroy();
   });
-  return { url: await listening(t, server), requests };
+  return { url: await listenOnFreePort(t, server), requests };
 }
 
 /** Sends every request away, except the one that asks whether it is there. */
@@ -184,5 +184,5 @@ async function startRedirector(t: TestContext, status: number, target: () => str
   server.on('upgrade', (_, socket) => {
     socket.end(`HTTP/1.1 ${status} Elsewhere\r\nLocation: ${target()}\r\nContent-Length: 0\r\n\r\n`);
   });
-  return listening(t, server);
+  return listenOnFreePort(t, server);
 }

@@ -12,11 +12,11 @@ import {
   type UploadSource,
 } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { startHalfAnswer } from '../support/half-answer.ts';
 import { startTestServer } from '../support/server.ts';
+import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 
 describe('a room', () => {
-  it('[SDK-8] knows its PIN when it was made here', async (t) => {
+  it('[SDK-8] keeps its PIN if this client created it', async (t) => {
     const { client } = await setUp(t);
     const room = await client.createRoom({ pin: '0427', expiresIn: 3600 });
     assert.equal(room.hasPin, true);
@@ -25,7 +25,7 @@ describe('a room', () => {
     assert.equal(room.link, `${client.url}/r/${room.code}`);
   });
 
-  it('[SDK-8] is opened by its code, in whatever way it is written, and its PIN', async (t) => {
+  it('[SDK-8] is opened by its code in any notation, and its PIN', async (t) => {
     const { client } = await setUp(t);
     const { code } = await client.createRoom({ pin: '0427' });
     const typed = ` ${code.slice(0, 3).toLowerCase()}-${code.slice(3)} `;
@@ -35,13 +35,13 @@ describe('a room', () => {
     await assert.rejects(client.room('no/such room?').info(), is('ROOM_NOT_FOUND'));
   });
 
-  it('[SDK-8] is deleted with all that is in it', async (t) => {
+  it('[SDK-8] is deleted with its content', async (t) => {
     const { room } = await setUp(t);
     assert.equal((await room.delete()).success, true);
     await assert.rejects(room.read(), is('ROOM_NOT_FOUND'));
   });
 
-  it('[SDK-8] is asked for no longer once the call is called off', async (t) => {
+  it('[SDK-8] is no longer requested after an abort', async (t) => {
     const { client, room } = await setUp(t);
     const reason = new Error('enough');
     const signal = AbortSignal.abort(reason);
@@ -53,17 +53,17 @@ describe('a room', () => {
   });
 });
 
-describe('a call that is called off within its answer', () => {
-  it('[SDK-8] fails with the reason that was given', async (t) => {
+describe('a call that is aborted during its response', () => {
+  it('[SDK-8] fails with the reason of the abort', async (t) => {
     for (const status of [200, 500]) {
-      const server = await startHalfAnswer(t, status);
+      const server = await startUnfinishedResponse(t, status);
       const room = createClient({ url: server.url }).room('7KQ2MX');
       const aborter = new AbortController();
       const reason = new Error('enough');
       const { signal } = aborter;
       const calls = [room.read({ signal }), room.info({ signal }), room.write('x', { signal })];
       const rejected = Promise.all(calls.map((call) => assert.rejects(call, reason)));
-      await eventually('all have begun', () => server.answers === 3);
+      await eventually('all have begun', () => server.responses === 3);
       aborter.abort(reason);
       await rejected;
       await assert.rejects(room.info({ signal: AbortSignal.timeout(100) }), { name: 'TimeoutError' });
@@ -72,7 +72,7 @@ describe('a call that is called off within its answer', () => {
 });
 
 describe('the text', () => {
-  it('[SDK-9] comes back as it was written, with its version', async (t) => {
+  it('[SDK-9] is returned as it was written, with its version', async (t) => {
     const { room } = await setUp(t);
     assert.deepEqual({ ...(await room.read()), timestamp: '' }, { content: '', version: 0, timestamp: '' });
     const written = await room.write('naïve\0 你好 😀');
@@ -80,7 +80,7 @@ describe('the text', () => {
     assert.deepEqual(await room.read(), written);
   });
 
-  it('[SDK-9] is not overwritten where it is no longer the one that a write is based on', async (t) => {
+  it('[SDK-9] is not overwritten if a write has an older base version', async (t) => {
     const { room } = await setUp(t);
     const first = await room.write('first', { baseVersion: 0 });
     const error = await failure(room.write('second', { baseVersion: 0 }));
@@ -128,13 +128,13 @@ describe('a file', () => {
     await assert.rejects(room.upload(`${path}.missing`), { code: 'ENOENT' });
   });
 
-  it('[SDK-10] has a name of its own, or is given one', async (t) => {
+  it('[SDK-10] has its own name or a given one', async (t) => {
     const { room } = await setUp(t);
     assert.equal((await room.upload(new File(['x'], 'a.txt'))).fileName, 'a.txt');
     await assert.rejects(room.upload(new Blob(['x'])), TypeError);
   });
 
-  it('[SDK-10] of more than 10 MB is refused, wherever it comes from, and nothing of it stays', async (t) => {
+  it('[SDK-10] of more than 10 MB is rejected from any source, and nothing of it is stored', async (t) => {
     const { room } = await setUp(t);
     const large = new Blob([new Uint8Array(10_485_761)]);
     await assert.rejects(room.upload(large, { name: 'x' }), is('FILE_TOO_LARGE'));
@@ -144,7 +144,7 @@ describe('a file', () => {
     assert.equal(largest.fileSize, 10_485_760);
   });
 
-  it('[SDK-10] whose source breaks fails with what broke it, and nothing of it stays', async (t) => {
+  it('[SDK-10] whose source fails reports that error, and nothing of it is stored', async (t) => {
     const { room } = await setUp(t);
     const broken = new Error('the disk is gone');
     async function* source() {
@@ -155,7 +155,7 @@ describe('a file', () => {
     assert.deepEqual(await room.files(), []);
   });
 
-  it('[SDK-10] is refused with the reason, however much of it was still to be sent', async (t) => {
+  it('[SDK-10] is rejected with the reason, even if most of it was not sent yet', async (t) => {
     const { client } = await setUp(t);
     const { code } = await client.createRoom({ pin: '0427' });
     const bytes = new Blob([new Uint8Array(10_000_000)]);
@@ -165,7 +165,7 @@ describe('a file', () => {
     }
   });
 
-  it('[SDK-10] can be called off on its way, and nothing of it stays', async (t) => {
+  it('[SDK-10] can be aborted during the upload, and nothing of it is stored', async (t) => {
     const { room } = await setUp(t);
     const aborter = new AbortController();
     const reason = new Error('changed my mind');
@@ -200,7 +200,7 @@ describe('a file', () => {
     }
   });
 
-  it('[SDK-10] fails with what its progress is told to fails with', async (t) => {
+  it('[SDK-10] fails with the error of its progress callback', async (t) => {
     const { room } = await setUp(t);
     const broken = new Error('no screen');
     const onProgress = () => {
@@ -210,7 +210,7 @@ describe('a file', () => {
     assert.deepEqual(await room.files(), []);
   });
 
-  it('[SDK-10] is removed, and its address is then nobody’s', async (t) => {
+  it('[SDK-10] is removed, and its URL no longer works', async (t) => {
     const { room } = await setUp(t);
     const uploaded = await room.upload(new Blob(['x']), { name: 'x' });
     const [entry] = await room.files();

@@ -4,47 +4,47 @@ import { describe, it } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
 const elsewhere = { from: '10.0.0.9' };
 const farHeaders = { 'x-forwarded-for': elsewhere.from };
 
 describe('a client that was in the room', () => {
-  it('[SDK-19] comes back after its connection was lost, though all requests are used up', async (t) => {
+  it('[SDK-19] reconnects after its connection was lost, though all requests are used up', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '2' });
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room({ pin: '0427' }, elsewhere);
-    const follower = follow(t, createClient({ url: line.url }).room(room, { pin: '0427' }));
+    const follower = follow(t, createClient({ url: proxy.url }).room(room, { pin: '0427' }));
     await follower.next('snapshot');
     await useUp(server);
     for (let times = 0; times < 3; times++) {
-      line.cut();
+      proxy.disconnect();
       assert.equal((await follower.next('waiting')).error.code, 'OFFLINE');
       await follower.next('connected');
     }
     assert.ok(!follower.events.some((event) => event.type === 'waiting' && event.error.code === 'RATE_LIMITED'));
   });
 
-  it('[SDK-19] sends what was edited meanwhile, and spends nothing on coming back', async (t) => {
+  it('[SDK-19] sends its offline edits, and uses no requests to reconnect', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '5' });
-    const line = await openLine(t, () => server.port);
+    const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room({}, elsewhere);
     const watcher = await joinRoom(t, server.url, room, {}, { headers: farHeaders });
-    const text = createClient({ url: line.url }).room(room).text();
+    const text = createClient({ url: proxy.url }).room(room).text();
     t.after(() => text.close());
     text.append('one ');
     await watcher.next('content', ({ content }) => content === 'one ');
     const before = await remaining(server);
-    line.cut();
+    proxy.disconnect();
     await eventually('the loss is noticed', () => !text.isOnline);
     text.append('two');
     await watcher.next('content', ({ content }) => content === 'one two');
     assert.equal(await remaining(server), before);
   });
 
-  it('[SDK-19] enters again in a new program that has its token, without the PIN', async (t) => {
+  it('[SDK-19] rejoins without the PIN in a new process that has its token', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const room = await server.api.room({ pin: '0427' }, elsewhere);
     const tokens: string[] = [];
@@ -60,7 +60,7 @@ describe('a client that was in the room', () => {
     await again.next('snapshot');
   });
 
-  it('[SDK-19] learns of the limit when its token is not accepted', async (t) => {
+  it('[SDK-19] is notified of the limit when its token is rejected', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1' });
     const room = await server.api.room({}, elsewhere);
     await useUp(server);

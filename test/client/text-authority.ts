@@ -19,7 +19,7 @@ export interface Authority {
   /** Drops the log, so that clients that reconnect get a snapshot. */
   dropLog(): void;
   /** Loses the newest versions, as a failover may. */
-  loseNewest(count: number): void;
+  dropNewest(count: number): void;
 }
 
 export interface Session {
@@ -108,7 +108,7 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
       texts.forget(code);
     },
 
-    loseNewest(count) {
+    dropNewest(count) {
       log.length = Math.max(0, log.length - count);
       kept = Math.min(kept, log.length);
       current = textAt(log.length);

@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import type { TextEntry } from '../../src/core/ports.ts';
 import { applyEdits } from '../../src/text/edits.ts';
-import { type Chance, chanceOf } from '../support/seeded-random.ts';
-import { createNetwork, type Device, type Network } from './text-network.ts';
+import { type Random, randomFromSeed } from '../support/seeded-random.ts';
+import { createNetwork, type Network, type SimulatedDevice } from './text-network.ts';
 import { anyPosition, createTypist, createWords, type Words } from './typist.ts';
 
 /** Of each property. */
@@ -33,32 +33,32 @@ const characters = [
 
 describe('a text that several devices edit', () => {
   it('[SYNC-1] becomes the same everywhere', async (t) => {
-    await repeat(t, async (chance) => {
-      const network = createNetwork(chance, 2 + chance.number(5));
-      await run(chance, network, (device) => editSomehow(chance, device), { reloads: true, dropsLog: true });
+    await repeat(t, async (random) => {
+      const network = createNetwork(random, 2 + random.number(5));
+      await run(random, network, (device) => editSomehow(random, device), { reloads: true, dropsLog: true });
       await assertSame(network);
     });
   });
 
   it('[SYNC-1] becomes the same everywhere after the server has lost the newest edits', async (t) => {
-    await repeat(t, async (chance) => {
-      const network = createNetwork(chance, 2 + chance.number(3));
+    await repeat(t, async (random) => {
+      const network = createNetwork(random, 2 + random.number(3));
       for (let failover = 0; failover < 2; failover++) {
-        await run(chance, network, (device) => editSomehow(chance, device), { rounds: 20 });
-        network.failOver(1 + chance.number(4));
+        await run(random, network, (device) => editSomehow(random, device), { rounds: 20 });
+        network.failOver(1 + random.number(4));
       }
       await assertSame(network);
     });
   });
 
-  it('[SYNC-2] keeps words whole that are typed at the same place', async (t) => {
-    await repeat(t, async (chance) => {
-      const network = createNetwork(chance, 2 + chance.number(5));
+  it('[SYNC-2] does not interleave words that are typed at the same position', async (t) => {
+    await repeat(t, async (random) => {
+      const network = createNetwork(random, 2 + random.number(5));
       const words = createWords();
       // Before the text is there, everything is appended to it: at the edge of someone's word, maybe.
       await network.settle();
-      const typists = new Map(network.devices.map((device) => [device, createTypist(chance, device, words)]));
-      await run(chance, network, (device) => typists.get(device)?.act());
+      const typists = new Map(network.devices.map((device) => [device, createTypist(random, device, words)]));
+      await run(random, network, (device) => typists.get(device)?.act());
       await assertSame(network);
       touchByRemovals(words, network.authority.log);
       for (const { typed, isTouched } of words.all) {
@@ -67,38 +67,38 @@ describe('a text that several devices edit', () => {
     });
   });
 
-  it('[SYNC-3] has every edit exactly once, over lost answers, reconnects and reloads', async (t) => {
-    await repeat(t, async (chance) => {
-      const network = createNetwork(chance, 2 + chance.number(3));
+  it('[SYNC-3] has every edit exactly once, despite lost responses, reconnects and reloads', async (t) => {
+    await repeat(t, async (random) => {
+      const network = createNetwork(random, 2 + random.number(3));
       const inserted: string[] = [];
-      const insert = ({ text }: Device) => {
+      const insert = ({ text }: SimulatedDevice) => {
         const letter = String.fromCharCode(0xe000 + inserted.length);
         inserted.push(letter);
-        text.insert(chance.number(text.value.length + 1), letter);
+        text.insert(random.number(text.value.length + 1), letter);
       };
-      await run(chance, network, insert, { reloads: true });
+      await run(random, network, insert, { reloads: true });
       await assertSame(network);
       assert.deepEqual([...network.authority.text].sort(), inserted);
     });
   });
 
-  it('[SYNC-4] loses what one device wrote when that device undoes everything, and nothing else', async (t) => {
-    await repeat(t, async (chance) => {
-      const network = createNetwork(chance, 2 + chance.number(4));
+  it('[SYNC-4] loses only the edits of a device that undoes everything', async (t) => {
+    await repeat(t, async (random) => {
+      const network = createNetwork(random, 2 + random.number(4));
       const [undoer] = network.devices;
       const others: string[] = [];
-      const insertOwn = ({ text }: Device) => {
+      const insertOwn = ({ text }: SimulatedDevice) => {
         const letter = String.fromCharCode(0xe000 + others.length);
         others.push(letter);
-        text.insert(anyPosition(chance, text.value), letter);
+        text.insert(anyPosition(random, text.value), letter);
       };
-      const act = (device: Device) => {
-        if (device === undoer) editSomehow(chance, device);
-        else if (chance.number(3) > 0) insertOwn(device);
-        else removeFrom(chance, device, isOfUndoer);
+      const act = (device: SimulatedDevice) => {
+        if (device === undoer) editSomehow(random, device);
+        else if (random.number(3) > 0) insertOwn(device);
+        else removeFrom(random, device, isOfUndoer);
       };
-      await run(chance, network, act);
-      if (chance.number(2) === 0) await network.settle();
+      await run(random, network, act);
+      if (random.number(2) === 0) await network.settle();
       while (undoer?.text.undo());
       await assertSame(network);
       assert.deepEqual([...network.authority.text].sort(), others);
@@ -129,12 +129,12 @@ interface RunOptions {
 }
 
 /** Devices act, and the network does what networks do. */
-async function run(chance: Chance, network: Network, act: (device: Device) => void, options: RunOptions = {}) {
+async function run(random: Random, network: Network, act: (device: SimulatedDevice) => void, options: RunOptions = {}) {
   const { rounds = 60, reloads, dropsLog } = options;
   for (const device of network.devices) await network.connect(device);
   for (let round = 0; round < rounds; round++) {
-    const device = chance.pick(network.devices);
-    const kind = chance.number(100);
+    const device = random.pick(network.devices);
+    const kind = random.number(100);
     if (kind < 30) act(device);
     else if (kind < 36) await network.connect(device);
     else if (kind < 39) network.disconnect(device);
@@ -147,31 +147,31 @@ async function run(chance: Chance, network: Network, act: (device: Device) => vo
 const isOfUndoer = (letter: string) => letter < '\ue000' || letter > '\uf8ff';
 
 /** Removes one letter of a kind. */
-function removeFrom(chance: Chance, { text }: Device, isOfKind: (letter: string) => boolean): void {
+function removeFrom(random: Random, { text }: SimulatedDevice, isOfKind: (letter: string) => boolean): void {
   const letters = [...text.value];
-  const index = chance.number(letters.length + 1);
+  const index = random.number(letters.length + 1);
   const letter = letters[index];
   if (letter === undefined || !isOfKind(letter)) return;
   const from = letters.slice(0, index).join('').length;
   text.edit([{ from, to: from + letter.length, insert: '' }]);
 }
 
-function editSomehow(chance: Chance, { text }: Device): void {
+function editSomehow(random: Random, { text }: SimulatedDevice): void {
   const { length } = text.value;
-  const word = () => Array.from({ length: 1 + chance.number(3) }, () => chance.pick(characters)).join('');
-  const from = chance.number(length + 1);
-  const to = Math.min(length, from + chance.number(4));
-  const kind = chance.number(10);
+  const word = () => Array.from({ length: 1 + random.number(3) }, () => random.pick(characters)).join('');
+  const from = random.number(length + 1);
+  const to = Math.min(length, from + random.number(4));
+  const kind = random.number(10);
   if (kind < 4) text.insert(from, word());
   else if (kind < 6) text.edit([{ from, to, insert: '' }]);
   else if (kind < 7) text.edit([{ from, to, insert: word() }]);
   else if (kind < 8) text.undo();
   else if (kind < 9) text.redo();
   else {
-    const next = to + chance.number(length - to + 1);
+    const next = to + random.number(length - to + 1);
     text.edit([
       { from, to, insert: word() },
-      { from: next, to: length - chance.number(length - next + 1), insert: word() },
+      { from: next, to: length - random.number(length - next + 1), insert: word() },
     ]);
   }
 }
@@ -189,12 +189,12 @@ async function assertSame({ authority, devices, settle }: Network): Promise<void
   assert.ok(authority.text.isWellFormed());
 }
 
-async function repeat(t: TestContext, run: (chance: Chance) => Promise<void>): Promise<void> {
+async function repeat(t: TestContext, run: (random: Random) => Promise<void>): Promise<void> {
   const given = process.env.POPROOM_TEST_SEED;
   const first = given === undefined ? randomInt(2 ** 31) : Number(given);
   for (let index = 0; index < (given === undefined ? runs : 1); index++) {
     const seed = first + index;
-    await run(chanceOf(seed)).catch((error) => {
+    await run(randomFromSeed(seed)).catch((error) => {
       t.diagnostic(`to repeat this run: POPROOM_TEST_SEED=${seed}`);
       throw error;
     });

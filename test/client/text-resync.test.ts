@@ -1,11 +1,20 @@
 /** A shared text over lost answers, refusals, reconnects and snapshots. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { insertion, openTextLine, openWith, refused, remoteEdit, snapshot, timestampOf, written } from './text-line.ts';
+import {
+  insertion,
+  openConnected,
+  openTestChannel,
+  rejected,
+  remoteEdit,
+  snapshot,
+  timestampOf,
+  written,
+} from './test-channel.ts';
 
-describe('a shared text whose connection or answers are lost', () => {
-  it('[SYNC-1] ignores edits that it has, and joins again where one is missing', () => {
-    const line = openWith('text');
+describe('a shared text whose connection or responses are lost', () => {
+  it('[SYNC-1] ignores known edits, and rejoins if one is missing', () => {
+    const line = openConnected('text');
     line.receive(remoteEdit(1, [insertion(0, 'old')]));
     assert.equal(line.text.value, 'text');
     line.receive(remoteEdit(3, [insertion(0, 'new')]));
@@ -23,7 +32,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] asks for a snapshot when an edit does not fit its text', () => {
-    const line = openWith('text');
+    const line = openConnected('text');
     line.text.append('!');
     line.receive(remoteEdit(2, [insertion(99, 'far away')]));
     assert.equal(line.reconnects, 1);
@@ -31,8 +40,8 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.value, 'another text!');
   });
 
-  it('[SYNC-3] sends an edit without an answer again, under the same ref', () => {
-    const line = openWith('');
+  it('[SYNC-3] resends an unconfirmed edit with the same ref', () => {
+    const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
     line.text.append('b');
@@ -48,7 +57,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-3] recognises its own edit in the log, and does not apply it twice', () => {
-    const line = openWith('');
+    const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
     line.disconnect();
@@ -60,8 +69,8 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.deepEqual(line.takeSent().edits, [insertion(1, 'b')]);
   });
 
-  it('[SYNC-3] takes its edit as the server stored it', () => {
-    const line = openWith('1 2 3');
+  it('[SYNC-3] adopts its edit in the form that the server stored', () => {
+    const line = openConnected('1 2 3');
     line.text.insert(5, 'x');
     const first = line.takeSent();
     line.text.insert(6, 'y');
@@ -69,16 +78,16 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.value, 'x1 2 3y');
   });
 
-  it('[SYNC-3] keeps an edit with its ref that the server could not store for now', () => {
+  it('[SYNC-3] keeps an edit and its ref after a temporary error', () => {
     for (const [code, retryAfter, ms] of [
       ['UNAVAILABLE', undefined, 10_000],
       ['STORAGE_FULL', 30, 30_000],
     ] as const) {
-      const line = openWith('');
+      const line = openConnected('');
       line.text.append('a');
       const first = line.takeSent();
       line.text.append('b');
-      line.receive(refused(first, code, retryAfter === undefined ? undefined : { retryAfter }));
+      line.receive(rejected(first, code, retryAfter === undefined ? undefined : { retryAfter }));
       assert.equal(line.text.refusal?.code, code);
       line.time.advance(ms - 1);
       assert.equal(line.sent.length, 0);
@@ -89,23 +98,23 @@ describe('a shared text whose connection or answers are lost', () => {
     }
   });
 
-  it('[SYNC-3] sends it again after reconnecting, without waiting', () => {
-    const line = openWith('');
+  it('[SYNC-3] resends it immediately after reconnecting', () => {
+    const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
-    line.receive(refused(first, 'UNAVAILABLE'));
+    line.receive(rejected(first, 'UNAVAILABLE'));
     line.disconnect();
     line.time.advance(200);
     line.join();
     assert.deepEqual(line.takeSent(), first);
   });
 
-  it('[SYNC-3] tries an edit that was refused for good with the next one, under a new ref', () => {
-    const line = openWith('');
+  it('[SYNC-3] merges a permanently rejected edit into the next one, with a new ref', () => {
+    const line = openConnected('');
     line.text.append('far too long');
     const first = line.takeSent();
     line.text.append(', and longer');
-    line.receive(refused(first, 'CONTENT_TOO_LARGE'));
+    line.receive(rejected(first, 'CONTENT_TOO_LARGE'));
     assert.equal(line.text.refusal?.code, 'CONTENT_TOO_LARGE');
     line.time.advance(60_000);
     assert.equal(line.sent.length, 0);
@@ -118,11 +127,11 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.state, 'synchronized');
   });
 
-  it('[SYNC-1] asks for a snapshot when the server does not know its version any more', () => {
-    const line = openWith('old text');
+  it('[SYNC-1] asks for a snapshot when the server no longer knows its version', () => {
+    const line = openConnected('old text');
     line.text.append('!');
     const first = line.takeSent();
-    line.receive(refused(first, 'VERSION_CONFLICT'));
+    line.receive(rejected(first, 'VERSION_CONFLICT'));
     assert.equal(line.reconnects, 1);
     line.time.advance(200);
     assert.equal(line.join(snapshot('new text', 700)).needsSnapshot, true);
@@ -131,8 +140,8 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.deepEqual([again.ref, again.baseVersion, again.edits], [first.ref, 700, [insertion(8, '!')]]);
   });
 
-  it('[SYNC-3] does not send an edit again that a snapshot has', () => {
-    const line = openWith('one two');
+  it('[SYNC-3] does not resend an edit that a snapshot contains', () => {
+    const line = openConnected('one two');
     line.text.insert(3, ' and a half');
     line.takeSent();
     line.text.append('!');
@@ -143,8 +152,8 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.deepEqual(line.takeSent().edits, [insertion(23, '!')]);
   });
 
-  it('[SYNC-3] takes an edit out of its text that turns out to be in the snapshot', () => {
-    const line = openWith('one two');
+  it('[SYNC-3] removes a pending edit that the snapshot already contains', () => {
+    const line = openConnected('one two');
     line.text.insert(0, 'X');
     const first = line.takeSent();
     line.disconnect();
@@ -161,7 +170,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] follows a server that lost its newest versions', () => {
-    const line = openWith('one two three');
+    const line = openConnected('one two three');
     line.disconnect();
     line.text.append('!');
     line.join(snapshot('one two', 0));
@@ -171,7 +180,7 @@ describe('a shared text whose connection or answers are lost', () => {
   });
 
   it('[SYNC-1] changes nothing for a snapshot of the version that it has', () => {
-    const line = openWith('text');
+    const line = openConnected('text');
     line.receive(snapshot('text', 1));
     assert.deepEqual(line.changes, []);
     line.receive({ type: 'content', seq: 2, content: 'a whole text', version: 2, timestamp: timestampOf(2) });
@@ -179,8 +188,8 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.version, 2);
   });
 
-  it('[SYNC-1] asks the log for the exact form of an edit that was on its way when a snapshot came', () => {
-    const line = openWith('one two');
+  it('[SYNC-1] reads the stored form of an edit from the log if a snapshot arrived before its confirmation', () => {
+    const line = openConnected('one two');
     line.text.insert(0, 'X');
     const first = line.takeSent();
     line.receive(snapshot('three', 9));
@@ -191,8 +200,8 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.state, 'synchronized');
   });
 
-  it('[SYNC-1] asks the log for the form of an edit that was sent again in another one', () => {
-    const line = openWith('abc');
+  it('[SYNC-1] reads the stored form from the log if an edit was resent in a different form', () => {
+    const line = openConnected('abc');
     line.text.edit([
       { from: 0, to: 1, insert: 'X' },
       { from: 2, to: 3, insert: 'Y' },
@@ -210,8 +219,8 @@ describe('a shared text whose connection or answers are lost', () => {
     assert.equal(line.text.value, 'XY');
   });
 
-  it('[SYNC-3] continues after a reload with what it saved', () => {
-    const line = openWith('text');
+  it('[SYNC-3] continues after a reload with its saved state', () => {
+    const line = openConnected('text');
     assert.equal(line.text.save(), undefined);
     line.text.append('!');
     const first = line.takeSent();
@@ -225,7 +234,7 @@ describe('a shared text whose connection or answers are lost', () => {
       sent: { ref: first.ref, edits: [insertion(4, '!')] },
       buffer: [insertion(0, '> ')],
     });
-    const reloaded = openTextLine({ saved: JSON.parse(JSON.stringify(saved)), deviceId: 'another' });
+    const reloaded = openTestChannel({ saved: JSON.parse(JSON.stringify(saved)), deviceId: 'another' });
     assert.equal(reloaded.text.value, '> text!');
     assert.equal(reloaded.text.state, 'awaiting-answer-with-buffer');
     const join = reloaded.join();

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PoproomError } from '../../src/client/index.ts';
-import { insertion, openTextLine, openWith, refused, remoteEdit, snapshot, written } from './text-line.ts';
+import { insertion, openConnected, openTestChannel, rejected, remoteEdit, snapshot, written } from './test-channel.ts';
 
 describe('a shared text', () => {
-  it('[SDK-13] is loading until it has received the text, and what was typed before is appended', () => {
-    const line = openTextLine();
+  it('[SDK-13] is loading until it has received the text, and appends earlier input', () => {
+    const line = openTestChannel();
     assert.equal(line.text.state, 'loading');
     assert.equal(line.text.version, -1);
     line.text.append('mine');
@@ -17,8 +17,8 @@ describe('a shared text', () => {
     assert.deepEqual([sent.baseVersion, sent.edits], [3, [insertion(8, 'mine')]]);
   });
 
-  it('[SDK-13] sends the first edit immediately, and the next ones together after its answer', () => {
-    const line = openWith('');
+  it('[SDK-13] sends the first edit immediately, and the next ones together after its confirmation', () => {
+    const line = openConnected('');
     line.text.append('a');
     const first = line.takeSent();
     assert.deepEqual([first.baseVersion, first.edits], [1, [insertion(0, 'a')]]);
@@ -38,7 +38,7 @@ describe('a shared text', () => {
   });
 
   it('[SDK-13] waits 100 ms between two messages, unless it is flushed', () => {
-    const line = openWith('');
+    const line = openConnected('');
     line.text.append('a');
     line.receive(written(line.takeSent(), 2));
     line.text.append('b');
@@ -53,8 +53,8 @@ describe('a shared text', () => {
     assert.equal(line.sent.length, 0);
   });
 
-  it('[SYNC-1] rebases what is sent and what waits over an edit from elsewhere', () => {
-    const line = openWith('one two');
+  it('[SYNC-1] rebases sent and buffered edits over a remote edit', () => {
+    const line = openConnected('one two');
     line.text.append('!');
     line.text.insert(0, '> ');
     line.receive(remoteEdit(2, [{ from: 0, to: 3, insert: 'three' }]));
@@ -69,14 +69,14 @@ describe('a shared text', () => {
     assert.deepEqual(line.takeSent().edits, [insertion(0, '> ')]);
   });
 
-  it('[SYNC-2] orders insertions at the same place by device', () => {
+  it('[SYNC-2] orders insertions at the same position by device', () => {
     for (const [deviceId, value] of [
       ['later', 'theirsmine'],
       ['nobody', 'minetheirs'],
       [undefined, 'minetheirs'],
       ['me', 'theirsmine'],
     ] as const) {
-      const line = openWith('');
+      const line = openConnected('');
       line.text.append('mine');
       const from = deviceId === undefined ? { deviceId: undefined as never } : { deviceId };
       line.receive(remoteEdit(2, [insertion(0, 'theirs')], from));
@@ -85,7 +85,7 @@ describe('a shared text', () => {
   });
 
   it('[SDK-13] sends more than 1000 changes as one range', () => {
-    const line = openWith('.'.repeat(3000));
+    const line = openConnected('.'.repeat(3000));
     line.text.edit(Array.from({ length: 1001 }, (_, index) => insertion(1 + index * 2, 'x')));
     const { edits } = line.takeSent();
     assert.equal(edits.length, 1);
@@ -93,8 +93,8 @@ describe('a shared text', () => {
     assert.equal(edits[0]?.insert, `x${'..x'.repeat(1000)}`);
   });
 
-  it('[SDK-13] sends nothing where edits cancel each other out', () => {
-    const line = openWith('');
+  it('[SDK-13] sends nothing if edits cancel each other out', () => {
+    const line = openConnected('');
     line.disconnect();
     line.text.append('a');
     line.text.edit([{ from: 0, to: 1, insert: '' }]);
@@ -104,7 +104,7 @@ describe('a shared text', () => {
   });
 
   it('[SYNC-1] never holds half of a surrogate pair', () => {
-    const line = openWith('a😀b');
+    const line = openConnected('a😀b');
     line.text.edit([{ from: 2, to: 3, insert: '\ude01' }]);
     assert.equal(line.text.value, 'a😁b');
     assert.deepEqual(line.takeSent().edits, [{ from: 1, to: 3, insert: '😁' }]);
@@ -116,8 +116,8 @@ describe('a shared text', () => {
     assert.equal(line.text.value, '\ufffd');
   });
 
-  it('[SDK-13] refuses positions that the text does not have', () => {
-    const line = openWith('text');
+  it('[SDK-13] rejects positions outside the text', () => {
+    const line = openConnected('text');
     const wrong = [
       [insertion(5, 'x')],
       [insertion(-1, 'x')],
@@ -133,8 +133,8 @@ describe('a shared text', () => {
     assert.equal(line.sent.length, 0);
   });
 
-  it('[SDK-13] tells when everything is stored, and why it is not', async () => {
-    const line = openWith('');
+  it('[SDK-13] reports when everything is stored, or why it is not', async () => {
+    const line = openConnected('');
     await line.text.synchronized();
     line.text.append('a');
     const stored = line.text.synchronized();
@@ -143,7 +143,7 @@ describe('a shared text', () => {
     line.time.advance(100);
     line.text.append('b');
     const refusal = line.text.synchronized();
-    line.receive(refused(line.takeSent(), 'CONTENT_TOO_LARGE'));
+    line.receive(rejected(line.takeSent(), 'CONTENT_TOO_LARGE'));
     await assert.rejects(refusal, PoproomError);
     await assert.rejects(line.text.synchronized(), { code: 'CONTENT_TOO_LARGE' });
     line.time.advance(100);
@@ -156,8 +156,8 @@ describe('a shared text', () => {
     assert.equal(line.text.isOnline, false);
   });
 
-  it('[SDK-13] tells listeners of changes in order, and outlives their errors', (t) => {
-    const line = openWith('');
+  it('[SDK-13] notifies listeners of changes in order, and survives their errors', (t) => {
+    const line = openConnected('');
     const seen: string[] = [];
     const { mock } = t.mock.method(globalThis, 'queueMicrotask', () => undefined);
     line.text.on('change', ({ origin }) => {
@@ -175,8 +175,8 @@ describe('a shared text', () => {
     assert.equal(seen.length, 2);
   });
 
-  it('[SDK-13] tells listeners when its state changes, and only then', () => {
-    const line = openWith('');
+  it('[SDK-13] notifies listeners only when its state changes', () => {
+    const line = openConnected('');
     const states: string[] = [];
     line.text.on('state', () => states.push(`${line.text.state} ${line.text.isOnline}`));
     line.text.append('a');

@@ -1,11 +1,11 @@
 /** Undo and redo in a shared text. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { insertion, openWith, remoteEdit, type TextLine, written } from './text-line.ts';
+import { insertion, openConnected, remoteEdit, type TestChannel, written } from './test-channel.ts';
 
 describe('undo', () => {
-  it('[SYNC-4] takes back a run of typing together, and redo brings it back', () => {
-    const line = openWith('Dear ');
+  it('[SYNC-4] reverts a run of typing as one group, and redo restores it', () => {
+    const line = openConnected('Dear ');
     type(line, 'Bob');
     assert.equal(line.text.canUndo, true);
     const change = line.text.undo();
@@ -18,8 +18,8 @@ describe('undo', () => {
     assert.equal(line.text.canRedo, false);
   });
 
-  it('[SYNC-4] begins a new group after a pause, elsewhere, and when it is told to', () => {
-    const line = openWith('');
+  it('[SYNC-4] starts a new group after a pause, at another position, and on request', () => {
+    const line = openConnected('');
     type(line, 'one');
     line.time.advance(500);
     type(line, 'two');
@@ -31,7 +31,7 @@ describe('undo', () => {
   });
 
   it('[SYNC-4] separates typing, deleting and pasting', () => {
-    const line = openWith('');
+    const line = openConnected('');
     type(line, 'abc');
     line.text.edit([{ from: 2, to: 3, insert: '' }]);
     line.text.edit([{ from: 1, to: 2, insert: '' }]);
@@ -42,8 +42,8 @@ describe('undo', () => {
     assert.deepEqual(undoAll(line), ['something else', 'aa paste!', 'aa paste', 'a', 'abc', '']);
   });
 
-  it('[SYNC-4] joins deletions in both directions, but not one of a whole selection', () => {
-    const line = openWith('0123456789');
+  it('[SYNC-4] groups deletions in both directions, except of a whole selection', () => {
+    const line = openConnected('0123456789');
     line.text.edit([{ from: 5, to: 6, insert: '' }]);
     line.text.edit([{ from: 4, to: 5, insert: '' }]);
     line.text.edit([{ from: 4, to: 5, insert: '' }]);
@@ -53,13 +53,13 @@ describe('undo', () => {
   });
 
   it('[SYNC-4] ends a group with a new line', () => {
-    const line = openWith('');
+    const line = openConnected('');
     type(line, 'one\ntwo');
     assert.deepEqual(undoAll(line), ['one\n', '']);
   });
 
-  it('[SYNC-4] joins what an input method replaces with what was typed', () => {
-    const line = openWith('');
+  it('[SYNC-4] groups replacements of an input method with the typing before', () => {
+    const line = openConnected('');
     type(line, 'ka');
     line.text.edit([{ from: 0, to: 2, insert: 'か' }]);
     line.text.append('n');
@@ -68,8 +68,8 @@ describe('undo', () => {
     assert.deepEqual(undoAll(line), ['']);
   });
 
-  it('[SYNC-4] takes back only what was typed here, however others edit around and inside it', () => {
-    const line = openWith('');
+  it('[SYNC-4] reverts only local edits, despite remote edits around and inside them', () => {
+    const line = openConnected('');
     type(line, 'mine');
     line.receive(written(line.takeSent(), 2));
     line.time.advance(100);
@@ -84,8 +84,8 @@ describe('undo', () => {
     assert.equal(line.text.value, '> A mB ne C');
   });
 
-  it('[SYNC-4] joins a run of typing while others type elsewhere', () => {
-    const line = openWith('....');
+  it('[SYNC-4] groups a run of typing while others type elsewhere', () => {
+    const line = openConnected('....');
     type(line, 'ab');
     line.receive(remoteEdit(2, [insertion(0, 'someone else')]));
     type(line, 'cd');
@@ -93,16 +93,16 @@ describe('undo', () => {
     assert.deepEqual(undoAll(line), ['!someone else....']);
   });
 
-  it('[SYNC-4] brings back what was removed here, next to what others added', () => {
-    const line = openWith('one two three');
+  it('[SYNC-4] restores locally deleted text next to remote insertions', () => {
+    const line = openConnected('one two three');
     line.text.edit([{ from: 4, to: 8, insert: '' }]);
     line.receive(remoteEdit(2, [insertion(0, '> '), insertion(13, ' four')]));
     line.text.undo();
     assert.equal(line.text.value, '> one two three four');
   });
 
-  it('[SYNC-4] skips what others have removed altogether', () => {
-    const line = openWith('');
+  it('[SYNC-4] skips edits that others have completely removed', () => {
+    const line = openConnected('');
     line.text.append('first');
     line.text.append('second');
     line.receive(written(line.takeSent(), 2));
@@ -117,7 +117,7 @@ describe('undo', () => {
   });
 
   it('[SYNC-4] is sent like any other edit', () => {
-    const line = openWith('');
+    const line = openConnected('');
     line.text.append('word');
     line.receive(written(line.takeSent(), 2));
     line.time.advance(100);
@@ -126,7 +126,7 @@ describe('undo', () => {
   });
 
   it('[SYNC-4] cannot be taken back by redo after a new edit', () => {
-    const line = openWith('');
+    const line = openConnected('');
     line.text.append('word');
     line.text.undo();
     line.text.append('other');
@@ -136,7 +136,7 @@ describe('undo', () => {
 
   it('[SYNC-4] keeps a bounded amount of removed text, and always the last group', () => {
     const long = (letter: string) => letter.repeat(1_500_000);
-    const line = openWith(long('a'));
+    const line = openConnected(long('a'));
     for (const letter of 'bcde') line.text.replace(long(letter));
     assert.deepEqual(
       undoAll(line).map((value) => value[0]),
@@ -148,19 +148,19 @@ describe('undo', () => {
   });
 
   it('[SYNC-4] keeps the last 200 groups', () => {
-    const line = openWith('');
+    const line = openConnected('');
     for (let index = 0; index < 210; index++) line.text.append(`${index} `);
     assert.equal(undoAll(line).length, 200);
     assert.equal(line.text.value, '0 1 2 3 4 5 6 7 8 9 ');
   });
 });
 
-function type({ text }: TextLine, letters: string): void {
+function type({ text }: TestChannel, letters: string): void {
   for (const letter of letters) text.append(letter);
 }
 
 /** The value after each undo. */
-function undoAll({ text }: TextLine): string[] {
+function undoAll({ text }: TestChannel): string[] {
   const values: string[] = [];
   while (text.undo()) values.push(text.value);
   return values;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, createSharedText, type LiveText, type LiveTextOptions } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Line, openLine } from '../support/line.ts';
 import { startTestServer } from '../support/server.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 describe('room.text()', () => {
   it('[SDK-13] [SYNC-1] is the same on two devices that type at the same time', async (t) => {
@@ -28,35 +28,35 @@ describe('room.text()', () => {
     assert.equal(text.value, 'there, and here');
   });
 
-  it('[SYNC-3] stores an edit once whose answer was lost', async (t) => {
-    const { open, line, textNow } = await startRoom(t);
-    const text = open('one', { line });
+  it('[SYNC-3] stores an edit once if its response was lost', async (t) => {
+    const { open, proxy, textNow } = await startRoom(t);
+    const text = open('one', { proxy });
     await text.synchronized();
-    line.holdAnswers();
+    proxy.pauseResponses();
     text.append('once');
     await eventually('the edit is stored', async () => (await textNow()) === 'once');
-    line.cut();
+    proxy.disconnect();
     await eventually('the text is offline', () => !text.isOnline);
     text.append(', and more');
     assert.equal(text.state, 'awaiting-answer-with-buffer');
-    line.release();
+    proxy.resume();
     await text.synchronized();
     assert.equal(await textNow(), 'once, and more');
     assert.equal(text.value, 'once, and more');
   });
 
-  it('[SYNC-3] stores an edit once over a reload', async (t) => {
-    const { open, line, textNow } = await startRoom(t);
-    const text = open('one', { line });
+  it('[SYNC-3] stores an edit once across a reload', async (t) => {
+    const { open, proxy, textNow } = await startRoom(t);
+    const text = open('one', { proxy });
     await text.synchronized();
-    line.holdAnswers();
+    proxy.pauseResponses();
     text.append('once');
     text.append(', and more');
     await eventually('the edit is stored', async () => (await textNow()) === 'once');
     const saved = JSON.parse(JSON.stringify(text.save()));
     text.close();
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     const other = open('other');
     other.append('Someone else. ');
     await other.synchronized();
@@ -68,23 +68,23 @@ describe('room.text()', () => {
     assert.match(reloaded.value, /Someone else/);
   });
 
-  it('[SYNC-1] merges what was typed offline with what others typed', async (t) => {
-    const { open, line } = await startRoom(t);
-    const [away, here] = [open('away', { line }), open('here')];
+  it('[SYNC-1] merges offline edits with remote edits', async (t) => {
+    const { open, proxy } = await startRoom(t);
+    const [away, here] = [open('away', { proxy }), open('here')];
     here.append('one two three');
     await eventually('it arrives', () => away.value === 'one two three');
-    line.hold();
-    line.cut();
+    proxy.pause();
+    proxy.disconnect();
     await eventually('the text is offline', () => !away.isOnline);
     away.insert(3, ' and a half');
     here.append(' four');
     await here.synchronized();
-    line.release();
+    proxy.resume();
     const merged = 'one and a half two three four';
     await eventually('both are merged', () => away.value === merged && here.value === merged);
   });
 
-  it('[SDK-13] tells why an edit was not stored, and sends it with the next one', async (t) => {
+  it('[SDK-13] reports why an edit was not stored, and sends it with the next one', async (t) => {
     const { open, textNow } = await startRoom(t, { POPROOM_CONTENT_MAX: '1KiB' });
     const text = open('one');
     await text.synchronized();
@@ -107,7 +107,7 @@ describe('room.text()', () => {
     await assert.rejects(text.synchronized(), { code: 'ROOM_NOT_FOUND' });
   });
 
-  it('[SDK-13] tells why it cannot be joined', async (t) => {
+  it('[SDK-13] reports why it cannot join', async (t) => {
     const { url } = await startTestServer(t);
     const room = await createClient({ url }).createRoom({ pin: '0427' });
     const text = createClient({ url }).room(room.code).text();
@@ -115,7 +115,7 @@ describe('room.text()', () => {
     await assert.rejects(text.ended, { code: 'PIN_REQUIRED' });
   });
 
-  it('[SDK-13] leaves the room when it is closed, or when its signal says so', async (t) => {
+  it('[SDK-13] disconnects when it is closed or its signal aborts', async (t) => {
     const { open, room } = await startRoom(t);
     const leaving = new AbortController();
     const [one, two] = [open('one'), open('two', { signal: leaving.signal })];
@@ -133,7 +133,7 @@ describe('room.text()', () => {
 });
 
 describe('room.live({ text })', () => {
-  it('[SDK-13] keeps the text before it tells of the room, and tells nothing of edits', async (t) => {
+  it('[SDK-13] updates the text before it emits the snapshot, and emits no edits', async (t) => {
     const { room, open } = await startRoom(t);
     const leaving = new AbortController();
     t.after(() => leaving.abort());
@@ -161,7 +161,7 @@ describe('room.live({ text })', () => {
     assert.deepEqual([...told], ['connecting', 'connected', 'snapshot']);
   });
 
-  it('[SDK-13] takes only a text of this SDK', async (t) => {
+  it('[SDK-13] accepts only a text of this SDK', async (t) => {
     const { room } = await startRoom(t);
     assert.throws(() => room.live({ text: {} as never }), TypeError);
   });
@@ -231,13 +231,13 @@ describe('a room', () => {
 
 async function startRoom(t: TestContext, settings: Record<string, string> = {}) {
   const server = await startTestServer(t, settings);
-  const line = await openLine(t, () => server.port);
+  const proxy = await startTcpProxy(t, () => server.port);
   const code = await server.api.room();
   const roomOf = (url: string, deviceId?: string) => createClient({ url, deviceId }).room(code);
 
-  function open(deviceId: string | undefined, options: LiveTextOptions & { line?: Line } = {}): LiveText {
-    const { line: over, ...textOptions } = options;
-    const text = roomOf(over?.url ?? server.url, deviceId).text(textOptions);
+  function open(deviceId: string | undefined, options: LiveTextOptions & { proxy?: TcpProxy } = {}): LiveText {
+    const { proxy, ...textOptions } = options;
+    const text = roomOf(proxy?.url ?? server.url, deviceId).text(textOptions);
     t.after(() => text.close());
     return text;
   }
@@ -246,7 +246,7 @@ async function startRoom(t: TestContext, settings: Record<string, string> = {}) 
   return {
     open,
     room,
-    line,
+    proxy,
     api: server.api,
     path: `/api/rooms/${code}`,
     textNow: async () => (await room.read()).content,

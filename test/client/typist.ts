@@ -1,8 +1,8 @@
 /** People who type words into a text, letter by letter, each word of letters that no other word has. */
 import type { TextChange } from '../../src/client/text/shared-text.ts';
 import { cutsPair } from '../../src/text/edits.ts';
-import type { Chance } from '../support/seeded-random.ts';
-import type { Device } from './text-network.ts';
+import type { Random } from '../support/seeded-random.ts';
+import type { SimulatedDevice } from './text-network.ts';
 
 const maxWordLength = 8;
 
@@ -67,7 +67,7 @@ export interface Typist {
   act(): void;
 }
 
-export function createTypist(chance: Chance, { text }: Device, words: Words): Typist {
+export function createTypist(random: Random, { text }: SimulatedDevice, words: Words): Typist {
   let caret = 0;
   let word: Word | undefined;
 
@@ -82,8 +82,8 @@ export function createTypist(chance: Chance, { text }: Device, words: Words): Ty
   }
 
   function type(): void {
-    if (!word || [...word.typed].length === maxWordLength || chance.number(8) === 0)
-      goTo(anyPosition(chance, text.value));
+    if (!word || [...word.typed].length === maxWordLength || random.number(8) === 0)
+      goTo(anyPosition(random, text.value));
     const letter = word?.next() ?? '';
     text.insert(caret, letter);
     caret += letter.length;
@@ -91,15 +91,15 @@ export function createTypist(chance: Chance, { text }: Device, words: Words): Ty
   }
 
   function remove(): void {
-    const from = anyPosition(chance, text.value);
-    const to = Math.min(anyPosition(chance, text.value), from + 6);
+    const from = anyPosition(random, text.value);
+    const to = Math.min(anyPosition(random, text.value), from + 6);
     if (from >= to) return;
     words.touch(text.value, from, to);
     text.edit([{ from, to, insert: '' }]);
     word = undefined;
   }
 
-  return { act: () => (chance.number(12) === 0 ? remove() : type()) };
+  return { act: () => (random.number(12) === 0 ? remove() : type()) };
 }
 
 /** A caret that others move: what they insert exactly at it goes after it. */
@@ -113,7 +113,7 @@ function moved(position: number, edits: TextChange['edits']): number {
 }
 
 /** Not inside a surrogate pair. */
-export function anyPosition(chance: Chance, text: string): number {
-  const position = chance.number(text.length + 1);
+export function anyPosition(random: Random, text: string): number {
+  const position = random.number(text.length + 1);
   return cutsPair(text, position) ? position - 1 : position;
 }

@@ -276,18 +276,18 @@ function removalTests(fresh: Fresh): void {
     const { blobs } = await fresh(t);
     const names = Array.from({ length: 10 }, newName);
     for (const name of names) await put(blobs, name, Buffer.from('old'));
-    assert.deepEqual((await strays(blobs, Date.now() + 60_000)).sort(), names.sort());
+    assert.deepEqual((await listOrphans(blobs, Date.now() + 60_000)).sort(), names.sort());
   });
 
   it('[LIFE-5] does not list younger files', async (t) => {
     const { blobs } = await fresh(t);
     await put(blobs, newName(), Buffer.from('young'));
-    assert.deepEqual(await strays(blobs, Date.now() - 60_000), []);
+    assert.deepEqual(await listOrphans(blobs, Date.now() - 60_000), []);
   });
 
   it('[LIFE-5] lists nothing in an empty store', async (t) => {
     const { blobs } = await fresh(t);
-    assert.deepEqual(await strays(blobs, Date.now() + 60_000), []);
+    assert.deepEqual(await listOrphans(blobs, Date.now() + 60_000), []);
   });
 
   it('[LIFE-5] can remove files while it lists them', async (t) => {
@@ -305,7 +305,7 @@ function removalTests(fresh: Fresh): void {
     const source = new PassThrough();
     const upload = blobs.put(name, source, largest, unhurried);
     await send(source, Buffer.from('under way'));
-    assert.deepEqual(await strays(blobs, Date.now() - 60_000), []);
+    assert.deepEqual(await listOrphans(blobs, Date.now() - 60_000), []);
     source.end();
     await upload;
     assert.equal(String(await read(blobs, name)), 'under way');
@@ -321,7 +321,7 @@ export function put(blobs: BlobStore, name: string, bytes: Buffer): Promise<numb
   return blobs.put(name, Readable.from([Buffer.from(bytes)]), largest, unhurried);
 }
 
-export async function strays(blobs: BlobStore, moment: number): Promise<string[]> {
+export async function listOrphans(blobs: BlobStore, moment: number): Promise<string[]> {
   return (await Array.fromAsync(blobs.orphanBlobs(moment))).flat();
 }
 
@@ -344,9 +344,9 @@ function endless(): Readable {
   });
 }
 
-/** Where nobody listens for the error of a stream, it ends the process, and this test run with it. */
+/** An unhandled stream error would end the process, and this test run with it. */
 function assertHeard(source: Readable): void {
-  assert.ok(source.listenerCount('error') > 0, 'nobody would hear the source fail');
+  assert.ok(source.listenerCount('error') > 0, 'the error of the source is handled');
 }
 
 /** Done when the store has taken the chunk and waits for the next one. */

@@ -5,14 +5,15 @@ import { drawApiKey } from '../../src/core/api-key.ts';
 import type { KeyRecord, RoomRecord, TextEntry } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
+  accessAttempt,
   appendInsertion,
   checkpoint,
+  createRoom,
   day,
   file,
   hour,
   insertion,
   mac,
-  makeRoom,
   manyCheckpoints,
   manyMisses,
   newClient,
@@ -26,7 +27,6 @@ import {
   textAppend,
   textEntry,
   unknownCode,
-  visit,
   writeText,
 } from './store-under-test.ts';
 
@@ -44,7 +44,7 @@ function readingTests(open: OpenStore): void {
 
   it('[MOVE-1] are returned with all their data', async () => {
     const creator = newClient();
-    const code = await makeRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour });
+    const code = await createRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour });
     const files = [file({ size: 0, name: 'päper "1".txt' }), file({ size: 5 })];
     const entries = [
       insertion(1, 'first', { deviceId: 'phone', ref: 'a1' }),
@@ -75,13 +75,13 @@ function readingTests(open: OpenStore): void {
   });
 
   it('[MOVE-1] are returned when they are new, too', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const record = await store.archive.readRoom(code, start);
     assert.deepEqual(record, { ...roomRecord(), code });
   });
 
   it('[MOVE-1] are read with their full text when the log no longer starts at the beginning', async () => {
-    const code = await makeRoom(store.rooms, { keepsHistory: false });
+    const code = await createRoom(store.rooms, { keepsHistory: false });
     await store.rooms.appendText(code, textAppend(insertion(1, 'c')));
     const compaction = { content: 'bc', dropThrough: 1 };
     const entries = [insertion(2, 'b'), insertion(3, 'a')] as const;
@@ -93,7 +93,7 @@ function readingTests(open: OpenStore): void {
   });
 
   it('are not returned if they do not exist or have expired', async () => {
-    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const code = await createRoom(store.rooms, { expiresAt: start + hour });
     assert.ok(await store.archive.readRoom(code, start + hour - 1));
     assert.equal(await store.archive.readRoom(code, start + hour), undefined);
     assert.equal(await store.archive.readRoom(unknownCode(), start), undefined);
@@ -102,7 +102,7 @@ function readingTests(open: OpenStore): void {
   it('[MOVE-1] are all listed, each once, except for expired ones', async (t) => {
     const { rooms, archive } = (await ownStore(t, open)).store;
     assert.deepEqual(await Array.fromAsync(archive.codes(start)), []);
-    const make = (n: number) => makeRoom(rooms, { expiresAt: start + (n % 10 === 0 ? hour : day) });
+    const make = (n: number) => createRoom(rooms, { expiresAt: start + (n % 10 === 0 ? hour : day) });
     const codes = await Promise.all(Array.from({ length: 1200 }, (_, n) => make(n)));
     await rooms.deleteRoom(codes[1] as RoomCode, start);
     const listed = await Array.fromAsync(archive.codes(start + hour));
@@ -143,8 +143,8 @@ function restoringTests(open: OpenStore): void {
     });
     const { code } = record;
     await store.archive.restoreRoom(record, start);
-    assert.equal((await store.rooms.admit(visit(code, { pinMac: wrong }))).outcome, 'pin-incorrect');
-    const admitted = await store.rooms.admit(visit(code, { pinMac: right }));
+    assert.equal((await store.rooms.admit(accessAttempt(code, { pinMac: wrong }))).outcome, 'pin-incorrect');
+    const admitted = await store.rooms.admit(accessAttempt(code, { pinMac: right }));
     assert.deepEqual(admitted.outcome === 'admitted' && [admitted.room.fileCount, admitted.room.fileBytes], [2, 100]);
     assert.deepEqual(await writeText(store.rooms, code, 'next'), { version: 5, seq: 10 });
     const added = file();
@@ -176,10 +176,10 @@ function restoringTests(open: OpenStore): void {
     const [friend, stranger] = [newClient(), newClient()];
     const record = roomRecord({ pinMac: right, trusted: [friend] });
     await store.archive.restoreRoom(record, start);
-    const guess = () => store.rooms.admit(visit(record.code, { pinMac: wrong }));
+    const guess = () => store.rooms.admit(accessAttempt(record.code, { pinMac: wrong }));
     for (let n = 0; n < manyMisses.wrongPinsPerRoom; n++) await guess();
     const outcomeFor = async (client: string) =>
-      (await store.rooms.admit(visit(record.code, { client, pinMac: right }))).outcome;
+      (await store.rooms.admit(accessAttempt(record.code, { client, pinMac: right }))).outcome;
     assert.deepEqual([await outcomeFor(friend), await outcomeFor(stranger)], ['admitted', 'pin-locked']);
   });
 
@@ -188,7 +188,7 @@ function restoringTests(open: OpenStore): void {
     const record = roomRecord({ pinMac: right, pinAttempts: 99, trusted: [friend] });
     await store.archive.restoreRoom(record, start);
     const outcomeFor = async (client: string, pinMac: Uint8Array) =>
-      (await store.rooms.admit(visit(record.code, { client, pinMac }))).outcome;
+      (await store.rooms.admit(accessAttempt(record.code, { client, pinMac }))).outcome;
     assert.equal(await outcomeFor(newClient(), wrong), 'pin-incorrect');
     assert.equal(await outcomeFor(newClient(), right), 'pin-locked');
     assert.equal(await outcomeFor('172.2.0.1', right), 'pin-locked');
@@ -208,7 +208,7 @@ function restoringTests(open: OpenStore): void {
   });
 
   it('[MOVE-2] do not take a code that is in use, and do not change that room', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await writeText(store.rooms, code, 'mine');
     const before = await store.archive.readRoom(code, start);
     const added = file();
@@ -218,12 +218,12 @@ function restoringTests(open: OpenStore): void {
   });
 
   it('[MOVE-2] do not take a code that was in use until recently', async () => {
-    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const code = await createRoom(store.rooms, { expiresAt: start + hour });
     const record = roomRecord({ code, createdAt: start + second });
     assert.equal(await store.archive.restoreRoom(record, start + hour), 'taken');
     await store.rooms.expireRooms(start + hour, 1000);
     assert.equal(await store.archive.restoreRoom(record, start + hour), 'taken');
-    assert.equal((await store.rooms.admit(visit(code, { now: start + hour }))).outcome, 'expired');
+    assert.equal((await store.rooms.admit(accessAttempt(code, { now: start + hour }))).outcome, 'expired');
   });
 
   it('[MOVE-2] are restored once, however many attempts run concurrently', async () => {

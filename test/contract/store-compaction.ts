@@ -6,8 +6,8 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   appendInsertion,
   applyEntries,
+  createRoom,
   insertion,
-  makeRoom,
   type OpenStore,
   sharedStore,
   start,
@@ -26,7 +26,7 @@ function compactingTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   it('[TEXT-8] stores the full text, drops entries up to a version, and leaves the text as it is', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     for (const version of [1, 2, 3]) await appendInsertion(store.rooms, code, version, `${version}\u0000`);
     const content = '4\u00003\u00002\u00001\u0000';
     const compaction = { content, dropThrough: 2 };
@@ -50,7 +50,7 @@ function compactingTests(open: OpenStore): void {
     [3, []],
   ] as const) {
     it(`[TEXT-8] keeps entries ${kept.join(', ') || 'none'} of 3 when those up to ${dropThrough} are dropped`, async () => {
-      const code = await makeRoom(store.rooms);
+      const code = await createRoom(store.rooms);
       await appendInsertion(store.rooms, code, 1, 'a');
       await appendInsertion(store.rooms, code, 2, 'a');
       await store.rooms.appendText(code, compacting(3, 'aaa', dropThrough));
@@ -63,7 +63,7 @@ function compactingTests(open: OpenStore): void {
   }
 
   it('[TEXT-8] replaces the full text each time, the empty one included', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await store.rooms.appendText(code, compacting(1, 'a', 1));
     const cleared = textEntry(2, { edits: [{ from: 0, to: 1, insert: '' }] });
     await store.rooms.appendText(code, textAppend(cleared, { compaction: { content: '', dropThrough: 2 } }));
@@ -74,7 +74,7 @@ function compactingTests(open: OpenStore): void {
   });
 
   it('[TEXT-8] leaves the texts and logs of other rooms alone', async () => {
-    const [code, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    const [code, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
     await appendInsertion(store.rooms, other, 1, 'other');
     const before = await storedText(store.rooms, other);
     await store.rooms.appendText(code, compacting(1, 'a', 1));
@@ -82,7 +82,7 @@ function compactingTests(open: OpenStore): void {
   });
 
   it('[TEXT-8] shows the correct text to concurrent reads while appends compact', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const appends = Array.from({ length: 200 }, async (_, n) => {
       const append = n % 10 === 9 ? compacting(n + 1, 'a'.repeat(n + 1), n - 3) : textAppend(insertion(n + 1, 'a'));
       await store.rooms.appendText(code, append);
@@ -113,7 +113,7 @@ function sinceTests(open: OpenStore): void {
   }
 
   async function roomWith(entries: readonly TextEntry[], dropThrough: number): Promise<RoomCode> {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     for (const [n, entry] of entries.entries()) {
       const isSecondLast = n === entries.length - 2;
       const content = applyEntries('', entries.slice(0, n + 1));
@@ -162,7 +162,7 @@ function sinceTests(open: OpenStore): void {
   });
 
   it('[TEXT-7] returns no changes of a new room to a reader that has version 0', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const fresh = { version: 0, writtenAt: start, entries: [] };
     assert.deepEqual(await textSince(code, 0), { ...fresh, content: undefined });
     assert.deepEqual(await textSince(code), { ...fresh, content: '' });
@@ -170,7 +170,7 @@ function sinceTests(open: OpenStore): void {
   });
 
   it('[TEXT-7] leads any reader from its version to the current text', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const contents = [''];
     for (let version = 1; version <= 30; version++) {
       const content = `${version},${contents.at(-1)}`;

@@ -6,11 +6,12 @@ import type { Content, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
 import {
+  accessAttempt,
   appendInsertion,
+  createRoom,
   currentText,
   file,
   insertion,
-  makeRoom,
   type OpenStore,
   quota,
   second,
@@ -19,7 +20,6 @@ import {
   textAppend,
   textEntry,
   textOf,
-  visit,
   writeText,
 } from './store-under-test.ts';
 
@@ -53,11 +53,11 @@ function textTests(open: OpenStore): void {
 
   for (const [name, text] of Object.entries(texts)) {
     it(`[TEXT-1] returns ${name} unchanged`, async () => {
-      const code = await makeRoom(store.rooms);
+      const code = await createRoom(store.rooms);
       await writeText(store.rooms, code, 'something before it');
-      await store.rooms.admit(visit(code));
+      await store.rooms.admit(accessAttempt(code));
       await writeText(store.rooms, code, text);
-      await store.rooms.admit(visit(code));
+      await store.rooms.admit(accessAttempt(code));
       for (let reads = 0; reads < 3; reads++) {
         const read = await textOf(store.rooms, code, start);
         assert.ok(read?.content === text, 'the text that was read is not the one that was written');
@@ -68,7 +68,7 @@ function textTests(open: OpenStore): void {
   }
 
   it('[TEXT-1] returns any well-formed text unchanged', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const comesBack = fc.asyncProperty(anyText(200), async (text) => {
       await writeText(store.rooms, code, text);
       assert.equal((await textOf(store.rooms, code, start))?.content, text);
@@ -77,19 +77,19 @@ function textTests(open: OpenStore): void {
   });
 
   it('[TEXT-2] starts with the empty text, written when the room was created', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     assert.deepEqual(await read(store.rooms, code), { content: '', version: 0, writtenAt: start });
   });
 
   it('[API-4] [API-5] keeps the last text and when it was written', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await writeText(store.rooms, code, 'first');
     await writeText(store.rooms, code, 'second', start + second);
     assert.deepEqual(await read(store.rooms, code), { content: 'second', version: 2, writtenAt: start + second });
   });
 
   it('keeps the texts of rooms apart', async () => {
-    const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    const [one, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
     await writeText(store.rooms, one, 'one');
     await writeText(store.rooms, other, 'other');
     assert.equal((await read(store.rooms, one)).content, 'one');
@@ -101,7 +101,7 @@ function versionTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   it('[TEXT-3] creates the next version with each write, including the same text', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     for (const version of [1, 2, 3]) {
       assert.deepEqual(await writeText(store.rooms, code, 'same'), { version, seq: version });
     }
@@ -111,7 +111,7 @@ function versionTests(open: OpenStore): void {
   });
 
   it('[TEXT-4] [TEXT-7] changes nothing unless the version before it is the current one', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await writeText(store.rooms, code, 'there\u0000', start + second);
     const current = { content: 'there\u0000', version: 1, writtenAt: start + second };
     for (const version of [1, 3, 4, 1000]) {
@@ -124,7 +124,7 @@ function versionTests(open: OpenStore): void {
   });
 
   it('[TEXT-4] [TEXT-7] accepts exactly one of 50 concurrent appends to the same version', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const appends = await Promise.all(
       Array.from({ length: 50 }, (_, n) => appendInsertion(store.rooms, code, 1, `writer ${n}`)),
     );
@@ -139,10 +139,10 @@ function versionTests(open: OpenStore): void {
   });
 
   it('[TEXT-3] shows a text to every reader as soon as its write is acknowledged, with concurrent writes and reads', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const writeAndRead = async (writer: number) => {
       for (let n = 0; n < 20; n++) {
-        await store.rooms.admit(visit(code));
+        await store.rooms.admit(accessAttempt(code));
         const written = await writeText(store.rooms, code, `${writer} ${n}`);
         assert.ok(typeof written === 'object');
         const { content, version } = await read(store.rooms, code);
@@ -155,7 +155,7 @@ function versionTests(open: OpenStore): void {
   });
 
   it('[TEXT-3] gives each of 100 concurrent writes its own version, and keeps the last text', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const texts = Array.from({ length: 100 }, (_, n) => `text ${n}`);
     const writes = await Promise.all(texts.map((text) => writeText(store.rooms, code, text)));
     const versions = writes.map((written) => (typeof written === 'object' ? written.version : 0));
@@ -173,7 +173,7 @@ function sequenceTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   it('gives each change of a room the next number, whatever it changes', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const [one, other] = [file(), file()];
     const changes = [
       await writeText(store.rooms, code, 'a'),
@@ -187,7 +187,7 @@ function sequenceTests(open: OpenStore): void {
   });
 
   it('gives no number to operations that change nothing', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await store.rooms.appendText(code, textAppend(textEntry(5)));
     await store.rooms.removeFile(code, file().id, start);
     await store.rooms.addFile(code, file(), { files: 0, bytes: 0 });

@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FileQuota, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { file, makeRoom, type OpenStore, quota, second, sharedStore, start, visit } from './store-under-test.ts';
+import {
+  accessAttempt,
+  createRoom,
+  file,
+  type OpenStore,
+  quota,
+  second,
+  sharedStore,
+  start,
+} from './store-under-test.ts';
 
 export function fileTests(open: OpenStore): void {
   describe('records', () => recordTests(open));
@@ -14,7 +23,7 @@ function recordTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   it('[API-8] lists the files of a room, oldest first, as they were added', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const late = file({ name: 'late.txt', uploadedAt: start + 2 * second });
     const early = file({ name: '', type: 'application/octet-stream', size: 0, uploadedAt: start });
     const between = file({ name: 'ünï 👍🏽 "quoted".pdf', size: 10 * 1024 * 1024, uploadedAt: start + second });
@@ -23,18 +32,18 @@ function recordTests(open: OpenStore): void {
   });
 
   it('[API-8] lists files with the same time in the order they were added', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const files = Array.from({ length: 10 }, (_, n) => file({ name: `${n}` }));
     for (const added of files) await store.rooms.addFile(code, added, quota);
     assert.deepEqual(await store.rooms.listFiles(code, start), files);
   });
 
   it('lists nothing for a room without files', async () => {
-    assert.deepEqual(await store.rooms.listFiles(await makeRoom(store.rooms), start), []);
+    assert.deepEqual(await store.rooms.listFiles(await createRoom(store.rooms), start), []);
   });
 
   it('[FILE-1] finds a file by its id alone', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const [one, other] = [file(), file()];
     await store.rooms.addFile(code, one, quota);
     await store.rooms.addFile(code, other, quota);
@@ -44,7 +53,7 @@ function recordTests(open: OpenStore): void {
   });
 
   it('[FILE-1] [API-3] finds no file of a room that was deleted', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const added = file();
     await store.rooms.addFile(code, added, quota);
     await store.rooms.deleteRoom(code, start);
@@ -52,7 +61,7 @@ function recordTests(open: OpenStore): void {
   });
 
   it('[FILE-1] finds no file of a room from the moment it expires', async () => {
-    const code = await makeRoom(store.rooms, { expiresAt: start + second });
+    const code = await createRoom(store.rooms, { expiresAt: start + second });
     const added = file();
     await store.rooms.addFile(code, added, quota);
     assert.deepEqual(await store.rooms.findFile(added.id, start + second - 1), added);
@@ -60,7 +69,7 @@ function recordTests(open: OpenStore): void {
   });
 
   it('[API-8] removes one file and no other', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const [removed, stays] = [file(), file()];
     await store.rooms.addFile(code, removed, quota);
     await store.rooms.addFile(code, stays, quota);
@@ -71,7 +80,7 @@ function recordTests(open: OpenStore): void {
   });
 
   it('[API-8] [UP-2] removes an empty file as any other', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const empty = file({ size: 0 });
     await store.rooms.addFile(code, empty, quota);
     assert.deepEqual(await store.rooms.removeFile(code, empty.id, start), { seq: 2 });
@@ -80,7 +89,7 @@ function recordTests(open: OpenStore): void {
   });
 
   it('removes a file once when 10 callers remove it concurrently', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const added = file();
     await store.rooms.addFile(code, added, quota);
     const removals = await Promise.all(Array.from({ length: 10 }, () => store.rooms.removeFile(code, added.id, start)));
@@ -89,7 +98,7 @@ function recordTests(open: OpenStore): void {
   });
 
   it('removes no file of another room', async () => {
-    const [code, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    const [code, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
     const added = file();
     await store.rooms.addFile(code, added, quota);
     assert.equal(await store.rooms.removeFile(other, added.id, start), 'no-file');
@@ -103,7 +112,7 @@ function quotaTests(open: OpenStore): void {
   const add = (code: RoomCode, size: number, limit: FileQuota) => store.rooms.addFile(code, file({ size }), limit);
 
   it('[UP-3] accepts exactly the maximum number of files, including empty ones', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const limit = { files: 3, bytes: 1000 };
     for (let n = 0; n < 3; n++) assert.deepEqual(await add(code, 0, limit), { seq: n + 1 });
     assert.equal(await add(code, 0, limit), 'full');
@@ -111,7 +120,7 @@ function quotaTests(open: OpenStore): void {
   });
 
   it('[UP-3] accepts exactly the maximum number of bytes', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const limit = { files: 100, bytes: 1000 };
     assert.deepEqual(await add(code, 600, limit), { seq: 1 });
     assert.equal(await add(code, 401, limit), 'full');
@@ -122,7 +131,7 @@ function quotaTests(open: OpenStore): void {
   });
 
   it('[UP-3] keeps nothing of a rejected file', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const refused = file({ size: 1001 });
     assert.equal(await store.rooms.addFile(code, refused, { files: 100, bytes: 1000 }), 'full');
     assert.equal(await store.rooms.findFile(refused.id, start), undefined);
@@ -130,7 +139,7 @@ function quotaTests(open: OpenStore): void {
   });
 
   it('[UP-3] has space again when a file is removed', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const limit = { files: 1, bytes: 1000 };
     const first = file({ size: 1000 });
     await store.rooms.addFile(code, first, limit);
@@ -140,7 +149,7 @@ function quotaTests(open: OpenStore): void {
   });
 
   it('[UP-3] never exceeds the number of files, however many are added concurrently', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 1, { files: 10, bytes: 1000 })));
     assert.equal(added.filter((outcome) => outcome === 'full').length, 40);
     assert.deepEqual(await holding(store.rooms, code), { files: 10, bytes: 10 });
@@ -148,7 +157,7 @@ function quotaTests(open: OpenStore): void {
   });
 
   it('[UP-3] reports the usage of a room as soon as a file is added or removed', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     for (let n = 1; n <= 5; n++) {
       const added = file({ size: 10 });
       await store.rooms.addFile(code, added, quota);
@@ -159,7 +168,7 @@ function quotaTests(open: OpenStore): void {
   });
 
   it('[UP-3] never exceeds the number of bytes, however many are added concurrently', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 300, { files: 100, bytes: 1000 })));
     assert.equal(added.filter((outcome) => outcome === 'full').length, 47);
     assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 900 });
@@ -167,7 +176,7 @@ function quotaTests(open: OpenStore): void {
 }
 
 async function holding(rooms: RoomStore, code: RoomCode): Promise<FileQuota> {
-  const admission = await rooms.admit(visit(code));
+  const admission = await rooms.admit(accessAttempt(code));
   assert.ok(admission.outcome === 'admitted');
   return { files: admission.room.fileCount, bytes: admission.room.fileBytes };
 }

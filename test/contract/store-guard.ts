@@ -5,11 +5,12 @@ import { guardRules } from '../../src/core/limits.ts';
 import type { Admission, Quota, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
+  accessAttempt,
+  createRoom,
   day,
   draft,
   hour,
   mac,
-  makeRoom,
   manyMisses,
   newClient,
   type OpenStore,
@@ -18,7 +19,6 @@ import {
   sharedStore,
   start,
   unknownCode,
-  visit,
 } from './store-under-test.ts';
 
 const right = mac('0427');
@@ -123,7 +123,7 @@ function clientTests(open: OpenStore): void {
   it('[PIN-2] does not count a request without a PIN as an attempt', async () => {
     const code = await protectedRoom(store.rooms);
     const client = newClient();
-    for (let asked = 0; asked < 30; asked++) await store.rooms.admit(visit(code, { client }));
+    for (let asked = 0; asked < 30; asked++) await store.rooms.admit(accessAttempt(code, { client }));
     assert.equal(triesLeft(await tryPin(store.rooms, code, client, wrong)), 4);
   });
 }
@@ -150,7 +150,7 @@ function roomTests(open: OpenStore): void {
 
   it('[GUESS-3] admits clients that gave the correct PIN, and the creator', async () => {
     const [maker, friend] = [newClient(), newClient()];
-    const code = await makeRoom(store.rooms, draft({ pinMac: right, creator: maker }));
+    const code = await createRoom(store.rooms, draft({ pinMac: right, creator: maker }));
     await tryPin(store.rooms, code, friend, right);
     await guessByMany(store.rooms, code, 50);
     assert.equal((await tryPin(store.rooms, code, maker, right)).outcome, 'admitted');
@@ -160,7 +160,7 @@ function roomTests(open: OpenStore): void {
 
   it('[GUESS-3] limits clients that know the PIN to their own five attempts', async () => {
     const maker = newClient();
-    const code = await makeRoom(store.rooms, draft({ pinMac: right, creator: maker }));
+    const code = await createRoom(store.rooms, draft({ pinMac: right, creator: maker }));
     await guessByMany(store.rooms, code, 50);
     await guessWrong(store.rooms, code, maker, 5);
     const locked = await tryPin(store.rooms, code, maker, right);
@@ -205,7 +205,7 @@ function lifeTests(open: OpenStore): void {
 
   /** 80 wrong PINs within two hours, from one network. */
   async function guessedRoom(over: { creator?: string } = {}): Promise<RoomCode> {
-    const code = await makeRoom(store.rooms, draft({ pinMac: right, expiresAt, ...over }));
+    const code = await createRoom(store.rooms, draft({ pinMac: right, expiresAt, ...over }));
     await manyTries(code, clients(50), start);
     await manyTries(code, clients(30), start + hour);
     return code;
@@ -225,7 +225,7 @@ function lifeTests(open: OpenStore): void {
 
   it('[GUESS-6] admits clients that gave the correct PIN, and the creator', async () => {
     const [maker, friend] = [newClient(), newClient()];
-    const code = await makeRoom(store.rooms, draft({ pinMac: right, creator: maker, expiresAt }));
+    const code = await createRoom(store.rooms, draft({ pinMac: right, creator: maker, expiresAt }));
     await tryPin(store.rooms, code, friend, right);
     for (const hours of [0, 1]) await manyTries(code, clients(50), start + hours * hour);
     await manyTries(code, networks(20, 1), start + 2 * hour);
@@ -295,11 +295,11 @@ function lifeTests(open: OpenStore): void {
 function missTests(open: OpenStore): void {
   const store = sharedStore(open);
   const lookUp = (code: RoomCode | undefined, client: string, now: number = start) =>
-    store.rooms.admit(visit(code, { client, now }));
+    store.rooms.admit(accessAttempt(code, { client, now }));
 
   it('[GUESS-4] rejects a client after 20 unknown codes, for the rest of the hour', async () => {
     const client = newClient();
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     for (let misses = 0; misses < 20; misses++) {
       assert.deepEqual(await lookUp(unknownCode(), client, start + misses), { outcome: 'unknown' });
     }
@@ -316,13 +316,13 @@ function missTests(open: OpenStore): void {
     await guessWrong(store.rooms, other, client, 5);
     for (let misses = 0; misses < 5; misses++) await lookUp(undefined, client);
     for (let misses = 0; misses < 5; misses++) assert.equal((await lookUp(unknownCode(), client)).outcome, 'unknown');
-    assert.equal((await lookUp(await makeRoom(store.rooms), client)).outcome, 'too-many-misses');
+    assert.equal((await lookUp(await createRoom(store.rooms), client)).outcome, 'too-many-misses');
   });
 
   it('[GUESS-4] does not count existing rooms, expired ones, missing PINs or locks', async () => {
     const client = newClient();
-    const live = await makeRoom(store.rooms);
-    const expired = await makeRoom(store.rooms, { expiresAt: start - 1 });
+    const live = await createRoom(store.rooms);
+    const expired = await createRoom(store.rooms, { expiresAt: start - 1 });
     const locked = await protectedRoom(store.rooms);
     await guessWrong(store.rooms, locked, client, 5);
     for (let visits = 0; visits < 20; visits++) {
@@ -337,7 +337,7 @@ function missTests(open: OpenStore): void {
     const client = newClient();
     for (let misses = 0; misses < 20; misses++) await lookUp(undefined, client);
     assert.equal((await lookUp(undefined, client)).outcome, 'too-many-misses');
-    assert.equal((await lookUp(await makeRoom(store.rooms), newClient())).outcome, 'admitted');
+    assert.equal((await lookUp(await createRoom(store.rooms), newClient())).outcome, 'admitted');
   });
 
   it('[GUESS-4] answers exactly 20 of 100 concurrent unknown codes', async () => {
@@ -348,7 +348,8 @@ function missTests(open: OpenStore): void {
 
   it('[LINK-6] allows pages of other sites half of the misses, and the client itself all of them', async () => {
     const client = newClient();
-    const lookUpFor = (isCrossSite: boolean) => store.rooms.admit(visit(unknownCode(), { client, isCrossSite }));
+    const lookUpFor = (isCrossSite: boolean) =>
+      store.rooms.admit(accessAttempt(unknownCode(), { client, isCrossSite }));
     const ofPages = await Promise.all(Array.from({ length: 50 }, () => lookUpFor(true)));
     assert.deepEqual(tally(ofPages), { unknown: 10, 'too-many-misses': 40 });
     const own = await Promise.all(Array.from({ length: 50 }, () => lookUpFor(false)));
@@ -359,7 +360,7 @@ function missTests(open: OpenStore): void {
   async function shutOut(t: TestContext): Promise<{ rooms: RoomStore; client: string }> {
     const under = await ownStore(t, open);
     const client = newClient();
-    for (let misses = 0; misses < 20; misses++) await under.store.rooms.admit(visit(undefined, { client }));
+    for (let misses = 0; misses < 20; misses++) await under.store.rooms.admit(accessAttempt(undefined, { client }));
     return { rooms: (await under.reopen(start)).rooms, client };
   }
 
@@ -381,8 +382,8 @@ function missTests(open: OpenStore): void {
 
   it('[GUESS-4] [DEV-1] does not count the device of a rejected client', async (t) => {
     const { rooms, client } = await shutOut(t);
-    const code = await makeRoom(rooms);
-    assert.equal((await rooms.admit(visit(code, { client, deviceId: 'phone' }))).outcome, 'too-many-misses');
+    const code = await createRoom(rooms);
+    assert.equal((await rooms.admit(accessAttempt(code, { client, deviceId: 'phone' }))).outcome, 'too-many-misses');
     assert.deepEqual(await rooms.listDevices(code, start), []);
   });
 
@@ -392,7 +393,7 @@ function missTests(open: OpenStore): void {
     const client = newClient();
     const admissions: Admission[] = [];
     for (let misses = 0; misses < 5; misses++)
-      admissions.push(await under.store.rooms.admit(visit(undefined, { client })));
+      admissions.push(await under.store.rooms.admit(accessAttempt(undefined, { client })));
     assert.deepEqual(tally(admissions), { unknown: 3, 'too-many-misses': 2 });
   });
 
@@ -401,7 +402,7 @@ function missTests(open: OpenStore): void {
     t.after(() => under.dispose());
     const client = newClient();
     for (let misses = 0; misses < 100; misses++) {
-      assert.equal((await under.store.rooms.admit(visit(undefined, { client }))).outcome, 'unknown');
+      assert.equal((await under.store.rooms.admit(accessAttempt(undefined, { client }))).outcome, 'unknown');
     }
   });
 }
@@ -410,7 +411,7 @@ function missTests(open: OpenStore): void {
 function floodTests(open: OpenStore): void {
   const flooded = { ...guardRules(20), countersPerWindow: 100 };
   const three: Quota = { tier: 'free', limit: 3, windowMs: hour };
-  /** As many clients as counters may be started, and more, each in a network of its own. */
+  /** More clients than there are counters, each in its own network. */
   const flood = Array.from({ length: 300 }, (_, n) => `100.${n % 256}.${n >> 8}.1`).map((address, n) =>
     n < 256 ? address : address.replace('100.', '101.'),
   );
@@ -432,7 +433,7 @@ function floodTests(open: OpenStore): void {
 
   it('[GUESS-8] keeps an exhausted miss limit, and counts further clients with their network', async (t) => {
     const { rooms } = (await ownStore(t, open, flooded)).store;
-    const lookUp = async (client: string) => (await rooms.admit(visit(unknownCode(), { client }))).outcome;
+    const lookUp = async (client: string) => (await rooms.admit(accessAttempt(unknownCode(), { client }))).outcome;
     for (let n = 0; n < 21; n++) await lookUp('10.0.0.1');
     for (const client of flood) await lookUp(client);
     assert.equal(await lookUp('10.0.0.1'), 'too-many-misses');
@@ -462,11 +463,11 @@ function floodTests(open: OpenStore): void {
 }
 
 function protectedRoom(rooms: RoomStore, expiresAt: number = start + 24 * hour): Promise<RoomCode> {
-  return makeRoom(rooms, { pinMac: right, expiresAt });
+  return createRoom(rooms, { pinMac: right, expiresAt });
 }
 
 function tryPin(rooms: RoomStore, code: RoomCode, client: string, pinMac: Uint8Array, now: number = start) {
-  return rooms.admit(visit(code, { client, pinMac, now }));
+  return rooms.admit(accessAttempt(code, { client, pinMac, now }));
 }
 
 async function guessWrong(rooms: RoomStore, code: RoomCode, client: string, times: number, now: number = start) {
@@ -475,7 +476,7 @@ async function guessWrong(rooms: RoomStore, code: RoomCode, client: string, time
   }
 }
 
-/** Wrong PINs of strangers, none of whom comes near a limit of its own. */
+/** Wrong PINs of other clients, none of which reaches its own limit. */
 async function guessByMany(rooms: RoomStore, code: RoomCode, times: number, now: number = start) {
   for (let tries = 0; tries < times; tries++) await guessWrong(rooms, code, newClient(), 1, now);
 }

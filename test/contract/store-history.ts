@@ -6,11 +6,11 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   appendInsertion,
   checkpoint,
+  createRoom,
   currentText,
   draft,
   hour,
   keepCheckpoint,
-  makeRoom,
   manyMisses,
   type OpenStore,
   ownStore,
@@ -35,14 +35,14 @@ function checkpointTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   it('[HIST-2] has no checkpoints in a new room', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     assert.deepEqual(await store.rooms.listHistory(code, start), []);
     assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'no-checkpoint');
     assert.equal((await storedText(store.rooms, code)).checkpointVersion, 0);
   });
 
   it('[HIST-1] [HIST-2] keeps checkpoints, lists them newest first, and returns each', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const kept = [
       checkpoint(1, 'first\u0000', { deviceId: 'phone', writtenAt: start + 1 }),
       checkpoint(2, ''),
@@ -57,7 +57,7 @@ function checkpointTests(open: OpenStore): void {
   });
 
   it('[HIST-1] keeps a checkpoint in the same step as the edit, a compaction and the new text', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await appendInsertion(store.rooms, code, 1, 'before');
     const limits = { checkpoints: 50, bytes: MiB };
     const append = textAppend(textEntry(2, { edits: [{ from: 0, to: 6, insert: 'after' }] }), {
@@ -72,7 +72,7 @@ function checkpointTests(open: OpenStore): void {
   });
 
   it('[HIST-1] [HIST-2] returns a checkpoint of a MiB', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const content = '\u0000é'.repeat(MiB / 3);
     await keepCheckpoint(store.rooms, code, checkpoint(0, content));
     const read = await store.rooms.readCheckpoint(code, 0, start);
@@ -80,7 +80,7 @@ function checkpointTests(open: OpenStore): void {
   });
 
   it('keeps the histories of rooms apart', async () => {
-    const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    const [one, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
     await keepCheckpoint(store.rooms, one, checkpoint(0, 'one'));
     await keepCheckpoint(store.rooms, other, checkpoint(0, 'other'));
     assert.equal(await clearAll(store.rooms, other), 'cleared');
@@ -99,7 +99,7 @@ function limitTests(open: OpenStore): void {
   };
 
   it('[HIST-1] drops the oldest checkpoints over the maximum number', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     for (let version = 0; version < 15; version++) {
       const limits = { checkpoints: version < 12 ? 10 : 3, bytes: MiB };
       await keepCheckpoint(store.rooms, code, checkpoint(version, `${version}`), limits);
@@ -110,7 +110,7 @@ function limitTests(open: OpenStore): void {
   });
 
   it('[HIST-1] drops the oldest checkpoints over the maximum bytes', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const limits = { checkpoints: 50, bytes: 10 };
     const sizes = [4, 4, 2, 1, 9, 1, 1];
     const expected = [[0], [1, 0], [2, 1, 0], [3, 2, 1], [4, 3], [5, 4], [6, 5]];
@@ -121,14 +121,14 @@ function limitTests(open: OpenStore): void {
   });
 
   it('[HIST-1] counts bytes, not characters', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const limits = { checkpoints: 50, bytes: 10 };
     for (const version of [0, 1, 2]) await keepCheckpoint(store.rooms, code, checkpoint(version, '😀'), limits);
     assert.deepEqual(await versionsIn(code), [2, 1]);
   });
 
   it('[HIST-1] keeps the newest checkpoint whatever its size', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const limits = { checkpoints: 50, bytes: 10 };
     await keepCheckpoint(store.rooms, code, checkpoint(0, 'x'), limits);
     await keepCheckpoint(store.rooms, code, checkpoint(1, 'x'.repeat(11)), limits);
@@ -142,7 +142,7 @@ function endTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
 
   it('[HIST-3] clears the history and the log, and keeps the text', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await appendInsertion(store.rooms, code, 1, 'text');
     await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
     const { content, revision } = await storedText(store.rooms, code);
@@ -158,7 +158,7 @@ function endTests(open: OpenStore): void {
   });
 
   it('[HIST-3] clears nothing if the text has changed since', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await appendInsertion(store.rooms, code, 1, 'text');
     await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
     const stored = await storedText(store.rooms, code);
@@ -169,7 +169,7 @@ function endTests(open: OpenStore): void {
   });
 
   it('[HIST-3] clears an empty history, and keeps checkpoints again afterwards', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     assert.equal(await clearAll(store.rooms, code), 'cleared');
     await keepCheckpoint(store.rooms, code, checkpoint(0, ''));
     assert.equal(await clearAll(store.rooms, code), 'cleared');
@@ -179,20 +179,20 @@ function endTests(open: OpenStore): void {
 
   it('[LIFE-4] [HIST-1] ends with a room that is deleted', async () => {
     const made = draft();
-    const code = await makeRoom(store.rooms, made);
+    const code = await createRoom(store.rooms, made);
     await keepCheckpoint(store.rooms, code, checkpoint(0, 'kept'));
     await store.rooms.deleteRoom(code, start);
     assert.equal(await store.rooms.listHistory(code, start), 'gone');
     assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'gone');
     assert.equal(await store.rooms.clearHistory(code, currentText('', 0), start), 'gone');
-    await makeRoom(store.rooms, { draw: made.draw });
+    await createRoom(store.rooms, { draw: made.draw });
     assert.deepEqual(await store.rooms.listHistory(code, start), []);
     assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'no-checkpoint');
   });
 
   it('[LIFE-2] [LIFE-5] [HIST-1] ends with a room that expires, swept or not', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
-    const code = await makeRoom(rooms, { expiresAt: start + hour });
+    const code = await createRoom(rooms, { expiresAt: start + hour });
     await keepCheckpoint(rooms, code, checkpoint(0, 'kept'));
     assert.equal(await rooms.listHistory(code, start + hour), 'expired');
     await rooms.expireRooms(start + hour, 100);

@@ -4,13 +4,14 @@ import { describe, it } from 'node:test';
 import type { MissingReason, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
+  accessAttempt,
+  createRoom,
   currentText,
   day,
   file,
   hour,
   insertion,
   mac,
-  makeRoom,
   manyMisses,
   type OpenStore,
   ownStore,
@@ -20,7 +21,6 @@ import {
   textAppend,
   textOf,
   unknownCode,
-  visit,
   writeText,
 } from './store-under-test.ts';
 
@@ -31,25 +31,26 @@ export function lifetimeTests(open: OpenStore): void {
 
 function endTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
-  const outcomeAt = async (code: RoomCode, now: number) => (await store.rooms.admit(visit(code, { now }))).outcome;
+  const outcomeAt = async (code: RoomCode, now: number) =>
+    (await store.rooms.admit(accessAttempt(code, { now }))).outcome;
 
   it('[LIFE-2] rejects a room from the moment it expires', async () => {
-    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const code = await createRoom(store.rooms, { expiresAt: start + hour });
     assert.equal(await outcomeAt(code, start + hour - 1), 'admitted');
     assert.equal(await outcomeAt(code, start + hour), 'expired');
     assert.equal(await outcomeAt(code, start + hour + day - 1), 'expired');
   });
 
   it('[LIFE-2] reports that it has expired, not that a PIN is missing or wrong', async () => {
-    const code = await makeRoom(store.rooms, { expiresAt: start + hour, pinMac: mac('0427') });
+    const code = await createRoom(store.rooms, { expiresAt: start + hour, pinMac: mac('0427') });
     for (const pinMac of [undefined, mac('0000'), mac('0427')]) {
-      const admission = await store.rooms.admit(visit(code, { pinMac, now: start + hour }));
+      const admission = await store.rooms.admit(accessAttempt(code, { pinMac, now: start + hour }));
       assert.deepEqual(admission, { outcome: 'expired' });
     }
   });
 
   it('[LIFE-2] reports an expired room in every operation', async () => {
-    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const code = await createRoom(store.rooms, { expiresAt: start + hour });
     const kept = file();
     await store.rooms.addFile(code, kept, quota);
     await assertThere(store.rooms, code);
@@ -60,7 +61,7 @@ function endTests(open: OpenStore): void {
 
   for (const { name, run } of operations) {
     it(`[LIFE-2] [LIFE-3] reports to an attempt to ${name} that it has expired, for 24 hours`, async () => {
-      const make = () => makeRoom(store.rooms, { expiresAt: start + hour });
+      const make = () => createRoom(store.rooms, { expiresAt: start + hour });
       assert.equal(await run(store.rooms, await make(), start + hour), 'expired');
       assert.equal(await run(store.rooms, await make(), start + hour + day - 1), 'expired');
       assert.equal(await run(store.rooms, await make(), start + hour + day), 'gone');
@@ -68,12 +69,12 @@ function endTests(open: OpenStore): void {
   }
 
   it('[LIFE-3] no longer knows an expired room after 24 hours', async () => {
-    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const code = await createRoom(store.rooms, { expiresAt: start + hour });
     assert.equal(await outcomeAt(code, start + hour + day), 'unknown');
   });
 
   it('[LIFE-2] [LIFE-3] reports the same when a sweep has run in between', async () => {
-    const code = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const code = await createRoom(store.rooms, { expiresAt: start + hour });
     await assertThere(store.rooms, code);
     await store.rooms.expireRooms(start + hour, 100);
     assert.equal(await outcomeAt(code, start + hour), 'expired');
@@ -84,7 +85,7 @@ function endTests(open: OpenStore): void {
   });
 
   it('[LIFE-4] [API-3] no longer knows a deleted room, nor anything in it', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const kept = file();
     await writeText(store.rooms, code, 'secret');
     await store.rooms.addFile(code, kept, quota);
@@ -99,7 +100,7 @@ function endTests(open: OpenStore): void {
   });
 
   it('deletes a room once when 10 callers delete it concurrently', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const deletions = await Promise.all(Array.from({ length: 10 }, () => store.rooms.deleteRoom(code, start)));
     assert.deepEqual(
       deletions.filter((deletion) => deletion !== 'gone'),
@@ -111,7 +112,7 @@ function endTests(open: OpenStore): void {
 /** A store may remember what was looked at; that must not outlive the room. */
 async function assertThere(rooms: RoomStore, code: RoomCode): Promise<void> {
   for (let looks = 0; looks < 2; looks++) {
-    assert.equal((await rooms.admit(visit(code))).outcome, 'admitted');
+    assert.equal((await rooms.admit(accessAttempt(code))).outcome, 'admitted');
     assert.ok(await textOf(rooms, code, start));
   }
 }
@@ -158,8 +159,8 @@ function sweepTests(open: OpenStore): void {
   it('[LIFE-5] ends at most the given number of expired rooms, and no others', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const expired = new Set<RoomCode>();
-    for (let n = 0; n < 5; n++) expired.add(await makeRoom(rooms, { expiresAt: start + hour - n }));
-    const live = await makeRoom(rooms, { expiresAt: start + hour + 1 });
+    for (let n = 0; n < 5; n++) expired.add(await createRoom(rooms, { expiresAt: start + hour - n }));
+    const live = await createRoom(rooms, { expiresAt: start + hour + 1 });
 
     const portions: RoomCode[][] = [];
     for (let n = 0; n < 4; n++) portions.push(await rooms.expireRooms(start + hour, 2));
@@ -168,16 +169,16 @@ function sweepTests(open: OpenStore): void {
       [2, 2, 1, 0],
     );
     assert.deepEqual(new Set(portions.flat()), expired);
-    assert.equal((await rooms.admit(visit(live, { now: start + hour }))).outcome, 'admitted');
+    assert.equal((await rooms.admit(accessAttempt(live, { now: start + hour }))).outcome, 'admitted');
   });
 
   it('[LIFE-5] moves the bytes of the rooms it ends to the trash, and only theirs', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const [first, second, stays] = [file(), file(), file()];
-    const expired = await makeRoom(rooms, { expiresAt: start + hour });
+    const expired = await createRoom(rooms, { expiresAt: start + hour });
     await rooms.addFile(expired, first, quota);
     await rooms.addFile(expired, second, quota);
-    await rooms.addFile(await makeRoom(rooms), stays, quota);
+    await rooms.addFile(await createRoom(rooms), stays, quota);
 
     assert.deepEqual(await rooms.expireRooms(start + hour, 100), [expired]);
     assert.deepEqual((await rooms.listTrash(100)).sort(), [first.blob, second.blob].sort());
@@ -185,7 +186,7 @@ function sweepTests(open: OpenStore): void {
 
   it('[LIFE-5] ends each room once when two sweeps run concurrently', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
-    for (let n = 0; n < 10; n++) await makeRoom(rooms, { expiresAt: start + hour });
+    for (let n = 0; n < 10; n++) await createRoom(rooms, { expiresAt: start + hour });
     const sweeps = await Promise.all([rooms.expireRooms(start + hour, 7), rooms.expireRooms(start + hour, 7)]);
     assert.equal(sweeps.flat().length, 10);
     assert.equal(new Set(sweeps.flat()).size, 10);

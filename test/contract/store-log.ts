@@ -5,11 +5,12 @@ import fc from 'fast-check';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyEdits, editsOf } from './any-text.ts';
 import {
+  accessAttempt,
   appendInsertion,
   applyEntries,
+  createRoom,
   draft,
   insertion,
-  makeRoom,
   type OpenStore,
   second,
   sharedStore,
@@ -18,7 +19,6 @@ import {
   textAppend,
   textEntry,
   textOf,
-  visit,
 } from './store-under-test.ts';
 
 const MiB = 1024 * 1024;
@@ -32,7 +32,7 @@ function appendTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   it('[TEXT-7] starts with an empty log', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     assert.deepEqual(await storedText(store.rooms, code), {
       content: { content: '', version: 0, writtenAt: start },
       entries: [],
@@ -44,7 +44,7 @@ function appendTests(open: OpenStore): void {
   });
 
   it('[TEXT-7] keeps entries as they were appended, and applies them in order', async () => {
-    const code = await makeRoom(store.rooms, { keepsHistory: false });
+    const code = await createRoom(store.rooms, { keepsHistory: false });
     const entries = [
       insertion(1, 'hello world', { deviceId: 'phone', ref: 'a1' }),
       textEntry(2, { edits: [], writtenAt: start + 1, ref: '' }),
@@ -68,7 +68,7 @@ function appendTests(open: OpenStore): void {
   });
 
   it('[TEXT-1] [TEXT-7] returns any well-formed text that edits produce, with and without the new text in the append', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     let [text, version] = ['', 0];
     const readsBack = fc.asyncProperty(anyEdits, fc.boolean(), async (drawn, hasContent) => {
       const edits = editsOf(drawn, text);
@@ -84,7 +84,7 @@ function appendTests(open: OpenStore): void {
   });
 
   it('[TEXT-7] appends a long edit to a long text', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const [long, longer] = ['\u0000'.repeat(MiB / 2), '😀'.repeat(MiB / 8)];
     await appendInsertion(store.rooms, code, 1, long);
     await appendInsertion(store.rooms, code, 2, longer);
@@ -93,7 +93,7 @@ function appendTests(open: OpenStore): void {
   });
 
   it('[TEXT-7] appends 100 entries that were sent without waiting, each to the previous version', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const letters = Array.from({ length: 100 }, (_, n) => String.fromCodePoint(0x1f600 + n));
     const outcomes = await Promise.all(letters.map((letter, n) => appendInsertion(store.rooms, code, n + 1, letter)));
     assert.deepEqual(
@@ -104,12 +104,12 @@ function appendTests(open: OpenStore): void {
   });
 
   it('[TEXT-6] shows each of many pending appends to reads that follow its acknowledgement', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const appendAndRead = async (n: number) => {
       // Some name the text after them and some do not: a store that caches must not mix them up.
       const content = n % 3 === 0 ? undefined : 'a'.repeat(n);
       await store.rooms.appendText(code, textAppend(insertion(n, 'a'), { content }));
-      await store.rooms.admit(visit(code));
+      await store.rooms.admit(accessAttempt(code));
       const { content: text, version } = (await textOf(store.rooms, code)) ?? { content: '', version: 0 };
       assert.ok(version >= n, `read version ${version} after version ${n}`);
       assert.equal(text.length, version);
@@ -118,7 +118,7 @@ function appendTests(open: OpenStore): void {
   });
 
   it('keeps the logs of rooms apart', async () => {
-    const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    const [one, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
     await appendInsertion(store.rooms, one, 1, 'one');
     await appendInsertion(store.rooms, other, 1, 'other');
     assert.deepEqual((await storedText(store.rooms, one)).entries, [insertion(1, 'one')]);
@@ -127,11 +127,11 @@ function appendTests(open: OpenStore): void {
 
   it('[LIFE-4] starts with an empty log in a room that has the code of a deleted one', async () => {
     const made = draft();
-    const code = await makeRoom(store.rooms, made);
+    const code = await createRoom(store.rooms, made);
     await appendInsertion(store.rooms, code, 1, 'deleted');
     await textOf(store.rooms, code);
     await store.rooms.deleteRoom(code, start);
-    await makeRoom(store.rooms, { draw: made.draw });
+    await createRoom(store.rooms, { draw: made.draw });
     const { content, entries, fullTextVersion } = await storedText(store.rooms, code);
     assert.deepEqual([content.content, content.version, entries, fullTextVersion], ['', 0, [], 0]);
     assert.equal((await textOf(store.rooms, code))?.content, '');
@@ -144,7 +144,7 @@ function staleTests(open: OpenStore): void {
 
   /** A room whose log has the entries after `trimmedThrough`. */
   async function roomAtVersion3(trimmedThrough = 0): Promise<RoomCode> {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     for (const entry of entries.slice(0, 2)) await store.rooms.appendText(code, textAppend(entry));
     const compaction = trimmedThrough > 0 ? { content: 'abc', dropThrough: trimmedThrough } : undefined;
     await store.rooms.appendText(code, textAppend(entries[2], { compaction }));
@@ -183,7 +183,7 @@ function staleTests(open: OpenStore): void {
     const stale = { outcome: 'stale', version: 3, revision: 3, entries: undefined };
     assert.deepEqual(await appendLate(code, 5), stale);
     assert.deepEqual(await appendLate(code, 1000), stale);
-    assert.deepEqual(await appendLate(await makeRoom(store.rooms), 2), { ...stale, version: 0, revision: 0 });
+    assert.deepEqual(await appendLate(await createRoom(store.rooms), 2), { ...stale, version: 0, revision: 0 });
   });
 
   it('[TEXT-7] [TEXT-8] [HIST-1] change nothing: neither text nor log, full text or history', async () => {

@@ -16,6 +16,7 @@ import {
   storedTextOf,
 } from './model-text.ts';
 import {
+  accessAttempt,
   currentText,
   day,
   draft,
@@ -28,7 +29,6 @@ import {
   start,
   textAppend,
   textOf,
-  visit,
   writeText,
 } from './store-under-test.ts';
 
@@ -50,7 +50,7 @@ interface Model {
   everTaken: StoredFile[];
 }
 
-/** Some codes of its own for each run, few enough that operations meet. */
+/** Each run has its own codes, few enough that operations affect the same rooms. */
 interface Real {
   rooms: RoomStore;
   codes: RoomCode[];
@@ -233,7 +233,7 @@ async function compareState(rooms: RoomStore, code: RoomCode, room: ModelRoom, n
 }
 
 async function seen(rooms: RoomStore, code: RoomCode, now: number) {
-  const admission = await rooms.admit(visit(code, { now }));
+  const admission = await rooms.admit(accessAttempt(code, { now }));
   if (admission.outcome !== 'admitted') return admission.outcome;
   return { files: admission.room.fileCount, bytes: admission.room.fileBytes, expiresAt: admission.room.expiresAt };
 }
@@ -245,7 +245,7 @@ function foreseen(model: Model, code: RoomCode) {
   return { files: room.files.length, bytes: bytesIn(room), expiresAt: room.expiresAt };
 }
 
-/** A file is found while it is in a live room; its bytes are known for ever, as nobody empties the trash here. */
+/** A file is found while its room exists. Its blob is never forgotten, because the trash is not emptied here. */
 async function compareFiles(model: Model, { rooms, codes }: Real): Promise<void> {
   const present = new Set(codes.flatMap((code) => live(model, code)?.files ?? []));
   for (const taken of model.everTaken) {

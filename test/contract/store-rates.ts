@@ -32,8 +32,8 @@ export function rateTests(open: OpenStore): void {
     for (const later of [0, second, 2 * second]) await store.rates.take(client, three, start + later);
     const refused = await store.rates.take(client, three, start + hour - 1);
     assert.deepEqual(refused, { granted: false, remaining: 0, resetAt: start + hour });
-    const anew = await store.rates.take(client, three, start + hour);
-    assert.deepEqual(anew, { granted: true, remaining: 2, resetAt: start + 2 * hour });
+    const renewed = await store.rates.take(client, three, start + hour);
+    assert.deepEqual(renewed, { granted: true, remaining: 2, resetAt: start + 2 * hour });
   });
 
   it('[RATE-2] grants exactly the limit again to a burst at the end of the hour', async () => {

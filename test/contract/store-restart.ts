@@ -4,14 +4,15 @@ import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/api-key.ts';
 import type { Quota, TextAppend } from '../../src/core/ports.ts';
 import {
+  accessAttempt,
   appendInsertion,
   checkpoint,
+  createRoom,
   draft,
   file,
   hour,
   insertion,
   mac,
-  makeRoom,
   manyCheckpoints,
   manyMisses,
   newClient,
@@ -22,7 +23,6 @@ import {
   start,
   textAppend,
   textOf,
-  visit,
   writeText,
 } from './store-under-test.ts';
 
@@ -37,15 +37,15 @@ export function restartTests(open: OpenStore): void {
 function roomTests(open: OpenStore): void {
   it('[LIFE-6] keeps rooms, their PINs, texts and files', async (t) => {
     const under = await ownStore(t, open);
-    const code = await makeRoom(under.store.rooms, { pinMac: right });
+    const code = await createRoom(under.store.rooms, { pinMac: right });
     const files = [file({ size: 1 }), file({ size: 2, uploadedAt: start + 1 })] as const;
     await writeText(under.store.rooms, code, 'kept\u0000👍');
     for (const added of files) await under.store.rooms.addFile(code, added, quota);
-    const before = await under.store.rooms.admit(visit(code, { pinMac: right }));
+    const before = await under.store.rooms.admit(accessAttempt(code, { pinMac: right }));
 
     const { rooms } = await under.reopen(start + second);
-    assert.deepEqual(await rooms.admit(visit(code)), { outcome: 'pin-required' });
-    assert.deepEqual(await rooms.admit(visit(code, { pinMac: right })), before);
+    assert.deepEqual(await rooms.admit(accessAttempt(code)), { outcome: 'pin-required' });
+    assert.deepEqual(await rooms.admit(accessAttempt(code, { pinMac: right })), before);
     assert.deepEqual(
       { ...(await textOf(rooms, code, start, right)) },
       { content: 'kept\u0000👍', version: 1, writtenAt: start },
@@ -56,7 +56,7 @@ function roomTests(open: OpenStore): void {
 
   it('[LIFE-6] keeps writes that were pending when it was closed', async (t) => {
     const under = await ownStore(t, open);
-    const code = await makeRoom(under.store.rooms);
+    const code = await createRoom(under.store.rooms);
     const writes = Array.from({ length: 500 }, (_, n) => appendInsertion(under.store.rooms, code, n + 1, 'a'));
     const { rooms } = await under.reopen(start);
     const written = await Promise.all(writes);
@@ -67,7 +67,7 @@ function roomTests(open: OpenStore): void {
 
   it('[LIFE-6] [TEXT-7] keeps the log, the full text and the history', async (t) => {
     const under = await ownStore(t, open);
-    const code = await makeRoom(under.store.rooms, { keepsHistory: false });
+    const code = await createRoom(under.store.rooms, { keepsHistory: false });
     const appendTo = (append: TextAppend) => under.store.rooms.appendText(code, append);
     await appendTo(textAppend(insertion(1, 'three')));
     await appendTo(
@@ -97,14 +97,15 @@ function roomTests(open: OpenStore): void {
 
   it('[LIFE-2] [LIFE-3] [LIFE-4] keeps deleted rooms deleted and expired ones expired', async (t) => {
     const under = await ownStore(t, open);
-    const deleted = await makeRoom(under.store.rooms);
+    const deleted = await createRoom(under.store.rooms);
     const swept = draft({ expiresAt: start + hour });
-    const code = await makeRoom(under.store.rooms, swept);
+    const code = await createRoom(under.store.rooms, swept);
     await under.store.rooms.deleteRoom(deleted, start);
     await under.store.rooms.expireRooms(start + hour, 100);
 
     const { rooms } = await under.reopen(start + hour);
-    const outcomeAt = async (room: typeof code, now: number) => (await rooms.admit(visit(room, { now }))).outcome;
+    const outcomeAt = async (room: typeof code, now: number) =>
+      (await rooms.admit(accessAttempt(room, { now }))).outcome;
     assert.equal(await outcomeAt(deleted, start + hour), 'unknown');
     assert.equal(await outcomeAt(code, start + hour), 'expired');
     assert.equal(await outcomeAt(code, start + 25 * hour), 'unknown');
@@ -114,7 +115,7 @@ function roomTests(open: OpenStore): void {
   it('[LIFE-6] keeps the trash', async (t) => {
     const under = await ownStore(t, open);
     const added = file();
-    const code = await makeRoom(under.store.rooms);
+    const code = await createRoom(under.store.rooms);
     await under.store.rooms.addFile(code, added, quota);
     await under.store.rooms.deleteRoom(code, start);
     const { rooms } = await under.reopen(start);
@@ -128,10 +129,10 @@ function roomTests(open: OpenStore): void {
       { length: 6, upTo: 2 },
       { length: 7, upTo: 100 },
     ];
-    for (let n = 0; n < 2; n++) await makeRoom(under.store.rooms, { codeLengths });
+    for (let n = 0; n < 2; n++) await createRoom(under.store.rooms, { codeLengths });
     const { rooms } = await under.reopen(start);
     assert.equal(await rooms.countRooms(start), 2);
-    assert.equal((await makeRoom(rooms, { codeLengths })).length, 7);
+    assert.equal((await createRoom(rooms, { codeLengths })).length, 7);
   });
 
   it('[LIFE-6] keeps API keys, active and revoked', async (t) => {
@@ -176,9 +177,9 @@ function counterTests(open: OpenStore): void {
   it('[GUESS-5] keeps the misses of each client', async (t) => {
     const under = await ownStore(t, open);
     const client = newClient();
-    for (let n = 0; n < 19; n++) await under.store.rooms.admit(visit(undefined, { client }));
+    for (let n = 0; n < 19; n++) await under.store.rooms.admit(accessAttempt(undefined, { client }));
     const { rooms } = await under.reopen(start + second);
-    const look = (now: number) => rooms.admit(visit(undefined, { client, now }));
+    const look = (now: number) => rooms.admit(accessAttempt(undefined, { client, now }));
     assert.deepEqual(await look(start + second), { outcome: 'unknown' });
     assert.deepEqual(await look(start + second), { outcome: 'too-many-misses', until: start + hour });
     assert.deepEqual(await look(start + hour), { outcome: 'unknown' });
@@ -186,16 +187,17 @@ function counterTests(open: OpenStore): void {
 
   it('[GUESS-5] keeps wrong PINs and locks of each client', async (t) => {
     const under = await ownStore(t, open, manyMisses);
-    const code = await makeRoom(under.store.rooms, { pinMac: right });
+    const code = await createRoom(under.store.rooms, { pinMac: right });
     const [locked, counted, cleared] = [newClient(), newClient(), newClient()];
-    const guess = (client: string) => under.store.rooms.admit(visit(code, { client, pinMac: wrong }));
+    const guess = (client: string) => under.store.rooms.admit(accessAttempt(code, { client, pinMac: wrong }));
     for (let n = 0; n < 5; n++) await guess(locked);
     for (let n = 0; n < 3; n++) await guess(counted);
     for (let n = 0; n < 3; n++) await guess(cleared);
-    await under.store.rooms.admit(visit(code, { client: cleared, pinMac: right }));
+    await under.store.rooms.admit(accessAttempt(code, { client: cleared, pinMac: right }));
 
     const { rooms } = await under.reopen(start + second);
-    const guessAgain = (client: string, now: number) => rooms.admit(visit(code, { client, pinMac: wrong, now }));
+    const guessAgain = (client: string, now: number) =>
+      rooms.admit(accessAttempt(code, { client, pinMac: wrong, now }));
     const end = start + 30 * second;
     assert.deepEqual(await guessAgain(locked, end - 1), { outcome: 'pin-locked', until: end });
     const doubled = { outcome: 'pin-incorrect', triesLeft: 0, lockedUntil: end + 60 * second };
@@ -207,15 +209,16 @@ function counterTests(open: OpenStore): void {
 
   it('[GUESS-6] [GUESS-7] keeps the wrong PINs over the lifetime of a room, and the networks they came from', async (t) => {
     const under = await ownStore(t, open, manyMisses);
-    const code = await makeRoom(under.store.rooms, { pinMac: right });
-    const guess = (client: string, now: number) => under.store.rooms.admit(visit(code, { client, pinMac: wrong, now }));
+    const code = await createRoom(under.store.rooms, { pinMac: right });
+    const guess = (client: string, now: number) =>
+      under.store.rooms.admit(accessAttempt(code, { client, pinMac: wrong, now }));
     for (let n = 0; n < 50; n++) await guess(newClient(), start);
     for (let n = 0; n < 19; n++) await guess(`172.${n}.0.1`, start);
     for (let n = 0; n < 29; n++) await guess(newClient(), start + hour);
 
     const { rooms } = await under.reopen(start + hour + second);
     const outcomeFor = async (client: string, pinMac: Uint8Array) =>
-      (await rooms.admit(visit(code, { client, pinMac, now: start + hour + second }))).outcome;
+      (await rooms.admit(accessAttempt(code, { client, pinMac, now: start + hour + second }))).outcome;
     assert.equal(await outcomeFor(newClient(), wrong), 'pin-incorrect');
     assert.equal(await outcomeFor(newClient(), right), 'pin-locked');
     assert.equal(await outcomeFor('172.3.0.1', right), 'pin-locked');
@@ -226,13 +229,13 @@ function counterTests(open: OpenStore): void {
   it('[GUESS-5] [GUESS-3] keeps the wrong PINs of a room, and the clients that know the correct one', async (t) => {
     const under = await ownStore(t, open, manyMisses);
     const [maker, friend] = [newClient(), newClient()];
-    const code = await makeRoom(under.store.rooms, { pinMac: right, creator: maker });
-    await under.store.rooms.admit(visit(code, { client: friend, pinMac: right }));
-    for (let n = 0; n < 49; n++) await under.store.rooms.admit(visit(code, { pinMac: wrong }));
+    const code = await createRoom(under.store.rooms, { pinMac: right, creator: maker });
+    await under.store.rooms.admit(accessAttempt(code, { client: friend, pinMac: right }));
+    for (let n = 0; n < 49; n++) await under.store.rooms.admit(accessAttempt(code, { pinMac: wrong }));
 
     const { rooms } = await under.reopen(start + second);
-    const enter = (client: string) => rooms.admit(visit(code, { client, pinMac: right, now: start + second }));
-    await rooms.admit(visit(code, { pinMac: wrong, now: start + second }));
+    const enter = (client: string) => rooms.admit(accessAttempt(code, { client, pinMac: right, now: start + second }));
+    await rooms.admit(accessAttempt(code, { pinMac: wrong, now: start + second }));
     assert.deepEqual(await enter(newClient()), { outcome: 'pin-locked', until: start + hour });
     assert.equal((await enter(maker)).outcome, 'admitted');
     assert.equal((await enter(friend)).outcome, 'admitted');

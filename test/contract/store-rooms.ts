@@ -5,12 +5,13 @@ import { guardRules } from '../../src/core/limits.ts';
 import type { AccessAttempt, RoomStore } from '../../src/core/ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import {
+  accessAttempt,
+  createRoom,
   day,
   draft,
   file,
   hour,
   mac,
-  makeRoom,
   type OpenStore,
   ownStore,
   quota,
@@ -19,7 +20,6 @@ import {
   start,
   textOf,
   unknownCode,
-  visit,
   writeText,
 } from './store-under-test.ts';
 
@@ -40,11 +40,11 @@ function creationTests(open: OpenStore): void {
 
   it('[CODE-4] rejects a code that is in use, and leaves its room unchanged', async () => {
     const first = draft({ pinMac: mac('1111') });
-    const code = await makeRoom(store.rooms, first);
+    const code = await createRoom(store.rooms, first);
     await writeText(store.rooms, code, 'mine');
     assert.equal(await store.rooms.createRoom(draft({ draw: first.draw })), undefined);
     assert.equal((await textOf(store.rooms, code, start, first.pinMac))?.content, 'mine');
-    assert.deepEqual(await store.rooms.admit(visit(code)), { outcome: 'pin-required' });
+    assert.deepEqual(await store.rooms.admit(accessAttempt(code)), { outcome: 'pin-required' });
   });
 
   it('[CODE-4] gives a code to exactly one of 20 concurrent callers', async () => {
@@ -58,7 +58,7 @@ function creationTests(open: OpenStore): void {
 
   it('[CODE-4] rejects the code of an expired room, swept or not, as long as it is remembered', async () => {
     const expired = draft({ expiresAt: start + hour });
-    await makeRoom(store.rooms, expired);
+    await createRoom(store.rooms, expired);
     const again = { ...draft(), draw: expired.draw, createdAt: start + 2 * hour };
     assert.equal(await store.rooms.createRoom(again), undefined);
     await store.rooms.expireRooms(start + 2 * hour, 100);
@@ -68,14 +68,14 @@ function creationTests(open: OpenStore): void {
   it('[CODE-4] frees the code of an expired room when it is no longer remembered', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const expired = draft({ expiresAt: start + hour });
-    const code = await makeRoom(rooms, expired);
-    await rooms.admit(visit(code));
+    const code = await createRoom(rooms, expired);
+    await rooms.admit(accessAttempt(code));
     await rooms.expireRooms(start + 2 * hour, 100);
     const later = start + hour + day;
     await rooms.expireRooms(later, 100);
     const again = { ...draft(), draw: expired.draw, createdAt: later, expiresAt: later + hour };
     assert.equal(await rooms.createRoom(again), code);
-    assert.equal((await rooms.admit(visit(code, { now: later }))).outcome, 'admitted');
+    assert.equal((await rooms.admit(accessAttempt(code, { now: later }))).outcome, 'admitted');
   });
 }
 
@@ -87,7 +87,7 @@ function lengthTests(open: OpenStore): void {
   ];
 
   async function lengthOfNext(rooms: RoomStore, over: Parameters<typeof draft>[0] = {}): Promise<number> {
-    return (await makeRoom(rooms, { codeLengths: smallTable, ...over })).length;
+    return (await createRoom(rooms, { codeLengths: smallTable, ...over })).length;
   }
 
   it('[CODE-2] uses the next length when one more room would be too many for the current one', async (t) => {
@@ -105,7 +105,7 @@ function lengthTests(open: OpenStore): void {
 
   it('[CODE-2] returns to shorter codes when rooms are deleted or expire, swept or not', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
-    const deleted = await makeRoom(rooms, { codeLengths: smallTable });
+    const deleted = await createRoom(rooms, { codeLengths: smallTable });
     await lengthOfNext(rooms, { expiresAt: start + hour });
     assert.equal(await lengthOfNext(rooms), 7);
     await rooms.deleteRoom(deleted, start);
@@ -117,16 +117,16 @@ function lengthTests(open: OpenStore): void {
   it('[CODE-2] gives six symbols to six rooms and seven to the seventh', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const lengths: number[] = [];
-    for (let made = 0; made < 7; made++) lengths.push((await makeRoom(rooms, { codeLengths })).length);
+    for (let made = 0; made < 7; made++) lengths.push((await createRoom(rooms, { codeLengths })).length);
     assert.deepEqual(lengths, [6, 6, 6, 6, 6, 6, 7]);
   });
 
   it('counts the unexpired rooms', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     assert.equal(await rooms.countRooms(start), 0);
-    await makeRoom(rooms, { expiresAt: start + hour });
-    const deleted = await makeRoom(rooms);
-    await makeRoom(rooms);
+    await createRoom(rooms, { expiresAt: start + hour });
+    const deleted = await createRoom(rooms);
+    await createRoom(rooms);
     assert.equal(await rooms.countRooms(start), 3);
     await rooms.deleteRoom(deleted, start);
     assert.equal(await rooms.countRooms(start), 2);
@@ -140,35 +140,35 @@ function entryTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   it('[API-2] admits to a room and returns its creation, expiry and usage', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await store.rooms.addFile(code, file({ size: 7 }), quota);
     await store.rooms.addFile(code, file({ size: 5 }), quota);
-    assert.deepEqual(await store.rooms.admit(visit(code)), {
+    assert.deepEqual(await store.rooms.admit(accessAttempt(code)), {
       outcome: 'admitted',
       room: { code, createdAt: start, expiresAt: start + day, hasPin: false, fileCount: 2, fileBytes: 12 },
     });
   });
 
   it('[CODE-5] finds no room for an unused or invalid code', async () => {
-    assert.deepEqual(await store.rooms.admit(visit(unknownCode())), { outcome: 'unknown' });
-    assert.deepEqual(await store.rooms.admit(visit(undefined)), { outcome: 'unknown' });
+    assert.deepEqual(await store.rooms.admit(accessAttempt(unknownCode())), { outcome: 'unknown' });
+    assert.deepEqual(await store.rooms.admit(accessAttempt(undefined)), { outcome: 'unknown' });
   });
 
   it('[PIN-2] requires the PIN of a protected room, rejects a wrong one and accepts the correct one', async () => {
-    const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
-    assert.deepEqual(await store.rooms.admit(visit(code)), { outcome: 'pin-required' });
-    assert.deepEqual(await store.rooms.admit(visit(code, { pinMac: mac('0428') })), {
+    const code = await createRoom(store.rooms, { pinMac: mac('0427') });
+    assert.deepEqual(await store.rooms.admit(accessAttempt(code)), { outcome: 'pin-required' });
+    assert.deepEqual(await store.rooms.admit(accessAttempt(code, { pinMac: mac('0428') })), {
       outcome: 'pin-incorrect',
       triesLeft: 4,
       lockedUntil: undefined,
     });
-    const admission = await store.rooms.admit(visit(code, { pinMac: mac('0427') }));
+    const admission = await store.rooms.admit(accessAttempt(code, { pinMac: mac('0427') }));
     assert.ok(admission.outcome === 'admitted' && admission.room.hasPin);
   });
 
   it('[PIN-6] does not reveal the PIN to admitted clients', async () => {
-    const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
-    const admission = await store.rooms.admit(visit(code, { pinMac: mac('0427') }));
+    const code = await createRoom(store.rooms, { pinMac: mac('0427') });
+    const admission = await store.rooms.admit(accessAttempt(code, { pinMac: mac('0427') }));
     assert.deepEqual(admission, {
       outcome: 'admitted',
       room: { code, createdAt: start, expiresAt: start + day, hasPin: true, fileCount: 0, fileBytes: 0 },
@@ -178,17 +178,17 @@ function entryTests(open: OpenStore): void {
   it('[LIVE-22] returns the PIN hash with the state of a room', async () => {
     const pinMac = mac('0427');
     for (const given of [pinMac, undefined]) {
-      const state = await store.rooms.readState(await makeRoom(store.rooms, { pinMac: given }), start);
+      const state = await store.rooms.readState(await createRoom(store.rooms, { pinMac: given }), start);
       assert.ok(typeof state === 'object');
       assert.deepEqual(state.pinMac && Buffer.from(state.pinMac), given && Buffer.from(given));
     }
   });
 
   it('[PIN-4] ignores a PIN for a room that has none', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const client = 'pin-for-nothing';
     for (let tries = 0; tries < 30; tries++) {
-      const admission = await store.rooms.admit(visit(code, { client, pinMac: mac('0427') }));
+      const admission = await store.rooms.admit(accessAttempt(code, { client, pinMac: mac('0427') }));
       assert.equal(admission.outcome, 'admitted');
     }
   });
@@ -196,10 +196,10 @@ function entryTests(open: OpenStore): void {
 
 function deviceTests(open: OpenStore): void {
   const store = sharedStore(open, { ...guardRules(0), devicesPerRoom: 5 });
-  const enter = (code: RoomCode, over: Partial<AccessAttempt>) => store.rooms.admit(visit(code, over));
+  const enter = (code: RoomCode, over: Partial<AccessAttempt>) => store.rooms.admit(accessAttempt(code, over));
 
   it('[DEV-1] counts each device once, however often it is seen', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     assert.equal((await store.rooms.listDevices(code, start)).length, 0);
     for (const deviceId of ['phone', 'laptop', 'phone', 'phone']) await enter(code, { deviceId });
     await enter(code, {});
@@ -207,7 +207,7 @@ function deviceTests(open: OpenStore): void {
   });
 
   it('[DEV-1] counts the devices of each room separately', async () => {
-    const [one, other] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
+    const [one, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
     await enter(one, { deviceId: 'phone' });
     await enter(other, { deviceId: 'phone' });
     await enter(other, { deviceId: 'laptop' });
@@ -216,7 +216,7 @@ function deviceTests(open: OpenStore): void {
   });
 
   it('[DEV-1] forgets a device 60 seconds after it was last seen', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await enter(code, { deviceId: 'phone' });
     await enter(code, { deviceId: 'laptop' });
     await enter(code, { deviceId: 'phone', now: start + 30 * second });
@@ -227,7 +227,7 @@ function deviceTests(open: OpenStore): void {
   });
 
   it('[DEV-1] counts a device again when it returns', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await enter(code, { deviceId: 'phone' });
     assert.equal((await store.rooms.listDevices(code, start + 61 * second)).length, 0);
     await enter(code, { deviceId: 'phone', now: start + 61 * second });
@@ -235,7 +235,7 @@ function deviceTests(open: OpenStore): void {
   });
 
   it('[DEV-1] [DEV-3] counts the device of a channel until it is detached, or 45 seconds after it was last renewed', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const [phone, laptop] = ['phone', 'laptop'].map((id) => ({ id: `channel of ${id}`, device: { id, name: id } }));
     assert.ok(phone && laptop);
     const devicesAfter = (seconds: number) => store.rooms.listDevices(code, start + seconds * second);
@@ -248,7 +248,7 @@ function deviceTests(open: OpenStore): void {
   });
 
   it('[DEV-1] does not count a device that was not admitted', async () => {
-    const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
+    const code = await createRoom(store.rooms, { pinMac: mac('0427') });
     await enter(code, { deviceId: 'asked' });
     await enter(code, { deviceId: 'wrong', pinMac: mac('0000') });
     assert.equal((await store.rooms.listDevices(code, start)).length, 0);
@@ -257,7 +257,7 @@ function deviceTests(open: OpenStore): void {
   });
 
   it('keeps only the latest devices of a room, so that invented names cannot fill the memory', async () => {
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     for (let n = 0; n < 50; n++) await enter(code, { deviceId: `device-${n}`, now: start + n });
     assert.equal((await store.rooms.listDevices(code, start + 50)).length, 5);
     await enter(code, { deviceId: 'device-49', now: start + 50 });

@@ -13,12 +13,12 @@ import type {
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   checkpoint,
+  createRoom,
   currentText,
   day,
   file,
   hour,
   keepCheckpoint,
-  makeRoom,
   type OpenStore,
   ownStore,
   quota,
@@ -82,7 +82,7 @@ function clientTests(open: OpenStore): void {
   it('[UP-8] reports when the first room with files of the client expires', async () => {
     const owner = newOwner();
     for (const hours of [5, 2, 3]) {
-      const code = await makeRoom(store.rooms, { expiresAt: start + hours * hour });
+      const code = await createRoom(store.rooms, { expiresAt: start + hours * hour });
       await upload(store, code, request(owner, 300, start + hours * hour));
     }
     assert.equal((await reserve(request(owner, 300))).limit?.freesAt, start + 2 * hour);
@@ -107,7 +107,7 @@ function sharedLimitTests(open: OpenStore): void {
   it('[UP-10] apply to all clients together', async (t) => {
     const { storage, rooms } = (await ownStore(t, open)).store;
     const limits = { ...unlimited, total: 1000 };
-    const code = await makeRoom(rooms);
+    const code = await createRoom(rooms);
     await upload({ storage, rooms }, code, request(newOwner(), 600));
     await rooms.addFile(code, file({ size: 100 }), quota);
     assert.equal((await storage.reserve(request(newOwner(), 200), limits, start)).outcome, 'granted');
@@ -124,7 +124,7 @@ function sharedLimitTests(open: OpenStore): void {
   it('[UP-10] are never exceeded, however many uploads start and end concurrently', async (t) => {
     const { storage, rooms } = (await ownStore(t, open)).store;
     const limits = { ...unlimited, total: 1000 };
-    const code = await makeRoom(rooms);
+    const code = await createRoom(rooms);
     const stored = await Promise.all(
       Array.from({ length: 30 }, () => upload({ storage, rooms }, code, request(newOwner(), 90), limits)),
     );
@@ -141,7 +141,7 @@ function lifetimeTests(open: OpenStore): void {
   it('[UP-11] are the size of a file once it is stored, however much was reserved', async () => {
     const owner = newOwner();
     const asked = { ...request(owner, 0), most: 5000 };
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await store.storage.reserve(asked, unlimited, start);
     assert.equal(await store.storage.usageOf(owner.client), 5000);
     await store.rooms.addFile(code, file({ blob: asked.blob, owner, size: 42 }), quota);
@@ -157,7 +157,7 @@ function lifetimeTests(open: OpenStore): void {
 
     const refused = request(owner, 500);
     await store.storage.reserve(refused, unlimited, start);
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     const added = await store.rooms.addFile(code, file({ blob: refused.blob, owner, size: 500 }), {
       files: 1,
       bytes: 499,
@@ -169,8 +169,8 @@ function lifetimeTests(open: OpenStore): void {
 
   it('[UP-11] end with the file, with its room, and with the expiry of the room, when the bytes are removed', async () => {
     const owner = newOwner(newAccount());
-    const [kept, deleted] = [await makeRoom(store.rooms), await makeRoom(store.rooms)];
-    const expiring = await makeRoom(store.rooms, { expiresAt: start + hour });
+    const [kept, deleted] = [await createRoom(store.rooms), await createRoom(store.rooms)];
+    const expiring = await createRoom(store.rooms, { expiresAt: start + hour });
     const removed = await upload(store, kept, request(owner, 1));
     await upload(store, kept, request(owner, 10));
     await upload(store, deleted, request(owner, 100));
@@ -194,7 +194,7 @@ function lifetimeTests(open: OpenStore): void {
 
   it('[UP-11] end after 15 minutes if an upload was neither completed nor aborted', async () => {
     const owner = newOwner();
-    const code = await makeRoom(store.rooms);
+    const code = await createRoom(store.rooms);
     await upload(store, code, request(owner, 7));
     await store.storage.reserve(request(owner, 500), unlimited, start);
     await store.storage.releaseAbandoned(start + reservedFor - 1);
@@ -206,7 +206,7 @@ function lifetimeTests(open: OpenStore): void {
   it('[UP-11] [MOVE-1] survive a restart, and move with restored rooms', async (t) => {
     const under = await ownStore(t, open);
     const owner = newOwner(newAccount());
-    const code = await makeRoom(under.store.rooms, { owner });
+    const code = await createRoom(under.store.rooms, { owner });
     const added = await upload(under.store, code, request(owner, 123));
     const store = await under.reopen(start);
     assert.equal(await store.storage.usageOf(owner.client), 123);
@@ -232,7 +232,7 @@ function textTests(open: OpenStore): void {
 
   it('[UP-8] count against the client that created the room, and are rejected when its quota is used up', async () => {
     const owner = newOwner(newAccount());
-    const code = await makeRoom(store.rooms, { owner, countsText: true });
+    const code = await createRoom(store.rooms, { owner, countsText: true });
     const charge = (bytes: number) => store.storage.chargeText({ code, owner, bytes }, limits, start);
     const used = () => store.storage.usageOf(owner.client);
     assert.deepEqual(await quotaOf(store.rooms, code), { owner, charged: 0, historyBytes: 0 });
@@ -254,7 +254,7 @@ function textTests(open: OpenStore): void {
     const network = newAccount();
     const [one, two] = [newOwner(network), newOwner(network)];
     const charge = async (owner: Owner) => {
-      const code = await makeRoom(store.rooms, { owner, countsText: true });
+      const code = await createRoom(store.rooms, { owner, countsText: true });
       return store.storage.chargeText({ code, owner, bytes: 1000 }, limits, start);
     };
     assert.equal(await charge(one), undefined);
@@ -265,7 +265,7 @@ function textTests(open: OpenStore): void {
   it('[UP-11] count until their room ends, for whatever reason', async () => {
     const owner = newOwner();
     const codes = await Promise.all(
-      [hour, 2 * hour].map((ms) => makeRoom(store.rooms, { owner, countsText: true, expiresAt: start + ms })),
+      [hour, 2 * hour].map((ms) => createRoom(store.rooms, { owner, countsText: true, expiresAt: start + ms })),
     );
     for (const code of codes) await store.storage.chargeText({ code, owner, bytes: 300 }, limits, start);
     assert.equal(await store.storage.usageOf(owner.client), 600);
@@ -278,7 +278,7 @@ function textTests(open: OpenStore): void {
 
   it('do not count in rooms without a text charge', async () => {
     const owner = newOwner();
-    const code = await makeRoom(store.rooms, { owner });
+    const code = await createRoom(store.rooms, { owner });
     assert.equal(await quotaOf(store.rooms, code), undefined);
     await store.storage.chargeText({ code, owner, bytes: 300 }, limits, start);
     assert.equal(await store.storage.usageOf(owner.client), 0);
@@ -286,7 +286,7 @@ function textTests(open: OpenStore): void {
 
   it('[UP-8] count with the size of their history, which is known', async () => {
     const owner = newOwner();
-    const code = await makeRoom(store.rooms, { owner, countsText: true });
+    const code = await createRoom(store.rooms, { owner, countsText: true });
     await keepCheckpoint(store.rooms, code, checkpoint(0, 'a'.repeat(70)));
     await keepCheckpoint(store.rooms, code, checkpoint(1, 'b'.repeat(50)));
     assert.equal((await quotaOf(store.rooms, code))?.historyBytes, 120);
@@ -298,7 +298,7 @@ function textTests(open: OpenStore): void {
 
   it('[MOVE-1] continue to count in restored rooms', async (t) => {
     const owner = newOwner(newAccount());
-    const code = await makeRoom(store.rooms, { owner, countsText: true });
+    const code = await createRoom(store.rooms, { owner, countsText: true });
     await keepCheckpoint(store.rooms, code, checkpoint(0, 'kept'));
     await store.storage.chargeText({ code, owner, bytes: 300 }, limits, start);
     const record = await store.archive.readRoom(code, start);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomStore, StoredFile } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { file, makeRoom, type OpenStore, ownStore, quota, sharedStore, start } from './store-under-test.ts';
+import { createRoom, file, type OpenStore, ownStore, quota, sharedStore, start } from './store-under-test.ts';
 
 export function trashTests(open: OpenStore): void {
   describe('the trash', () => {
@@ -14,7 +14,7 @@ export function trashTests(open: OpenStore): void {
     };
 
     it('holds the bytes of a file that was removed', async () => {
-      const code = await makeRoom(store.rooms);
+      const code = await createRoom(store.rooms);
       const [removed, kept] = await addFiles(store.rooms, code, 2);
       assert.deepEqual(await inTrash([removed, kept]), []);
       await store.rooms.removeFile(code, removed.id, start);
@@ -22,15 +22,15 @@ export function trashTests(open: OpenStore): void {
     });
 
     it('[API-3] holds the bytes of all files of a room that was deleted, and of no other', async () => {
-      const code = await makeRoom(store.rooms);
+      const code = await createRoom(store.rooms);
       const files = await addFiles(store.rooms, code, 3);
-      const others = await addFiles(store.rooms, await makeRoom(store.rooms), 1);
+      const others = await addFiles(store.rooms, await createRoom(store.rooms), 1);
       await store.rooms.deleteRoom(code, start);
       assert.deepEqual(await inTrash([...files, ...others]), files);
     });
 
     it('can be cleared of names that are not in it', async () => {
-      const code = await makeRoom(store.rooms);
+      const code = await createRoom(store.rooms);
       const [kept] = await addFiles(store.rooms, code, 1);
       await store.rooms.clearTrash([]);
       await store.rooms.clearTrash(blobsOf([file(), kept]));
@@ -39,7 +39,7 @@ export function trashTests(open: OpenStore): void {
 
     it('is listed in batches and cleared by name', async (t) => {
       const { rooms } = (await ownStore(t, open)).store;
-      const code = await makeRoom(rooms);
+      const code = await createRoom(rooms);
       const blobs = new Set(blobsOf(await addFiles(rooms, code, 5)));
       await rooms.deleteRoom(code, start);
 
@@ -55,7 +55,7 @@ export function trashTests(open: OpenStore): void {
 
     it('belongs to the node that claimed it, until the claim is released', async (t) => {
       const { rooms } = (await ownStore(t, open)).store;
-      const code = await makeRoom(rooms);
+      const code = await createRoom(rooms);
       await addFiles(rooms, code, 3);
       await rooms.deleteRoom(code, start);
       const trash = await rooms.listTrash(100);
@@ -72,7 +72,7 @@ export function trashTests(open: OpenStore): void {
 
     it('[LIFE-5] are those of files and those in the trash, until they are cleared', async () => {
       const { rooms } = store;
-      const code = await makeRoom(rooms);
+      const code = await createRoom(rooms);
       const [removed, kept] = await addFiles(rooms, code, 2);
       const asked = blobsOf([removed, kept, file()]);
       await rooms.removeFile(code, removed.id, start);
@@ -83,7 +83,7 @@ export function trashTests(open: OpenStore): void {
 
     it('[LIFE-5] are found among many', async () => {
       const { rooms } = store;
-      const files = await addFiles(rooms, await makeRoom(rooms), 20);
+      const files = await addFiles(rooms, await createRoom(rooms), 20);
       const strangers = Array.from({ length: 2000 }, () => file());
       const known = await rooms.knownBlobs(blobsOf([...strangers, ...files]));
       assert.deepEqual(known, new Set(blobsOf(files)));

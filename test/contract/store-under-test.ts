@@ -37,7 +37,7 @@ export const second = 1000;
 export const hour = 3600 * second;
 export const day = 24 * hour;
 
-/** The moment the tests begin; from here on time goes only as they say. */
+/** The start time of the tests. Only they advance the clock. */
 export const start = Date.now();
 
 /** No limit of one client over all rooms: for tests in which another guard must be the one that acts. */
@@ -96,13 +96,13 @@ export function draft(over: Partial<RoomDraft> = {}): RoomDraft {
   };
 }
 
-export async function makeRoom(rooms: RoomStore, over: Partial<RoomDraft> = {}): Promise<RoomCode> {
+export async function createRoom(rooms: RoomStore, over: Partial<RoomDraft> = {}): Promise<RoomCode> {
   const code = await rooms.createRoom(draft(over));
   assert.ok(code, 'the drawn code should be free');
   return code;
 }
 
-export function visit(code: RoomCode | undefined, over: Partial<AccessAttempt> = {}): AccessAttempt {
+export function accessAttempt(code: RoomCode | undefined, over: Partial<AccessAttempt> = {}): AccessAttempt {
   return { code, client: newClient(), pinMac: undefined, deviceId: undefined, now: start, ...over };
 }
 
@@ -126,7 +126,7 @@ export async function textOf(
   now: number = start,
   pinMac?: Uint8Array,
 ): Promise<Content | undefined> {
-  const admission = await rooms.read(visit(code, { now, pinMac }));
+  const admission = await rooms.read(accessAttempt(code, { now, pinMac }));
   return admission.outcome === 'admitted' ? admission.content : undefined;
 }
 

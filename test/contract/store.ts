@@ -20,7 +20,7 @@ import type { OpenStore } from './store-under-test.ts';
 export type { OpenStore, StoreUnderTest } from './store-under-test.ts';
 
 export function storeContract(name: string, open: OpenStore): void {
-  // Most of the time goes into opening stores, which suites can do side by side; within one, tests share a store.
+  // Opening a store takes most of the time, so suites run concurrently. The tests of a suite share a store.
   describe(`${name}: the contract of stores`, { concurrency: 4 }, () => {
     for (const [title, register] of Object.entries(suites)) describe(title, { concurrency: 1 }, () => register(open));
   });
@@ -31,15 +31,15 @@ const suites = {
   lifetime: lifetimeTests,
   guards: guardTests,
   content: contentTests,
-  'the log of edits': logTests,
-  'the length of the log': compactionTests,
-  'the history of the text': historyTests,
+  'edit log': logTests,
+  compaction: compactionTests,
+  history: historyTests,
   files: fileTests,
   trash: trashTests,
-  'stored bytes': storageTests,
+  'storage accounts': storageTests,
   rates: rateTests,
   keys: keyTests,
   restarts: restartTests,
   archive: archiveTests,
-  'any sequence of operations': modelTests,
+  'random operations': modelTests,
 };

@@ -6,14 +6,14 @@ import { PoproomError } from '../../src/core/errors.ts';
 import type { RoomChange, RoomStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { createTexts } from '../../src/core/text/texts.ts';
-import { makeRoom, storedText } from '../contract/store-under-test.ts';
+import { createRoom, storedText } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
 
 const insert = (at: number, text: string) => ({ edits: [{ from: at, to: at, insert: text }] });
 
 async function open(t: TestContext, change: (rooms: RoomStore) => Partial<RoomStore> = () => ({})) {
   const store = await openStore(t, await temporaryFolder(t));
-  const code = (await makeRoom(store.rooms, { createdAt: Date.now(), expiresAt: Date.now() + 60_000 })) as RoomCode;
+  const code = (await createRoom(store.rooms, { createdAt: Date.now(), expiresAt: Date.now() + 60_000 })) as RoomCode;
   const bus = createLocalBus();
   const changes: RoomChange[] = [];
   bus.subscribe(code, (change) => changes.push(change));

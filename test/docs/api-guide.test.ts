@@ -7,16 +7,16 @@ import { snippets } from '../../scripts/api-guide/snippets.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { errorCodes } from '../../src/protocol/error-codes.ts';
 import {
-  type Block,
-  createWorkplaces,
-  curlAnswers,
-  endedWell,
-  fill,
-  printed,
+  type CodeBlock,
+  createExampleRunner,
+  fillPlaceholders,
+  parseCurlOutput,
+  parseJsonLines,
   readGuide,
   type Section,
+  successOutput,
 } from '../support/guide.ts';
-import { keysOf } from '../support/keys.ts';
+import { apiKeysOf } from '../support/keys.ts';
 import { startTestServer } from '../support/server.ts';
 
 const guide = readGuide('docs/api.md');
@@ -37,7 +37,7 @@ describe('the page of the API', () => {
   it('[DOCS-2] starts with commands that work, one after the other', async (t) => {
     const { run } = await (await openStage(t)).setScene('');
     const blocks = ['Quick start', 'API keys'].flatMap((heading) => section(heading).blocks.filter(isCurl));
-    const answers = curlAnswers(await endedWell(run(blocks.map(({ text }) => text).join('\n'))));
+    const answers = parseCurlOutput(await successOutput(run(blocks.map(({ text }) => text).join('\n'))));
     assert.deepEqual(
       answers.map(({ status }) => status),
       [201, 200, 200, 200],
@@ -46,21 +46,21 @@ describe('the page of the API', () => {
   });
 
   it('[DOCS-2] shows how to send a PIN', async (t) => {
-    const { api, run, workplace, filled, room } = await (await openStage(t)).setScene('', { pin: '0427' });
+    const { api, run, exampleFolder, filled, room } = await (await openStage(t)).setScene('', { pin: '0427' });
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'a secret' }, pin: '0427' });
     const { blocks } = section('PIN');
-    const text = (isOne: (block: Block) => boolean) => blocks.find(isOne)?.text ?? '';
-    const [answer] = curlAnswers(await endedWell(run(text(isCurl))));
+    const text = (isOne: (block: CodeBlock) => boolean) => blocks.find(isOne)?.text ?? '';
+    const [answer] = parseCurlOutput(await successOutput(run(text(isCurl))));
     assert.equal(JSON.parse(answer?.body ?? '').content, 'a secret');
-    const module = await workplace.module('example.mjs', filled(startIn('js') + text(isSdk)));
-    assert.deepEqual(printed(await endedWell(module)), [['a secret']]);
-    assert.equal(await endedWell(run(startIn('sh') + text(isCli))), 'a secret');
+    const module = await exampleFolder.module('example.mjs', filled(startIn('js') + text(isSdk)));
+    assert.deepEqual(parseJsonLines(await successOutput(module)), [['a secret']]);
+    assert.equal(await successOutput(run(startIn('sh') + text(isCli))), 'a secret');
   });
 
   it('[DOCS-2] shows curl commands with their actual responses', async (t) => {
     await eachExample(t, isCurl, async ({ operation, text, blocks, example }, scene) => {
       if (operation === 'roomEvents') return followsByCurl(example, scene);
-      const answers = curlAnswers(await endedWell(scene.run(example)));
+      const answers = parseCurlOutput(await successOutput(scene.run(example)));
       assert.equal(answers.length, example.match(/^curl /gm)?.length);
       const status = Number(/^\*\*(\d{3})\*\* /m.exec(text)?.[1]);
       assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([status]));
@@ -85,17 +85,17 @@ describe('the page of the API', () => {
     const scene = await (await openStage(t)).setScene('liveChannel');
     const live = examplesThat(isSdk).find(({ operation }) => operation === 'liveChannel');
     const { name, code } = programOf(live?.example ?? '', scene);
-    const running = await scene.workplace.module(name, code);
+    const running = await scene.exampleFolder.module(name, code);
     await hearsTheRoom(running, scene);
     await scene.api.delete(`/api/rooms/${scene.room}`);
-    assert.deepEqual(printed(await endedWell(running)), [['Grüezi'], ['again']]);
+    assert.deepEqual(parseJsonLines(await successOutput(running)), [['Grüezi'], ['again']]);
   });
 
   it('[DOCS-2] shows command lines that work as described', async (t) => {
     await eachExample(t, isCli, async ({ operation, example }, scene) => {
       const running = scene.run(startIn('sh') + example);
       if (operation === 'liveChannel') return hearsTheRoom(running, scene);
-      await expected(cliDoes, operation)(await endedWell(running), scene);
+      await expected(cliDoes, operation)(await successOutput(running), scene);
     });
   });
 });
@@ -181,9 +181,9 @@ function expected<T>(expectations: Expectations<T>, operation: string) {
   return check;
 }
 
-const isSdk = ({ language }: Block) => language === 'js';
-const isCurl = ({ language, text }: Block) => language === 'sh' && /^curl /m.test(text);
-const isCli = (block: Block) => block.language === 'sh' && !isCurl(block);
+const isSdk = ({ language }: CodeBlock) => language === 'js';
+const isCurl = ({ language, text }: CodeBlock) => language === 'sh' && /^curl /m.test(text);
+const isCli = (block: CodeBlock) => block.language === 'sh' && !isCurl(block);
 
 function startIn(language: string): string {
   return section('curl, SDK or command line').blocks.find((block) => block.language === language)?.text ?? '';
@@ -191,21 +191,21 @@ function startIn(language: string): string {
 
 type Example = Section & { operation: string; example: string };
 
-function examplesThat(isOne: (block: Block) => boolean): Example[] {
+function examplesThat(isOne: (block: CodeBlock) => boolean): Example[] {
   return operations.flatMap((section) => {
     const example = section.blocks.find(isOne)?.text;
     return example === undefined ? [] : [{ ...section, example }];
   });
 }
 
-function programOf(example: string, { workplace, filled }: Scene) {
-  return { folder: workplace.folder, name: 'example.mjs', code: filled(startIn('js') + example) };
+function programOf(example: string, { exampleFolder, filled }: Scene) {
+  return { folder: exampleFolder.path, name: 'example.mjs', code: filled(startIn('js') + example) };
 }
 
 /** On one server, each in a room and a folder of its own. */
 async function eachExample(
   t: TestContext,
-  isOne: (block: Block) => boolean,
+  isOne: (block: CodeBlock) => boolean,
   run: (it: Example, scene: Scene) => unknown,
 ) {
   const { setScene } = await openStage(t);
@@ -225,8 +225,8 @@ const inTheRoom = 'a photo in the room';
 async function openStage(t: TestContext) {
   const server = await startTestServer(t, { POPROOM_METRICS: 'true', POPROOM_FREE_LIMIT: '1000' });
   const { api, url } = server;
-  const key = await keysOf(t, server).make('reader', 'pro');
-  const { createWorkplace, modules } = await createWorkplaces(t);
+  const key = await apiKeysOf(t, server).make('reader', 'pro');
+  const { createFolder, modules } = await createExampleRunner(t);
 
   /** A room with a text and a file, a reader with another file, and what the example values stand for. */
   async function setScene(operation: string, asked: { pin?: string } = {}) {
@@ -238,15 +238,15 @@ async function openStage(t: TestContext) {
     await api.upload(room, 'photo.jpg', inTheRoom, asked);
     const [file] = (await api.get(`/api/rooms/${room}/files`, asked)).json.files;
     const files = { 'photo.jpg': inTheFolder, 'café.txt': 'un café' };
-    const workplace = await createWorkplace(operation === 'serveFile' ? {} : files);
+    const exampleFolder = await createFolder(operation === 'serveFile' ? {} : files);
     const values = {
       'http://localhost:8080': url,
       '7KQ2MX': room,
       '9f86d081884c7d659a2feaa0c55ad015': file.fileId,
       'pop_…': key,
     };
-    const filled = (text: string) => fill(text, values);
-    return { api, url, room, file, workplace, filled, run: (lines: string) => workplace.shell(filled(lines)) };
+    const filled = (text: string) => fillPlaceholders(text, values);
+    return { api, url, room, file, exampleFolder, filled, run: (lines: string) => exampleFolder.shell(filled(lines)) };
   }
 
   /** The text becomes version 8, with version 7 in the history. */
@@ -263,19 +263,19 @@ type Running = ReturnType<Scene['run']>;
 
 async function followsByCurl(example: string, { run, api, room }: Scene): Promise<void> {
   const curl = run(example);
-  await curl.shows(/^id: \d+\nevent: snapshot\ndata: \{/m);
+  await curl.waitForOutput(/^id: \d+\nevent: snapshot\ndata: \{/m);
   await api.post(`/api/rooms/${room}/content`, { json: { content: 'again' } });
-  await curl.shows(/^event: content\ndata: \{"type":"content",.*"content":"again"/m);
+  await curl.waitForOutput(/^event: content\ndata: \{"type":"content",.*"content":"again"/m);
 }
 
 async function hearsTheRoom(running: Running, { api, room }: Scene): Promise<void> {
-  await running.shows('Grüezi');
+  await running.waitForOutput('Grüezi');
   await api.post(`/api/rooms/${room}/content`, { json: { content: 'again' } });
-  await running.shows('again');
+  await running.waitForOutput('again');
 }
 
-async function assertSaved({ workplace }: Scene): Promise<void> {
-  assert.equal(await readFile(join(workplace.folder, 'photo.jpg'), 'utf8'), inTheRoom);
+async function assertSaved({ exampleFolder }: Scene): Promise<void> {
+  assert.equal(await readFile(join(exampleFolder.path, 'photo.jpg'), 'utf8'), inTheRoom);
 }
 
 function section(heading: string): Section {

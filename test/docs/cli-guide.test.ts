@@ -7,7 +7,7 @@ import { recipes } from '../../scripts/cli-recipes.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { exitCodes } from '../../src/cli/failure.ts';
 import { eventually } from '../support/eventually.ts';
-import { createWorkplaces, endedWell, fill, readExamples, readGuide } from '../support/guide.ts';
+import { createExampleRunner, fillPlaceholders, readExamples, readGuide, successOutput } from '../support/guide.ts';
 import { startTestServer } from '../support/server.ts';
 
 const examples = readExamples('docs/cli.md', 'sh');
@@ -26,47 +26,47 @@ describe('the guide of the command line', () => {
 
   it('[DOCS-4] has recipes that work', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1000' });
-    const workplace = await (await createWorkplaces(t)).createWorkplace();
+    const example = await (await createExampleRunner(t)).createFolder();
     const room = await api.room();
     const content = `/api/rooms/${room}/content`;
-    const lines = (name: string) => fill(examples[name] ?? assert.fail(name), { '7KQ2MX': room });
-    const shell = (text: string) => workplace.shell(`export POPROOM_URL=${url}\n${text}`);
+    const lines = (name: string) => fillPlaceholders(examples[name] ?? assert.fail(name), { '7KQ2MX': room });
+    const shell = (text: string) => example.shell(`export POPROOM_URL=${url}\n${text}`);
     const run = (name: string) => shell(lines(name));
     const write = (text: string) => api.post(content, { json: { content: text } });
 
     const tried: Record<string, () => Promise<void>> = {
       async share() {
-        assert.match(await endedWell(run('share')), /\d\d:\d\d/);
+        assert.match(await successOutput(run('share')), /\d\d:\d\d/);
       },
       async folder() {
-        const project = join(workplace.folder, 'project');
+        const project = join(example.path, 'project');
         await mkdir(project);
         await writeFile(join(project, 'notes.txt'), 'on the way');
         const [here = '', there = ''] = lines('folder').split('# On the other machine:');
-        await endedWell(shell(here));
+        await successOutput(shell(here));
         await rm(project, { recursive: true });
-        await endedWell(shell(there));
+        await successOutput(shell(there));
         assert.equal(await readFile(join(project, 'notes.txt'), 'utf8'), 'on the way');
       },
       async wait() {
         const waiting = run('wait');
         let isOver = false;
-        void waiting.ended.then(() => {
+        void waiting.result.then(() => {
           isOver = true;
         });
         // A text that was written before it joined is not a change to it.
         let count = 0;
         await eventually('it has heard', async () => (await write(`see you at ${++count}`)) && isOver);
-        assert.match(await endedWell(waiting), /^They said: see you at \d+\n$/);
+        assert.match(await successOutput(waiting), /^They said: see you at \d+\n$/);
       },
       async log() {
         await write('a line\n');
-        await endedWell(run('log'));
+        await successOutput(run('log'));
         assert.match((await api.get(content)).json.content, /^a line\n.*\d\d:\d\d.*\n.*%/);
       },
       async careful() {
         await write('pears\napples\n');
-        await endedWell(run('careful'));
+        await successOutput(run('careful'));
         assert.equal((await api.get(content)).json.content, 'apples\npears\n');
       },
       async undo() {
@@ -74,14 +74,14 @@ describe('the guide of the command line', () => {
         const path = `/api/rooms/${other}/content`;
         for (const text of ['one', 'two', 'This is long enough to be kept.', 'short'])
           await api.post(path, { json: { content: text } });
-        const shown = await endedWell(shell(fill(examples.undo ?? '', { '7KQ2MX': other })));
+        const shown = await successOutput(shell(fillPlaceholders(examples.undo ?? '', { '7KQ2MX': other })));
         assert.match(shown, /^VERSION .*\n3 .*\nThis is long enough to be kept\.Restored version 3 /);
         assert.equal((await api.get(path)).json.content, 'This is long enough to be kept.');
       },
       async gone() {
         await api.delete(`/api/rooms/${room}`);
-        const { code, stdout } = await run('gone').ended;
-        assert.deepEqual([code, stdout], [0, 'The room does not exist any more.\n']);
+        const { code, stdout } = await run('gone').result;
+        assert.deepEqual([code, stdout], [0, 'The room is gone.\n']);
       },
     };
 

@@ -2,15 +2,21 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { createWorkplaces, curlAnswers, endedWell, fill, readExamples } from '../support/guide.ts';
+import {
+  createExampleRunner,
+  fillPlaceholders,
+  parseCurlOutput,
+  readExamples,
+  successOutput,
+} from '../support/guide.ts';
 import { startTestServer } from '../support/server.ts';
 
 const examples = { ...readExamples('README.md', 'sh'), ...readExamples('README.md', 'js') };
 
 describe('the README', () => {
   it('[DOCS-2] creates a room, writes to it and uploads with curl', async (t) => {
-    const { workplace, example } = await setUp(t);
-    const answers = curlAnswers(await endedWell(workplace.shell(example('curl'))));
+    const { folder, example } = await setUp(t);
+    const answers = parseCurlOutput(await successOutput(folder.shell(example('curl'))));
     assert.deepEqual(
       answers.map(({ status }) => status),
       [201, 200, 201],
@@ -18,20 +24,20 @@ describe('the README', () => {
   });
 
   it('[DOCS-2] follows a room with the SDK', async (t) => {
-    const { api, room, workplace, example } = await setUp(t);
-    const following = await workplace.module('example.mjs', example('sdk'));
+    const { api, room, folder, example } = await setUp(t);
+    const following = await folder.module('example.mjs', example('sdk'));
     // What was written before it came in is in its snapshot.
     await eventually('it heard of a change', async () => {
       await api.post(`/api/rooms/${room}/content`, { json: { content: 'and back' } });
       return following.stdout().includes('["and back"]');
     });
     await api.delete(`/api/rooms/${room}`);
-    await endedWell(following);
+    await successOutput(following);
   });
 
   it('[DOCS-2] writes, sends and reads with the command line', async (t) => {
-    const { api, room, workplace, example } = await setUp(t);
-    assert.match(await endedWell(workplace.shell(example('cli'))), /Hello from a terminal$/);
+    const { api, room, folder, example } = await setUp(t);
+    assert.match(await successOutput(folder.shell(example('cli'))), /Hello from a terminal$/);
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files[0].fileName, 'photo.jpg');
   });
 });
@@ -39,8 +45,8 @@ describe('the README', () => {
 async function setUp(t: TestContext) {
   const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '10000' });
   const room = await api.room();
-  const workplace = await (await createWorkplaces(t)).createWorkplace({ 'photo.jpg': 'a photo' });
+  const folder = await (await createExampleRunner(t)).createFolder({ 'photo.jpg': 'a photo' });
   const example = (name: string) =>
-    fill(examples[name] ?? assert.fail(name), { 'http://localhost:8080': url, '7KQ2MX': room });
-  return { api, room, workplace, example };
+    fillPlaceholders(examples[name] ?? assert.fail(name), { 'http://localhost:8080': url, '7KQ2MX': room });
+  return { api, room, folder, example };
 }

@@ -10,7 +10,13 @@ import { promisify } from 'node:util';
 import { build } from 'rolldown';
 import { launchBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { createWorkplaces, endedWell, fill, printed, readExamples } from '../support/guide.ts';
+import {
+  createExampleRunner,
+  fillPlaceholders,
+  parseJsonLines,
+  readExamples,
+  successOutput,
+} from '../support/guide.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const { start = '', ...examples } = readExamples('docs/sdk.md', 'ts');
@@ -44,12 +50,12 @@ describe('the guide of the SDK', () => {
     const { server, setScene } = await openStage(t);
     const { room, name, code, module } = await setScene('live');
     const running = await module(name, code);
-    await running.shows('in the room');
+    await running.waitForOutput('in the room');
     await write(server, room, 'hello');
     await server.api.upload(room, 'note.txt', 'x');
-    await running.shows('note.txt');
+    await running.waitForOutput('note.txt');
     await server.api.delete(`/api/rooms/${room}`);
-    const lines = printed(await endedWell(running)).map((line) => JSON.stringify(line));
+    const lines = parseJsonLines(await successOutput(running)).map((line) => JSON.stringify(line));
     assert.deepEqual([lines[0], lines.at(-1)], ['["in the room"]', '["The room has ended."]']);
     for (const line of ['["",0]', '["hello",1]', '["note.txt"]']) assert.ok(lines.includes(line), lines.join());
   });
@@ -65,7 +71,7 @@ describe('the guide of the SDK', () => {
     await eventually('it answered again', async () => (await answers()) === 2);
     assert.match(await textOf(server, room), /^Hello\n\/time\nIt is .*\nThanks!\n\/time\nIt is .*\n$/);
     await server.api.delete(`/api/rooms/${room}`);
-    assert.deepEqual(printed(await endedWell(running)), [['The room has ended:', 'deleted']]);
+    assert.deepEqual(parseJsonLines(await successOutput(running)), [['The room has ended:', 'deleted']]);
   });
 
   it('[DOCS-3] shows an editor that keeps the cursor and undoes only its own edits', async (t) => {
@@ -150,14 +156,14 @@ type Scene = Awaited<ReturnType<Awaited<ReturnType<typeof openStage>>['setScene'
 
 async function openStage(t: TestContext) {
   const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1000' });
-  const { createWorkplace, modules } = await createWorkplaces(t);
+  const { createFolder, modules } = await createExampleRunner(t);
 
   /** A room and a folder for an example, and the program that it is there. */
   async function setScene(example: string) {
     const room = await server.api.room();
     for (const content of earlierTexts[example] ?? []) await write(server, room, content);
-    const { folder, module } = await createWorkplace({ 'photo.jpg': 'a photo' });
-    const code = fill(programs[example] ?? '', valuesFor(server, room));
+    const { path: folder, module } = await createFolder({ 'photo.jpg': 'a photo' });
+    const code = fillPlaceholders(programs[example] ?? '', valuesFor(server, room));
     return { server, room, folder, module, name: `${example}.mts`, code };
   }
 

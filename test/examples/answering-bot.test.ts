@@ -18,12 +18,14 @@ describe('the answering bot', () => {
 
     await room.append('\n/time');
     await room.append('\n');
-    const again = await eventually('it told the time', async () => textWith(await room.read(), /\/time\n→ .*\d:\d\d/));
+    const again = await eventually('the bot has answered', async () =>
+      textWith(await room.read(), /\/time\n→ .*\d:\d\d/),
+    );
     assert.equal(again.version, answered.version + 3, 'it wrote once for each finished question');
     assert.ok(again.content.startsWith(answered.content), 'and left the first answer alone');
 
     await room.delete();
-    const { code, stdout, stderr } = await running.ended;
+    const { code, stdout, stderr } = await running.result;
     assert.deepEqual([code, stderr], [0, '']);
     assert.equal(stdout, `Listening in ${room.code}.\nGood-bye.\n`);
   });
@@ -39,14 +41,14 @@ describe('the answering bot', () => {
       Array.from({ length: count }, (_, i) => i),
     );
     running.signal('SIGINT');
-    assert.equal((await running.ended).code, 0);
+    assert.equal((await running.result).code, 0);
   });
 
   it('[DOCS-5] reports why it cannot join', async (t) => {
     const { room, start } = await setUp(t);
-    const { code, stdout, stderr } = await start(room.link.replace(/\w+$/, '000000')).ended;
+    const { code, stdout, stderr } = await start(room.link.replace(/\w+$/, '000000')).result;
     assert.deepEqual([code, stdout, stderr], [1, '', 'There is no room with this code.\n']);
-    assert.equal((await start('').ended).code, 2);
+    assert.equal((await start('').result).code, 2);
   });
 });
 
@@ -58,7 +60,7 @@ async function setUp(t: TestContext) {
   const cli = await createCli(t);
   const start = (link: string) => cli.shell(`exec "${process.execPath}" "${bot}" ${link}`);
   const running = start(room.link);
-  await running.shows('Listening');
+  await running.waitForOutput('Listening');
   return { room, running, start };
 }
 

@@ -12,7 +12,7 @@ const script = fileURLToPath(new URL('../../examples/drop-artifact.sh', import.m
 describe('the script that drops a file', () => {
   it('[DOCS-5] creates a room for it and prints the link, whatever is on standard input', async (t) => {
     const { api, url, drop } = await setUp(t);
-    const { code, stdout, stderr } = await drop('app.tgz', 'open').ended;
+    const { code, stdout, stderr } = await drop('app.tgz', 'open').result;
     assert.deepEqual([code, stderr], [0, '']);
     const [, room] = new RegExp(`^${url}/r/(\\w+)\n$`).exec(stdout) ?? assert.fail(stdout);
     const [file] = (await api.get(`/api/rooms/${room}/files`)).json.files;
@@ -23,14 +23,14 @@ describe('the script that drops a file', () => {
   it('[DOCS-5] uploads it to the given room', async (t) => {
     const { api, url, drop } = await setUp(t);
     const room = await api.room();
-    const { code, stdout } = await drop(`${room} app.tgz`).ended;
+    const { code, stdout } = await drop(`${room} app.tgz`).result;
     assert.deepEqual([code, stdout], [0, `${url}/r/${room}\n`]);
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 1);
   });
 
   it('[DOCS-5] ends with the exit code of the failure, and prints no link', async (t) => {
     const { drop } = await setUp(t);
-    const ended = await Promise.all(['', '000000 app.tgz', 'missing.tgz'].map((args) => drop(args).ended));
+    const ended = await Promise.all(['', '000000 app.tgz', 'missing.tgz'].map((args) => drop(args).result));
     assert.deepEqual(
       ended.map(({ code, stdout }) => [code, stdout]),
       [

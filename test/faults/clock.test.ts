@@ -5,8 +5,8 @@ import { steadyAfterMs } from '../../src/core/clock-trust.ts';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { insideOf, roomsIn } from '../support/inside.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { countRooms, inspectStore } from '../support/store-inspector.ts';
 
 const second = 1000;
 const hour = 3600 * second;
@@ -29,15 +29,15 @@ describe('a clock that jumps forward', () => {
     it(`[FAULT-4] by ${far}, permanently, is trusted after ten steady minutes`, async (t) => {
       const server = await sweepingServer(t);
       await furnish(server);
-      const before = await roomsIn(server);
+      const before = await countRooms(server);
       await leapUntilDoubted(t, server, leap);
       server.clock.advance(steadyAfterMs - second);
       t.mock.timers.tick(sweepEveryMs);
-      assert.equal(await roomsIn(server), before);
+      assert.equal(await countRooms(server), before);
       server.clock.advance(second);
       await eventually('the rooms are swept', async () => {
         t.mock.timers.tick(sweepEveryMs);
-        return (await roomsIn(server)) === 0;
+        return (await countRooms(server)) === 0;
       });
     });
 
@@ -100,20 +100,20 @@ describe('a clock that is set back', () => {
     it(`[FAULT-5] by ${far}, does not revive a room whose devices were notified of its end, nor one that was swept`, async (t) => {
       const server = await sweepingServer(t, { heartbeatMs: 250 });
       const { api, url, clock } = server;
-      const [told, swept] = [await api.room({ expiresIn: 60 }), await api.room({ expiresIn: 120 })];
-      const device = await joinRoom(t, url, told);
+      const [notified, swept] = [await api.room({ expiresIn: 60 }), await api.room({ expiresIn: 120 })];
+      const device = await joinRoom(t, url, notified);
       await device.next('snapshot');
       clock.advance(60 * second);
       t.mock.timers.tick(sweepEveryMs / 1000);
       assert.equal((await device.next('closed')).reason, 'expired');
-      await eventually('the room is ended, and not by a sweep', async () => (await roomsIn(server)) === 1);
+      await eventually('the room is ended, and not by a sweep', async () => (await countRooms(server)) === 1);
       clock.advance(60 * second);
       await eventually('the sweep runs', async () => {
         t.mock.timers.tick(sweepEveryMs);
-        return (await roomsIn(server)) === 0;
+        return (await countRooms(server)) === 0;
       });
       clock.now -= leap;
-      for (const room of [told, swept]) assertError(await api.get(`/api/rooms/${room}`), 410, 'ROOM_EXPIRED');
+      for (const room of [notified, swept]) assertError(await api.get(`/api/rooms/${room}`), 410, 'ROOM_EXPIRED');
     });
 
     it(`[FAULT-6] by ${far}, does not make anyone wait longer than a whole window`, async (t) => {
@@ -166,7 +166,7 @@ interface Furnished {
   fileUrl: string;
 }
 
-/** Rooms with a text and a file, which are over in half an hour. */
+/** Rooms with a text and a file, which expire in half an hour. */
 async function furnish({ api }: TestServer): Promise<Furnished[]> {
   const furnished: Furnished[] = [];
   for (let n = 0; n < 3; n++) {
@@ -187,7 +187,7 @@ async function assertThere({ api }: TestServer, { code, fileUrl }: Furnished): P
 async function sweepingServer(t: TestContext, surroundings: { heartbeatMs?: number } = {}): Promise<TestServer> {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const server = await startTestServer(t, unlimited, surroundings);
-  const { counts } = await insideOf(server);
+  const { counts } = await inspectStore(server);
   await server.api.room({ expiresIn: 60 });
   server.clock.advance(60 * second);
   await eventually('a sweep', async () => {

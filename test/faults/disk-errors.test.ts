@@ -3,84 +3,86 @@ import assert from 'node:assert/strict';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { assertRemembered, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
-import type { Answer } from '../support/api.ts';
+import { assertAcknowledged, hashOf, type TrackedRoom, trackRoom } from '../support/acknowledged.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
-import { embedded } from '../support/engine.ts';
+import { embeddedSettings } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { likeFetch } from '../support/raw-http.ts';
+import { fromRawResponse } from '../support/raw-http.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
-import { openWire, requestHead } from '../support/wire.ts';
-import { type Failure, failFromNowOn, mend, onFailingDisk } from './failing-disk.ts';
-import { assertSound } from './sound-database.ts';
+import { assertIntact } from './database-integrity.ts';
+import { type InjectedFault, injectFault, onFailingDisk, repairDisk } from './failing-disk.ts';
 
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
-const atOnce = 20;
+const concurrency = 20;
 
 describe('a disk that fails', () => {
   for (const call of ['pwrite64', 'fsync'] as const) {
     it(`[FAULT-3] [TEXT-6] to ${call} the log of the database acknowledges no write, and answers all reads`, async (t) => {
-      const { folder, room } = await furnishedFolder(t);
-      const failure: Failure = { call, error: 'EIO', at: [join(folder, 'poproom.db-wal')] };
+      const { folder, room } = await folderWithRoom(t);
+      const failure: InjectedFault = { call, error: 'EIO', at: [join(folder, 'poproom.db-wal')] };
       const server = await startProcess(t, folder, env, onFailingDisk(failure));
-      const refused = await Promise.all(Array.from({ length: atOnce }, (_, n) => write(server, room, `late ${n}`)));
-      refused.push(await server.api.post('/api/rooms'), await server.api.delete(`/api/rooms/${room.code}`));
-      for (const answer of refused) assertUnavailable(answer);
-      await assertRemembered(server.api, room);
+      const rejected = await Promise.all(
+        Array.from({ length: concurrency }, (_, n) => write(server, room, `late ${n}`)),
+      );
+      rejected.push(await server.api.post('/api/rooms'), await server.api.delete(`/api/rooms/${room.code}`));
+      for (const response of rejected) assertUnavailable(response);
+      await assertAcknowledged(server.api, room);
 
-      await mend(server.pid);
-      assert.equal((await write(server, room, 'well again')).status, 200);
+      await repairDisk(server.pid);
+      assert.equal((await write(server, room, 'after repair')).status, 200);
       await server.end('SIGKILL');
-      await assertRemembered((await startProcess(t, folder, env)).api, room);
-      assertSound(folder);
+      await assertAcknowledged((await startProcess(t, folder, env)).api, room);
+      assertIntact(folder);
     });
   }
 
   it('[FAULT-3] to sync the database file keeps the content of its log', async (t) => {
-    const { folder, room } = await furnishedFolder(t);
-    const failure: Failure = { call: 'fsync', error: 'EIO', at: [join(folder, 'poproom.db')] };
+    const { folder, room } = await folderWithRoom(t);
+    const failure: InjectedFault = { call: 'fsync', error: 'EIO', at: [join(folder, 'poproom.db')] };
     const note = join(folder, 'injected');
     const server = await startProcess(t, folder, env, onFailingDisk(failure, note));
-    // More than a thousand pages: SQLite would carry its log over into the file in between.
+    // More than a thousand pages, so SQLite would checkpoint its log into the file.
     for (let n = 0; n < 5; n++) await write(server, room, `${n} `.repeat(500_000));
     await server.end('SIGKILL');
     assert.match(await readFile(note, 'utf8'), /INJECTED/);
-    await assertRemembered((await startProcess(t, folder, env)).api, room);
-    assertSound(folder);
+    await assertAcknowledged((await startProcess(t, folder, env)).api, room);
+    assertIntact(folder);
   });
 
-  // What has come of an upload is written by the one call where it is one piece, and by the other where it is several.
+  // An upload is written with `write` if one chunk is waiting, and with `writev` if there are several.
   for (const call of ['write', 'writev'] as const) {
     it(`[FAULT-3] [UP-6] to ${call} a file rejects it in the middle, and keeps nothing of it`, async (t) => {
-      const { folder, room } = await furnishedFolder(t);
+      const { folder, room } = await folderWithRoom(t);
       const server = await startProcess(t, folder, env);
-      const wire = await openWire(t, server.port);
-      const [begun, rest] = ['begun', 'x'.repeat(4 * 1024 * 1024)];
-      const length = { 'Content-Type': 'text/plain', 'Content-Length': begun.length + rest.length };
-      await wire.send(requestHead('POST', `/api/rooms/${room.code}/upload?fileName=late.txt`, length) + begun);
-      const draft = await eventually('it is under way', async () => (await unfinishedBlobs(folder))[0]);
-      const [at, note] = [[join(folder, 'files', 'unfinished', draft)], join(folder, 'injected')];
-      await failFromNowOn(server.pid, { call, error: 'EIO', at }, note);
-      await wire.send(rest);
-      assertError(likeFetch(await wire.answer()), 500, 'INTERNAL');
+      const socket = await openRawSocket(t, server.port);
+      const [start, rest] = ['start', 'x'.repeat(4 * 1024 * 1024)];
+      const length = { 'Content-Type': 'text/plain', 'Content-Length': start.length + rest.length };
+      await socket.send(requestHead('POST', `/api/rooms/${room.code}/upload?fileName=late.txt`, length) + start);
+      const unfinished = await eventually('the upload is in progress', async () => (await unfinishedBlobs(folder))[0]);
+      const [at, note] = [[join(folder, 'files', 'unfinished', unfinished)], join(folder, 'injected')];
+      await injectFault(server.pid, { call, error: 'EIO', at }, note);
+      await socket.send(rest);
+      assertError(fromRawResponse(await socket.response()), 500, 'INTERNAL');
       assert.match(await readFile(note, 'utf8'), /unfinished.*INJECTED/);
       await assertOnlyFirstFile(server, folder, room);
     });
   }
 
   it('[FAULT-3] [UP-7] to sync a file rejects it, and keeps nothing of it', async (t) => {
-    const { folder, room } = await furnishedFolder(t);
+    const { folder, room } = await folderWithRoom(t);
     const note = join(folder, 'injected');
     const server = await startProcess(t, folder, env, onFailingDisk({ call: 'fsync', error: 'EIO' }, note));
     assertError(await server.api.upload(room.code, 'late.txt', 'late'), 500, 'INTERNAL');
-    assert.match(await readFile(note, 'utf8'), /unfinished.*INJECTED/, 'the file itself was to be synced');
+    assert.match(await readFile(note, 'utf8'), /unfinished.*INJECTED/, 'the sync of the file failed');
     await assertOnlyFirstFile(server, folder, room);
   });
 
   it('[FAULT-3] [UP-7] to sync the folder of a file rejects it, and keeps nothing of it', async (t) => {
-    const { folder, room } = await furnishedFolder(t);
+    const { folder, room } = await folderWithRoom(t);
     const shards = Array.from({ length: 256 }, (_, n) => join(folder, 'files', n.toString(16).padStart(2, '0')));
     for (const shard of shards) await mkdir(shard, { recursive: true });
     const server = await startProcess(t, folder, env, onFailingDisk({ call: 'fsync', error: 'EIO', at: shards }));
@@ -89,49 +91,49 @@ describe('a disk that fails', () => {
   });
 
   it('[FAULT-3] [UP-4] with no space left reports this even if the error arrives late', async (t) => {
-    const { folder, room } = await furnishedFolder(t);
+    const { folder, room } = await folderWithRoom(t);
     const server = await startProcess(t, folder, env, onFailingDisk({ call: 'fsync', error: 'ENOSPC' }));
     assertError(await server.api.upload(room.code, 'late.txt', 'late'), 507, 'STORAGE_FULL');
     await assertOnlyFirstFile(server, folder, room);
   });
 });
 
-/** A folder in which a server, that had nothing to fear, has left a room with a text and a file. */
-async function furnishedFolder(t: TestContext): Promise<{ folder: string; room: RoomMemory }> {
-  const former = await startTestServer(t, embedded);
-  former.clock.now = Date.now();
-  const room = rememberRoom(await former.api.room());
-  assert.equal((await write(former, room, 'before')).status, 200);
-  assert.equal((await former.api.upload(room.code, 'before.txt', 'before')).status, 201);
+/** A data folder with a room, a text and a file, created on a working disk. */
+async function folderWithRoom(t: TestContext): Promise<{ folder: string; room: TrackedRoom }> {
+  const server = await startTestServer(t, embeddedSettings);
+  server.clock.now = Date.now();
+  const room = trackRoom(await server.api.room());
+  assert.equal((await write(server, room, 'before')).status, 200);
+  assert.equal((await server.api.upload(room.code, 'before.txt', 'before')).status, 201);
   room.files.set('before.txt', { hash: hashOf(Buffer.from('before')), state: 'there' });
-  await former.stop();
+  await server.stop();
   const folder = await dataFolder(t);
-  await cp(former.folder, folder, { recursive: true });
+  await cp(server.folder, folder, { recursive: true });
   return { folder, room };
 }
 
 async function write(
   { api }: Pick<ServerProcess, 'api'>,
-  { code, sent, answered }: RoomMemory,
+  { code, sent, acknowledged }: TrackedRoom,
   content: string,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   sent.add(content);
-  const answer = await api.post(`/api/rooms/${code}/content`, { json: { content } });
-  if (answer.status === 200) answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
-  return answer;
+  const response = await api.post(`/api/rooms/${code}/content`, { json: { content } });
+  if (response.status === 200) acknowledged.set(Number(response.headers.get('etag')?.slice(1, -1)), content);
+  return response;
 }
 
-function assertUnavailable(answer: Answer): void {
-  assertError(answer, 503, 'UNAVAILABLE');
-  assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+function assertUnavailable(response: ApiResponse): void {
+  assertError(response, 503, 'UNAVAILABLE');
+  assert.ok(Number(response.headers.get('retry-after')) >= 1);
 }
 
-/** Nothing of the refused one is there, and when the disk is well again it is taken. */
-async function assertOnlyFirstFile(server: ServerProcess, folder: string, room: RoomMemory): Promise<void> {
+/** Nothing of the rejected file is stored, and it can be uploaded after the repair. */
+async function assertOnlyFirstFile(server: ServerProcess, folder: string, room: TrackedRoom): Promise<void> {
   assert.equal((await storedBlobs(folder)).length, 1);
-  await assertRemembered(server.api, room);
-  await mend(server.pid);
+  await assertAcknowledged(server.api, room);
+  await repairDisk(server.pid);
   assert.equal((await server.api.upload(room.code, 'late.txt', 'late')).status, 201);
   room.files.set('late.txt', { hash: hashOf(Buffer.from('late')), state: 'there' });
-  await assertRemembered(server.api, room);
+  await assertAcknowledged(server.api, room);
 }

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { assertRemembered, type FileMemory, hashOf, type RoomMemory, rememberRoom } from '../support/answered.ts';
-import type { Answer } from '../support/api.ts';
+import { assertAcknowledged, hashOf, type TrackedFile, type TrackedRoom, trackRoom } from '../support/acknowledged.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
+import { assertErased, assertFound, uniqueText } from '../support/erasure.ts';
 import { eventually } from '../support/eventually.ts';
-import { assertErased, assertFound, uniqueText } from '../support/leftovers.ts';
-import { type Program, run, type ServerProcess, startProcess } from '../support/process.ts';
-import { likeFetch } from '../support/raw-http.ts';
-import { openWire, requestHead } from '../support/wire.ts';
+import { type Executable, run, type ServerProcess, startProcess } from '../support/process.ts';
+import { fromRawResponse } from '../support/raw-http.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { type SmallDisk, smallDisk } from './small-disk.ts';
 
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '64KiB' };
@@ -26,7 +26,7 @@ describe('a full disk', () => {
     await refuses(() => server.api.post('/api/rooms'));
     await assertWrongPinIsTold(server, locked);
     assertError(await server.api.upload(room.code, 'late.txt', 'late'), 507, 'STORAGE_FULL');
-    assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of a refused file stays');
+    assert.equal((await storedBlobs(disk.testPath)).length, 1, 'nothing of a refused file stays');
     await assertNotReady(server);
     await assertReads(server, room);
 
@@ -59,14 +59,14 @@ describe('a full disk', () => {
   it('[FAULT-2] [UP-6] rejects a file in the middle, keeps nothing of it, and accepts it later', async (t) => {
     const { server, disk, room } = await furnished(t, withoutReserve);
     const [bytes, half] = [1024 * 1024, 'x'.repeat(512 * 1024)];
-    const wire = await openWire(t, server.port);
+    const socket = await openRawSocket(t, server.port);
     const head = { 'Content-Type': 'text/plain', 'X-File-Name': 'half.txt', 'Content-Length': bytes };
-    await wire.send(requestHead('POST', `/api/rooms/${room.code}/upload`, head) + half);
-    await eventually('half of it is written', async () => (await storedBlobs(disk.view)).length === 2);
+    await socket.send(requestHead('POST', `/api/rooms/${room.code}/upload`, head) + half);
+    await eventually('half of it is written', async () => (await storedBlobs(disk.testPath)).length === 2);
     await disk.fill();
-    await wire.send(half);
-    assertError(likeFetch(await wire.answer()), 507, 'STORAGE_FULL');
-    assert.equal((await storedBlobs(disk.view)).length, 1, 'nothing of it stays');
+    await socket.send(half);
+    assertError(fromRawResponse(await socket.response()), 507, 'STORAGE_FULL');
+    assert.equal((await storedBlobs(disk.testPath)).length, 1, 'nothing of it stays');
     await assertNotReady(server);
     await assertReads(server, room);
 
@@ -74,7 +74,7 @@ describe('a full disk', () => {
     assert.equal((await server.api.get('/readyz')).status, 200);
     assert.equal((await upload(server, room, 'half.txt', half + half)).status, 201);
     await assertReads(server, room);
-    assert.deepEqual([(await storedBlobs(disk.view)).length, await unfinishedBlobs(disk.view)], [2, []]);
+    assert.deepEqual([(await storedBlobs(disk.testPath)).length, await unfinishedBlobs(disk.testPath)], [2, []]);
   });
 
   it('[FAULT-2] [LIFE-6] does not prevent stopping the server, nor killing and starting it', async (t) => {
@@ -82,15 +82,15 @@ describe('a full disk', () => {
     await disk.fill();
     await refuses(() => write(server, room, 'x'.repeat(100_000)));
     await server.end('SIGKILL');
-    const next = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    const next = await startProcess(t, disk.folder, withoutReserve, disk.executable);
     await assertNotReady(next);
     await assertReads(next, room);
     await refuses(() => write(next, room, 'x'.repeat(100_000)));
     const { signal } = await next.end('SIGTERM');
-    assert.equal(signal, null, 'it ends by itself');
+    assert.equal(signal, null, 'it exits without a signal');
 
     await disk.free();
-    const last = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    const last = await startProcess(t, disk.folder, withoutReserve, disk.executable);
     assert.equal((await last.api.get('/readyz')).status, 200);
     await assertReads(last, room);
     assert.equal((await write(last, room, 'there is room')).status, 200);
@@ -106,19 +106,19 @@ describe('a full disk', () => {
     await server.end('SIGTERM');
     await likeEarlierVersion(disk, deleted);
     await disk.fill(2);
-    const next = await startProcess(t, disk.folder, withoutReserve, disk.program);
+    const next = await startProcess(t, disk.folder, withoutReserve, disk.executable);
     await assertReads(next, room);
     await next.end('SIGTERM');
-    await assertFound(disk.view, [deleted]);
+    await assertFound(disk.testPath, [deleted]);
 
     await disk.free();
-    await assertReads(await startProcess(t, disk.folder, withoutReserve, disk.program), room);
-    await assertErased(disk.view, [deleted]);
+    await assertReads(await startProcess(t, disk.folder, withoutReserve, disk.executable), room);
+    await assertErased(disk.testPath, [deleted]);
   });
 });
 
 /** Leaves a text in free pages of the database, which is not marked as one without any. */
-async function likeEarlierVersion({ folder, program }: SmallDisk, deleted: string): Promise<void> {
+async function likeEarlierVersion({ folder, executable }: SmallDisk, deleted: string): Promise<void> {
   const script = `
     const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
     db.exec('PRAGMA secure_delete = OFF; PRAGMA application_id = 0; CREATE TABLE former (content TEXT)');
@@ -126,45 +126,49 @@ async function likeEarlierVersion({ folder, program }: SmallDisk, deleted: strin
     db.exec('DROP TABLE former');
     db.close();
   `;
-  const node = program.slice(0, -1) as unknown as Program;
+  const node = executable.slice(0, -1) as unknown as Executable;
   assert.equal((await run(['--eval', script, join(folder, 'poproom.db'), deleted], {}, node)).code, 0);
 }
 
 /** A room with a text and a file, on a small disk. */
 async function furnished(t: TestContext, settings: Record<string, string>) {
   const disk: SmallDisk = await smallDisk(t, 96);
-  const server = await startProcess(t, disk.folder, settings, disk.program);
-  const room = rememberRoom(await server.api.room());
+  const server = await startProcess(t, disk.folder, settings, disk.executable);
+  const room = trackRoom(await server.api.room());
   assert.equal((await write(server, room, 'before')).status, 200);
   assert.equal((await upload(server, room, 'before.txt')).status, 201);
   return { disk, server, room };
 }
 
-async function write({ api }: ServerProcess, { code, sent, answered }: RoomMemory, content: string): Promise<Answer> {
+async function write(
+  { api }: ServerProcess,
+  { code, sent, acknowledged }: TrackedRoom,
+  content: string,
+): Promise<ApiResponse> {
   sent.add(content);
-  const answer = await api.post(`/api/rooms/${code}/content`, { json: { content } });
-  if (answer.status === 200) answered.set(Number(answer.headers.get('etag')?.slice(1, -1)), content);
-  return answer;
+  const response = await api.post(`/api/rooms/${code}/content`, { json: { content } });
+  if (response.status === 200) acknowledged.set(Number(response.headers.get('etag')?.slice(1, -1)), content);
+  return response;
 }
 
-async function upload({ api }: ServerProcess, room: RoomMemory, name: string, bytes = name): Promise<Answer> {
-  const file: FileMemory = { hash: hashOf(Buffer.from(bytes)), state: 'sent' };
+async function upload({ api }: ServerProcess, room: TrackedRoom, name: string, bytes = name): Promise<ApiResponse> {
+  const file: TrackedFile = { hash: hashOf(Buffer.from(bytes)), state: 'sent' };
   room.files.set(name, file);
-  const answer = await api.upload(room.code, name, bytes);
-  if (answer.status === 201) file.state = 'there';
-  return answer;
+  const response = await api.upload(room.code, name, bytes);
+  if (response.status === 201) file.state = 'there';
+  return response;
 }
 
-/** The log of the database may have some room of its own; once that is used up, nothing is taken any more. */
-async function refuses(act: () => Promise<Answer>): Promise<void> {
+/** The database log may have preallocated space. When that is used, writes are rejected. */
+async function refuses(act: () => Promise<ApiResponse>): Promise<void> {
   for (let tries = 0; tries < 2000; tries++) {
-    const answer = await act();
-    if (answer.status >= 300) return void assertError(answer, 507, 'STORAGE_FULL');
+    const response = await act();
+    if (response.status >= 300) return void assertError(response, 507, 'STORAGE_FULL');
   }
   assert.fail('it was never refused');
 }
 
-/** Its members cannot be told, but whoever guesses is. */
+/** The devices in the room cannot be notified, but the guessing client receives its error. */
 async function assertWrongPinIsTold({ api }: ServerProcess, room: string): Promise<void> {
   assertError(await api.get(`/api/rooms/${room}`, { pin: '9999' }), 403, 'PIN_INCORRECT');
 }
@@ -178,8 +182,8 @@ async function assertNotReady({ api }: ServerProcess): Promise<void> {
   assert.deepEqual(checks, { store: 'ok', files: 'ok', disk: 'failing', sweep: 'ok', server: 'ok' });
 }
 
-async function assertReads({ api }: ServerProcess, room: RoomMemory): Promise<void> {
-  await assertRemembered(api, room);
+async function assertReads({ api }: ServerProcess, room: TrackedRoom): Promise<void> {
+  await assertAcknowledged(api, room);
   assert.equal((await api.get('/livez')).status, 200);
   assert.equal((await api.get('/api/health')).json.status, 'healthy');
 }

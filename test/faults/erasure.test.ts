@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { assertErased, tracesIn, uniqueText } from '../support/leftovers.ts';
+import { assertErased, tracesIn, uniqueText } from '../support/erasure.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
 
 const isLong = process.env.POPROOM_HOSTILE === 'long';

@@ -7,46 +7,46 @@ import { createLocalBus } from '../../src/bus/local.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import { removeOrphanBlobs, sweepRooms } from '../../src/core/sweep.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { isLongForm } from '../hostile/long-form.ts';
+import { isLongRun } from '../hostile/long-run.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { noQuota } from '../support/no-quota.ts';
 import { dataFolder, run, type ServerProcess, startProcess } from '../support/process.ts';
-import { type Chance, seededChance } from '../support/seeded-random.ts';
-import { assertSound } from './sound-database.ts';
+import { type Random, seededRandom } from '../support/seeded-random.ts';
+import { assertIntact } from './database-integrity.ts';
 import { createWriters, type Writers } from './writers.ts';
 
-const rounds = isLongForm ? 300 : 20;
+const rounds = isLongRun ? 300 : 20;
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a server that is killed', () => {
   it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] loses nothing that it acknowledged', {
     timeout: 3600_000,
   }, async (t) => {
-    const chance = seededChance(t);
+    const random = seededRandom(t);
     const folder = await dataFolder(t);
-    const writers = createWriters(chance);
+    const writers = createWriters(random);
     const keys: string[] = [];
     let server = await startProcess(t, folder, env);
     for (let round = 0; round < rounds; round++) {
       const key = round % 10 === 5 ? makeKey(folder, `round ${round}`) : undefined;
-      await killUnderLoad(server, writers, chance);
+      await killUnderLoad(server, writers, random);
       if (key) keys.push(await key);
       server = await startProcess(t, folder, env);
-      assertSound(folder);
-      await writers.assertRemembered(server.api);
+      assertIntact(folder);
+      await writers.assertAcknowledged(server.api);
     }
     for (const key of keys) await assertInForce(server, key);
     await server.end('SIGKILL');
-    const { writes, deletions, removals } = writers.taken;
+    const { writes, deletions, removals } = writers.counts;
     t.diagnostic(`${rounds} kills, ${writes} answered writes: ${deletions} rooms deleted, ${removals} files removed`);
     assert.ok(deletions > 0 && removals > 0, 'rooms and files went, too');
-    await assertNothingElse(folder, writers.filesThere());
+    await assertNothingElse(folder, writers.storedFileCount());
   });
 });
 
-/** The end comes with some answer, which nobody foresees. */
-async function killUnderLoad(server: ServerProcess, writers: Writers, chance: Chance): Promise<void> {
-  const { enough, gone } = writers.start(server.api, 10 + chance.number(80));
+/** The server is killed at a random response. */
+async function killUnderLoad(server: ServerProcess, writers: Writers, random: Random): Promise<void> {
+  const { enough, gone } = writers.start(server.api, 10 + random.number(80));
   await enough;
   await server.end('SIGKILL');
   await gone;

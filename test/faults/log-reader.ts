@@ -37,7 +37,7 @@ export async function startLogged(t: TestContext, log: LogTarget, env = {}): Pro
     child.kill('SIGKILL');
     await exit;
   });
-  const port = await eventually('the server listens', () => portIn(wholeLines(log.text()).join('\n')));
+  const port = await eventually('the server listens', () => portIn(completeLines(log.text()).join('\n')));
   const api = createApi(() => `http://127.0.0.1:${port}`);
   return {
     port,
@@ -52,7 +52,7 @@ export async function startLogged(t: TestContext, log: LogTarget, env = {}): Pro
   };
 }
 
-export const wholeLines = (text: string) => text.split('\n').slice(0, -1);
+export const completeLines = (text: string) => text.split('\n').slice(0, -1);
 
 /** A pipe whose reader stops reading. */
 export async function stuckReader(t: TestContext): Promise<LogTarget> {
@@ -79,7 +79,7 @@ export async function missingReader(t: TestContext): Promise<LogTarget> {
 /** A file on a disk that is full. */
 export async function fullDisk(t: TestContext): Promise<LogTarget> {
   const disk = await smallDisk(t, 2);
-  const path = join(disk.view, 'server.log');
+  const path = join(disk.testPath, 'server.log');
   const fd = openSync(path, 'a');
   return { fd, text: () => readFileSync(path, 'utf8'), fail: () => disk.fill(), recover: disk.free };
 }

@@ -7,10 +7,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
 import { unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { pipelined } from '../support/pipelined.ts';
+import { sendPipelined } from '../support/pipelined.ts';
 import { dataFolder, portIn } from '../support/process.ts';
-import { openWire, requestHead } from '../support/wire.ts';
-import { fullDisk, type LogTarget, missingReader, startLogged, stuckReader, wholeLines } from './log-reader.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
+import { completeLines, fullDisk, type LogTarget, missingReader, startLogged, stuckReader } from './log-reader.ts';
 
 const request = requestHead('GET', '/livez');
 /** Their lines are more than a pipe holds, and more than that and the server together. */
@@ -31,16 +31,16 @@ describe('a log', () => {
       const log = await open(t);
       const server = await startLogged(t, log);
       await log.fail();
-      assert.deepEqual(await pipelined(server.port, request, fillsServer), { 200: fillsServer });
+      assert.deepEqual(await sendPipelined(server.port, request, fillsServer), { 200: fillsServer });
       assert.ok((await server.lostLines()) > 0, 'lines were lost');
 
       await log.recover();
-      const lost = await eventually('the loss is told', () => lostIn(log.text()) || undefined);
+      const lost = await eventually('the loss is reported', () => lostIn(log.text()) || undefined);
       assert.equal(await server.lostLines(), lost);
       server.signal('SIGTERM');
       const lines = await eventually('the last line', () => {
         const text = log.text();
-        return text.includes('"msg":"stopped"') && wholeLines(text).map((line) => JSON.parse(line));
+        return text.includes('"msg":"stopped"') && completeLines(text).map((line) => JSON.parse(line));
       });
       assert.deepEqual(await server.exit, { code: 0, signal: null });
       const written = lines.filter(({ route }) => route === '/livez').length;
@@ -54,7 +54,7 @@ describe('a log', () => {
         const log = await open(t);
         const server = await startLogged(t, log);
         await log.fail();
-        await pipelined(server.port, request, fillsPipe);
+        await sendPipelined(server.port, request, fillsPipe);
         const since = performance.now();
         server.signal(signal);
         assert.deepEqual(await server.exit, { code: 0, signal: null });
@@ -68,12 +68,12 @@ describe('a log', () => {
     const log = await stuckReader(t);
     const server = await startLogged(t, log);
     const room = await server.api.room();
-    const wire = await openWire(t, server.port);
+    const socket = await openRawSocket(t, server.port);
     const headers = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': 2 * half.length };
-    await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers) + half);
-    await eventually('an upload is under way', async () => (await unfinishedBlobs(server.folder)).length === 1);
+    await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, headers) + half);
+    await eventually('an upload is in progress', async () => (await unfinishedBlobs(server.folder)).length === 1);
     log.fail();
-    await pipelined(server.port, request, fillsPipe);
+    await sendPipelined(server.port, request, fillsPipe);
     const since = performance.now();
     const again = setInterval(() => server.signal('SIGINT'), 50);
     t.after(() => clearInterval(again));
@@ -87,7 +87,7 @@ describe('a log', () => {
     process.kill(-shell.pid, 'SIGINT');
     const since = performance.now();
     // All of the pipeline has ended: each of them holds on to standard error.
-    await shell.ended;
+    await shell.result;
     const ms = performance.now() - since;
     assert.ok(ms < endsWithinMs, `${ms} ms`);
     await assertClosed(folder);
@@ -95,16 +95,16 @@ describe('a log', () => {
 
   it('[RUN-8] whose reader reads one line and exits does not stop the server', { timeout: 60_000 }, async (t) => {
     const { shell, folder, port } = await inPipeline(t, 'head -n 1 > log');
-    assert.deepEqual(await pipelined(port, request, fillsPipe), { 200: fillsPipe });
+    assert.deepEqual(await sendPipelined(port, request, fillsPipe), { 200: fillsPipe });
     process.kill(-shell.pid, 'SIGTERM');
-    await shell.ended;
+    await shell.result;
     await assertClosed(folder);
   });
 
   it('[RUN-8] [RUN-9] on a stopped terminal delays no response', { timeout: 60_000 }, async (t) => {
     const { terminal, folder, port, pid } = await onTerminal(t);
     terminal.signal('SIGSTOP');
-    assert.deepEqual(await pipelined(port, request, fillsPipe), { 200: fillsPipe });
+    assert.deepEqual(await sendPipelined(port, request, fillsPipe), { 200: fillsPipe });
     process.kill(pid, 'SIGTERM');
     await eventually('the server has ended', () => hasEnded(pid), endsWithinMs);
     await assertClosed(folder);
@@ -113,12 +113,12 @@ describe('a log', () => {
   it('[RUN-8] on a resumed terminal is complete', { timeout: 60_000 }, async (t) => {
     const { terminal, port } = await onTerminal(t);
     terminal.signal('SIGSTOP');
-    await pipelined(port, request, fillsPipe);
+    await sendPipelined(port, request, fillsPipe);
     terminal.signal('SIGCONT');
     const hasAll = () => terminal.stdout().match(/\/livez/g)?.length === fillsPipe;
     await eventually('every request has its line', hasAll);
     terminal.type('\x03');
-    assert.equal((await terminal.ended).code, 0);
+    assert.equal((await terminal.result).code, 0);
   });
 
   it('[RUN-9] on a terminal that hangs up ends cleanly with the server', { timeout: 60_000 }, async (t) => {
@@ -131,7 +131,7 @@ describe('a log', () => {
 
 /** How many lines the log says were lost. */
 function lostIn(text: string): number {
-  const notices = wholeLines(text).filter((line) => line.includes('"lost":'));
+  const notices = completeLines(text).filter((line) => line.includes('"lost":'));
   return notices.reduce((sum, line) => sum + JSON.parse(line).lost, 0);
 }
 
@@ -160,9 +160,9 @@ async function onTerminal(t: TestContext) {
   const folder = await dataFolder(t);
   const cli = await createCli(t, { ...settings, POPROOM_DATA_DIR: folder });
   const terminal = cli.terminal(`sh -c 'echo "pid $$"; exec poproom serve'`);
-  await terminal.shows('listening');
+  await terminal.waitForOutput('listening');
   const pid = Number(/pid (\d+)/.exec(terminal.stdout())?.[1]);
-  // It is in a session of its own, and outlives its terminal if the test fails.
+  // It has its own session, and would survive its terminal if the test fails.
   t.after(() => existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGKILL'));
   return { terminal, folder, pid, port: Number(/localhost:(\d+)/.exec(terminal.stdout())?.[1]) };
 }

@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { filePart, form, formType } from '../support/form.ts';
-import { overhear } from '../support/overhear.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
-import { createSecrets, figures } from '../support/secrets.ts';
+import { recordTraffic } from '../support/record-traffic.ts';
+import { createSecrets, metricLabels } from '../support/secrets.ts';
 import { startTestServer } from '../support/server.ts';
 
 const shared = {
@@ -33,11 +33,11 @@ describe('the log and the metrics', () => {
     await api.get(`/${name}?${content}`);
 
     const device = await connect(t, url, room);
-    device.say({ type: 'join', pin, deviceName: name });
+    device.send({ type: 'join', pin, deviceName: name });
     await device.next('snapshot');
-    device.say({ type: 'content', content: `${content}, from inside`, baseVersion: 1 });
+    device.send({ type: 'content', content: `${content}, from inside`, baseVersion: 1 });
     await device.next('written');
-    device.say(content);
+    device.send(content);
     await device.next('error');
     await device.leave();
     const events = await fetch(`${url}${at}/events?pin=${wrongPin}`);
@@ -53,19 +53,19 @@ describe('the log and the metrics', () => {
   it('[RUN-3] [RUN-5] can be searched on every server, in the process of the test or in its own', async (t) => {
     for (const server of [await startTestServer(t), await startProcess(t, await dataFolder(t))]) {
       await server.api.room();
-      await eventually('they are there', async () => /^\/api\/rooms$/m.test(await figures(server.url)));
+      await eventually('they are there', async () => /^\/api\/rooms$/m.test(await metricLabels(server.url)));
     }
   });
 
   it('[RUN-5] [PIN-5] are searched for everything that was sent, including live channels and long bodies', async (t) => {
     const server = await startTestServer(t);
     const heard = createSecrets();
-    const hearNoMore = overhear(() => server.port, heard);
+    const hearNoMore = recordTraffic(() => server.port, heard);
     const { pin, content } = shared;
     const room = await server.api.room({ pin });
     const device = await joinRoom(t, server.url, room, { pin });
     await device.next('snapshot');
-    device.say({ type: 'content', content: `live ${content}`, baseVersion: 0 });
+    device.send({ type: 'content', content: `live ${content}`, baseVersion: 0 });
     await device.next('written');
     const body = JSON.stringify({ content: content.repeat(10_000), pin });
     const headers = { 'content-type': 'application/json' };
@@ -86,11 +86,11 @@ describe('the log and the metrics', () => {
     const secrets = createSecrets();
     const { pin, content, name, key } = shared;
     const headers = { 'x-file-name': encodeURIComponent(name), 'x-api-key': key };
-    secrets.note('/api/rooms/ABCDEF/upload', { json: { content }, pin, headers });
+    secrets.record('/api/rooms/ABCDEF/upload', { json: { content }, pin, headers });
     const file = Buffer.from('the bytes of a file');
-    secrets.note('/api/rooms/ABCDEF/upload', { body: file });
+    secrets.record('/api/rooms/ABCDEF/upload', { body: file });
     const body = form(filePart('bytes in a form\0', 'its name.txt'));
-    secrets.note('/api/rooms/ABCDEF/upload', { body, headers: { 'content-type': formType } });
+    secrets.record('/api/rooms/ABCDEF/upload', { body, headers: { 'content-type': formType } });
     const line = (fields: object) => JSON.stringify({ time: 1794738642000, requestId: 'a8642', ms: 8642, ...fields });
     const harmless = [
       line({ port: 8642, msg: 'listening' }),

@@ -1,29 +1,29 @@
-/** A disk of a few MiB that can be filled: a file system in memory that only the server and the test see. */
+/** A disk of a few MiB that can be filled: a tmpfs that only the server and the test see. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { builtCommand, dataFolder, type Program } from '../support/process.ts';
+import { builtCommand, dataFolder, type Executable } from '../support/process.ts';
 
 export interface SmallDisk {
-  /** Where it is for the server. */
+  /** Its path for the server. */
   folder: string;
-  /** Where it is for the test. */
-  view: string;
-  /** The server where it sees it. */
-  program: Program;
-  /** Takes all the room that is left, or all but so many MiB. */
+  /** Its path for the test. */
+  testPath: string;
+  /** Starts the server in the namespace of the disk. */
+  executable: Executable;
+  /** Fills the disk, except for `leftMiB`. */
   fill(leftMiB?: number): Promise<void>;
   free(): Promise<void>;
 }
 
-/** Root may mount in a namespace of its own; others need one of users too, in which they are root. */
+/** Root can mount in a new mount namespace. Other users also need a user namespace, in which they are root. */
 const isRoot = process.getuid?.() === 0;
 const makeNamespace = ['--mount', ...(isRoot ? [] : ['--map-root-user'])];
 const enterNamespace = ['--mount', ...(isRoot ? [] : ['--user', '--preserve-credentials'])];
 
-/** It goes with the process that holds it, so nothing is left mounted however the test ends. */
+/** The mount ends with the process that holds the namespace, even if the test crashes. */
 export async function smallDisk(t: TestContext, MiB: number): Promise<SmallDisk> {
   const folder = await dataFolder(t);
   const mount = `mount -t tmpfs -o size=${MiB}m tmpfs "$0" && echo mounted && exec cat`;
@@ -35,12 +35,12 @@ export async function smallDisk(t: TestContext, MiB: number): Promise<SmallDisk>
     once(holder, 'error').then(() => false),
   ]);
   if (!isMounted) throw new Error(missing);
-  const view = join(`/proc/${holder.pid}/root`, folder);
-  const filler = join(view, 'filler');
+  const testPath = join(`/proc/${holder.pid}/root`, folder);
+  const filler = join(testPath, 'filler');
   return {
     folder,
-    view,
-    program: ['nsenter', '--target', String(holder.pid), ...enterNamespace, '--', ...builtCommand],
+    testPath,
+    executable: ['nsenter', '--target', String(holder.pid), ...enterNamespace, '--', ...builtCommand],
     async fill(leftMiB = 0) {
       for (const bytes of [256 * 1024, 4096]) await appendUntilFull(filler, Buffer.alloc(bytes));
       if (leftMiB > 0) await truncate(filler, (await stat(filler)).size - leftMiB * 1024 * 1024);
@@ -50,8 +50,8 @@ export async function smallDisk(t: TestContext, MiB: number): Promise<SmallDisk>
 }
 
 const missing =
-  'Tests of a full disk mount a small file system where nobody else sees it: they need "unshare" and "nsenter" of ' +
-  'util-linux, and a system that lets you use namespaces. In a container, add the capability SYS_ADMIN; elsewhere, ' +
+  'Tests of a full disk mount a small file system in a namespace. They need "unshare" and "nsenter" of ' +
+  'util-linux, and permission to create namespaces. In a container, add the capability SYS_ADMIN; elsewhere, ' +
   'see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns.';
 
 async function appendUntilFull(path: string, bytes: Buffer): Promise<void> {

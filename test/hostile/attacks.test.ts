@@ -8,11 +8,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { openHandles, residentMemory } from '../support/process-figures.ts';
-import { isLongForm } from './long-form.ts';
+import { openHandles, residentMemory } from '../support/process-stats.ts';
+import { isLongRun } from './long-run.ts';
 
 /** The long form attacks at ten times the size. Only there are times compared: short of that, machines are too busy. */
-const scale = isLongForm ? 10 : 1;
+const scale = isLongRun ? 10 : 1;
 const maxGrowthMiB = 150;
 /** V8 keeps some of it, and uses it again. */
 const maxRestMiB = 100;
@@ -74,12 +74,12 @@ async function withstand(t: TestContext, name: string): Promise<void> {
   await eventually(
     'the memory is back at rest',
     async () => (await residentMemory(server.pid)) <= before + maxRestMiB,
-    isLongForm ? 10_000 : 30_000,
+    isLongRun ? 10_000 : 30_000,
   );
 }
 
 function assertServed(times: number[]): void {
-  const [p50, p99] = isLongForm ? [60, 250] : [500, 2000];
+  const [p50, p99] = isLongRun ? [60, 250] : [500, 2000];
   assert.ok(percentile(times, 0.5) < p50 && percentile(times, 0.99) < p99, figuresOf(times));
 }
 

@@ -1,58 +1,58 @@
-/** A connection that is reused at full speed: it sends any bytes and reads well-formed responses. */
+/** A persistent connection that sends arbitrary bytes and parses the responses. */
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-export interface RawAnswer {
+export interface FuzzResponse {
   status: number;
-  /** By their names in small letters. */
+  /** By lowercase name. */
   headers: Map<string, string>;
   body: Buffer;
 }
 
 export interface Connection {
-  /** Sends one request and answers its response; of one without end, its head. One at a time. */
-  ask(bytes: Uint8Array, isHead?: boolean): Promise<RawAnswer>;
+  /** Sends one request and returns its response, or only the head of an endless one. One request at a time. */
+  send(bytes: Uint8Array, isHead?: boolean): Promise<FuzzResponse>;
   close(): void;
 }
 
-/** Where the server has ended the connection, the next request opens another. */
+/** If the server has closed the connection, the next request opens another. */
 export function openConnection(t: TestContext, port: number): Connection {
   let socket: Socket | undefined;
   t.after(() => socket?.destroy());
   return {
-    async ask(bytes, isHead = false) {
+    async send(bytes, isHead = false) {
       if (!socket?.writable) {
         socket = connect({ port, host: '127.0.0.1', noDelay: true });
         socket.on('error', () => undefined);
       }
-      const answer = await exchange(socket, bytes, isHead);
-      if (!answer.headers.has('content-length') && ![204, 304].includes(answer.status)) socket.destroy();
-      if (answer.headers.get('connection') === 'close') socket.destroy();
-      return answer;
+      const response = await roundTrip(socket, bytes, isHead);
+      if (!response.headers.has('content-length') && ![204, 304].includes(response.status)) socket.destroy();
+      if (response.headers.get('connection') === 'close') socket.destroy();
+      return response;
     },
     close: () => void socket?.destroy(),
   };
 }
 
-function exchange(socket: Socket, bytes: Uint8Array, isHead: boolean): Promise<RawAnswer> {
+function roundTrip(socket: Socket, bytes: Uint8Array, isHead: boolean): Promise<FuzzResponse> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
     const done = (settle: () => void) => {
-      socket.off('data', take).off('close', fail);
+      socket.off('data', onData).off('close', onClose);
       settle();
     };
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      const answer = parse(received, isHead);
-      if (answer) done(() => resolve(answer));
+      const response = parse(received, isHead);
+      if (response) done(() => resolve(response));
     };
-    const fail = () => done(() => reject(new Error(`The connection ended without an answer: ${received}`)));
-    socket.on('data', take).on('close', fail);
+    const onClose = () => done(() => reject(new Error(`The connection closed without a response: ${received}`)));
+    socket.on('data', onData).on('close', onClose);
     socket.write(bytes);
   });
 }
 
-function parse(bytes: Buffer, isHead: boolean): RawAnswer | undefined {
+function parse(bytes: Buffer, isHead: boolean): FuzzResponse | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');

@@ -4,18 +4,18 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { roomsIn } from '../support/inside.ts';
-import { ask, exchange, lines } from '../support/raw-http.ts';
-import { seededChance } from '../support/seeded-random.ts';
+import { requestLines, requestRaw, sendRaw } from '../support/raw-http.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { startTestServer } from '../support/server.ts';
-import { openWire } from '../support/wire.ts';
+import { countRooms } from '../support/store-inspector.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 /** Makes a room, where it is taken for a request. */
-const smuggled = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 0', 'Connection: close');
-const post = (...headers: string[]) => lines(...postLines('1.1'), ...headers);
+const smuggled = requestLines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 0', 'Connection: close');
+const post = (...headers: string[]) => requestLines(...postLines('1.1'), ...headers);
 const postLines = (version: string) => [
   `POST /api/rooms HTTP/${version}`,
   'Host: x',
@@ -50,8 +50,8 @@ const twoLengths: Record<string, string> = {
   'chunked in quotes': post('Transfer-Encoding: "chunked"') + chunks,
   'a length that a bare line feed hides': `${post('X-Y: z\nContent-Length: 4')}null`,
   'a length that a bare carriage return hides': `${post('X-Y: z\rContent-Length: 4')}null`,
-  'chunks in HTTP/1.0': lines(...postLines('1.0'), 'Transfer-Encoding: chunked') + chunks,
-  'chunks and a length in HTTP/1.0': `${lines(...postLines('1.0'), 'Transfer-Encoding: chunked', 'Content-Length: 4')}null`,
+  'chunks in HTTP/1.0': requestLines(...postLines('1.0'), 'Transfer-Encoding: chunked') + chunks,
+  'chunks and a length in HTTP/1.0': `${requestLines(...postLines('1.0'), 'Transfer-Encoding: chunked', 'Content-Length: 4')}null`,
 };
 
 /** The head is sound, and the body is not. */
@@ -81,39 +81,39 @@ describe('a request with ambiguous framing', () => {
   it('[ERR-5] [ERR-1] is rejected, and nothing after it is served', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const [name, bytes] of Object.entries(twoLengths)) {
-      const answer = await ask(t, server.port, bytes + smuggled);
-      assertError(answer, 400, 'VALIDATION_FAILED', name);
-      assert.equal(answer.headers.get('connection'), 'close', name);
+      const response = await requestRaw(t, server.port, bytes + smuggled);
+      assertError(response, 400, 'VALIDATION_FAILED', name);
+      assert.equal(response.headers.get('connection'), 'close', name);
     }
-    assert.equal(await roomsIn(server), 0);
+    assert.equal(await countRooms(server), 0);
     assert.equal((await server.api.get('/api/health')).status, 200);
   });
 
   it('[ERR-5] [ERR-1] is rejected, wherever its bytes are split', async (t) => {
     const server = await startTestServer(t, noLimit);
-    const chance = seededChance(t);
+    const random = seededRandom(t);
     for (const [name, bytes] of Object.entries({ ...twoLengths, ...badChunks })) {
-      const wire = await openWire(t, server.port);
-      const cut = 1 + chance.number(bytes.length - 1);
-      await wire.send(Buffer.from(bytes.slice(0, cut), 'latin1'));
+      const socket = await openRawSocket(t, server.port);
+      const cut = 1 + random.number(bytes.length - 1);
+      await socket.send(Buffer.from(bytes.slice(0, cut), 'latin1'));
       await server.api.get('/livez');
-      await wire.send(Buffer.from(bytes.slice(cut) + smuggled, 'latin1'));
-      assert.equal((await wire.answer()).code, 'VALIDATION_FAILED', name);
-      await wire.closed();
+      await socket.send(Buffer.from(bytes.slice(cut) + smuggled, 'latin1'));
+      assert.equal((await socket.response()).code, 'VALIDATION_FAILED', name);
+      await socket.closed();
     }
-    assert.equal(await roomsIn(server), 0);
+    assert.equal(await countRooms(server), 0);
   });
 
   it('[ERR-5] returns 400 if it also has an encoding, whatever its method, and nothing after it is served', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const coding of ['gzip, chunked', 'identity, chunked', 'x, y, chunked']) {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT']) {
-        const coded = lines(`${method} /api/rooms/7KQ2MX HTTP/1.1`, 'Host: x', `Transfer-Encoding: ${coding}`);
-        const answer = await ask(t, server.port, coded + chunks + smuggled);
-        assertError(answer, 400, 'VALIDATION_FAILED', `${method} ${coding}`);
+        const coded = requestLines(`${method} /api/rooms/7KQ2MX HTTP/1.1`, 'Host: x', `Transfer-Encoding: ${coding}`);
+        const response = await requestRaw(t, server.port, coded + chunks + smuggled);
+        assertError(response, 400, 'VALIDATION_FAILED', `${method} ${coding}`);
       }
     }
-    assert.equal(await roomsIn(server), 0);
+    assert.equal(await countRooms(server), 0);
   });
 });
 
@@ -121,25 +121,25 @@ describe('a body with malformed chunks', () => {
   it('[ERR-5] [ERR-1] is rejected, and nothing after it is served', async (t) => {
     const server = await startTestServer(t, noLimit);
     for (const [name, bytes] of Object.entries(badChunks)) {
-      assertError(await ask(t, server.port, bytes + smuggled), 400, 'VALIDATION_FAILED', name);
+      assertError(await requestRaw(t, server.port, bytes + smuggled), 400, 'VALIDATION_FAILED', name);
     }
-    assert.equal(await roomsIn(server), 0);
+    assert.equal(await countRooms(server), 0);
     assert.equal((await server.api.get('/api/health')).status, 200);
   });
 
   it('[ERR-6] [ERR-5] is not logged as a failure of the server, which would fill the log', async (t) => {
     const server = await startTestServer(t, noLimit);
-    for (const bytes of Object.values(badChunks)) await ask(t, server.port, bytes);
+    for (const bytes of Object.values(badChunks)) await requestRaw(t, server.port, bytes);
     assert.ok(!server.logged().includes('"level":"error"'), server.logged());
     assert.ok(!server.logged().includes('"status":500'), server.logged());
   });
 
   it('[RUN-7] is rejected when it has sent too much, whatever size it announces', async (t) => {
     const server = await startTestServer(t, noLimit);
-    const wire = await openWire(t, server.port);
-    await wire.send(chunked(`ffffffffffffffff\r\n${' '.repeat(17_000)}`));
-    assert.equal((await wire.answer()).code, 'CONTENT_TOO_LARGE');
-    await wire.closed();
+    const socket = await openRawSocket(t, server.port);
+    await socket.send(chunked(`ffffffffffffffff\r\n${' '.repeat(17_000)}`));
+    assert.equal((await socket.response()).code, 'CONTENT_TOO_LARGE');
+    await socket.closed();
   });
 });
 
@@ -153,25 +153,25 @@ describe('a body with unusual but valid chunks', () => {
       'hexadecimals in capitals': chunked(`0000000A\r\n{        }\r\n0\r\n\r\n`),
     };
     for (const [name, bytes] of Object.entries(sound)) {
-      assert.deepEqual((await exchange(t, server.port, bytes + smuggled)).map(statusOf), [201, 201], name);
+      assert.deepEqual((await sendRaw(t, server.port, bytes + smuggled)).map(statusOf), [201, 201], name);
     }
   });
 
   it('[PIN-3] [ERR-1] may have trailers, which are ignored', async (t) => {
     const { api, port } = await startTestServer(t, noLimit);
     const room = await api.room({ pin: '0427' });
-    const head = lines(
+    const head = requestLines(
       `DELETE /api/rooms/${room} HTTP/1.1`,
       'Host: x',
       'Transfer-Encoding: chunked',
       'Trailer: X-Room-Pin',
     );
     const trailers = '0\r\nX-Room-Pin: 0427\r\nHost: y\r\nX-API-Key: z\r\n\r\n';
-    const last = lines('GET /livez HTTP/1.1', 'Host: x', 'Connection: close');
-    const answers = await exchange(t, port, head + trailers + last);
-    assert.deepEqual(answers.map(statusOf), [401, 200]);
+    const last = requestLines('GET /livez HTTP/1.1', 'Host: x', 'Connection: close');
+    const responses = await sendRaw(t, port, head + trailers + last);
+    assert.deepEqual(responses.map(statusOf), [401, 200]);
     assert.equal((await api.get(`/api/rooms/${room}`, { pin: '0427' })).status, 200);
   });
 });
 
-const statusOf = ({ status }: Answer) => status;
+const statusOf = ({ status }: ApiResponse) => status;

@@ -6,28 +6,28 @@ import fc from 'fast-check';
 import { storedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
-import { seededChance } from '../support/seeded-random.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import type { Draft } from './fuzz/draft.ts';
-import { createJudge } from './fuzz/judge.ts';
+import { createResponseCheck } from './fuzz/judge.ts';
 import { nearlyValidRequest } from './fuzz/nearly-valid.ts';
 import { type Operation, operationsOf } from './fuzz/operations.ts';
 import { openRooms } from './fuzz/rooms.ts';
 import { createSender } from './fuzz/sender.ts';
-import { createTally } from './fuzz/tally.ts';
+import { createResponseCounts } from './fuzz/tally.ts';
 import { validRequest } from './fuzz/valid-requests.ts';
 import { wildRequest } from './fuzz/wild-requests.ts';
-import { isLongForm } from './long-form.ts';
-import { type Memory, openMemory, withInspector } from './memory.ts';
+import { isLongRun } from './long-run.ts';
+import { type Memory, openMemoryProbe, withInspector } from './memory.ts';
 
 const batch = 1000;
-const batches = isLongForm ? 200 : 20;
-/** After so many batches, all code is loaded. */
+const batches = isLongRun ? 200 : 20;
+/** After this many batches, all code is loaded. */
 const warmUp = 2;
-/** MiB, for what is compiled later and for the thousands of rooms that the requests make. */
-const mostGrowth = isLongForm ? { heap: 4, whole: 32 } : { heap: 2, whole: 16 };
-const patience = { timeout: isLongForm ? 3_600_000 : 300_000 };
+/** In MiB, for code that is compiled later and for the thousands of created rooms. */
+const maxGrowth = isLongRun ? { heap: 4, resident: 32 } : { heap: 2, resident: 16 };
+const timeout = { timeout: isLongRun ? 3_600_000 : 300_000 };
 
-/** The limits are on, so that their headers are there, and too high to be met. */
+/** Limits are enabled, so that their headers are sent, but too high to be reached. */
 const settings = {
   POPROOM_FREE_LIMIT: '100000000',
   POPROOM_MISS_LIMIT: '0',
@@ -35,55 +35,55 @@ const settings = {
   ...withInspector,
 };
 
-describe('requests generated from the OpenAPI document', patience, () => {
+describe('requests generated from the OpenAPI document', timeout, () => {
   it(
     '[API-11] [ERR-1] [ERR-6] [UP-6] [RUN-7] receive a response that it describes, and leave nothing behind',
-    patience,
+    timeout,
     async (t) => {
       const folder = await dataFolder(t);
       const server = await startProcess(t, folder, settings);
       const [memory, operations, rooms] = [
-        await openMemory(t, server),
+        await openMemoryProbe(t, server),
         await operationsOf(server.url),
         await openRooms(server),
       ];
       const names = await readdir(folder);
-      const tally = createTally(operations);
-      const judge = createJudge(operations);
-      const send = createSender(t, { port: server.port, rooms, judge, note: tally.note });
-      const chance = seededChance(t);
+      const counts = createResponseCounts(operations);
+      const checkResponse = createResponseCheck(operations);
+      const send = createSender(t, { port: server.port, rooms, checkResponse, onResponse: counts.record });
+      const random = seededRandom(t);
       const any = anyRequest(operations);
 
       async function sendBatches(count: number): Promise<void> {
         for (let n = 0; n < count; n++) {
-          await send(fc.sample(any, { seed: chance.number(2 ** 31), numRuns: batch }));
+          await send(fc.sample(any, { seed: random.number(2 ** 31), numRuns: batch }));
           await rooms.refill();
         }
       }
 
       await sendBatches(warmUp);
-      const atRest = await memory();
+      const baseline = await memory();
       await sendBatches(batches - warmUp);
-      // What was answered last is let go of a moment later.
-      const isBack = async () => {
+      // The buffers of the last responses are freed with a delay.
+      const isAtBaseline = async () => {
         const now = await memory();
-        t.diagnostic(`at rest ${told(atRest)}, after ${told(now)}`);
-        return now.heap - atRest.heap < mostGrowth.heap && now.whole - atRest.whole < mostGrowth.whole;
+        t.diagnostic(`before ${format(baseline)}, after ${format(now)}`);
+        return now.heap - baseline.heap < maxGrowth.heap && now.resident - baseline.resident < maxGrowth.resident;
       };
-      await eventually(`it is back at rest, but for ${told(mostGrowth)}`, isBack, 30_000);
-      t.diagnostic(`answers: ${tally.told()}`);
-      tally.assertAllMet();
+      await eventually(`memory is back to the baseline, within ${format(maxGrowth)}`, isAtBaseline, 30_000);
+      t.diagnostic(`responses: ${counts.summary()}`);
+      counts.assertAllCovered();
 
       await rooms.removeAll();
-      await eventually('no bytes are left', async () => (await storedBlobs(folder)).length === 0);
+      await eventually('no blobs are left', async () => (await storedBlobs(folder)).length === 0);
       assert.deepEqual(await readdir(folder), names);
-      assert.doesNotMatch(server.output(), /"level":[56]0/, 'nothing is logged as an error');
+      assert.doesNotMatch(server.output(), /"level":[56]0/, 'no errors are logged');
       assert.equal((await server.api.get('/api/health')).status, 200);
     },
   );
 });
 
-const told = ({ heap, whole }: Memory) => `${heap.toFixed(1)} MiB of heap, ${whole.toFixed(0)} MiB in all`;
+const format = ({ heap, resident }: Memory) => `${heap.toFixed(1)} MiB of heap, ${resident.toFixed(0)} MiB in all`;
 
 /** Of any operation, and more often of those that take more; one in four is right, and one in four wild. */
 function anyRequest(operations: readonly Operation[]): fc.Arbitrary<Draft> {

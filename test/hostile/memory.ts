@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import type { ServerProcess } from '../support/process.ts';
-import { residentMemory } from '../support/process-figures.ts';
+import { residentMemory } from '../support/process-stats.ts';
 
-/** For a process whose memory is to be looked at. */
+/** Settings for a process whose memory is measured. */
 export const withInspector = {
   NODE_OPTIONS: '--inspect=127.0.0.1:0',
-  // Otherwise the C library keeps what is freed, in one of many places for each thread: 10 MiB more or less, by chance.
+  // Otherwise glibc keeps freed memory in several arenas, which varies the result by 10 MiB.
   MALLOC_ARENA_MAX: '1',
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
@@ -17,46 +17,46 @@ export const withInspector = {
 export interface Memory {
   /** Objects and buffers that are in use. */
   heap: number;
-  /** All that the process has of the machine's. */
-  whole: number;
+  /** The resident memory of the process. */
+  resident: number;
 }
 
-/** Each look waits until the memory is at rest. */
-export async function openMemory(t: TestContext, server: ServerProcess): Promise<() => Promise<Memory>> {
-  const ask = await openInspector(t, server);
+/** Each measurement waits until the memory is stable. */
+export async function openMemoryProbe(t: TestContext, server: ServerProcess): Promise<() => Promise<Memory>> {
+  const call = await openInspector(t, server);
   return () =>
-    settled(async () => {
-      // What the first collection finalizes, the second one frees.
-      for (let n = 0; n < 2; n++) await ask('HeapProfiler.collectGarbage');
-      const { usedSize = 0, embedderHeapUsedSize = 0, backingStorageSize = 0 } = await ask('Runtime.getHeapUsage');
+    untilStable(async () => {
+      // The second collection frees objects that the first one finalized.
+      for (let n = 0; n < 2; n++) await call('HeapProfiler.collectGarbage');
+      const { usedSize = 0, embedderHeapUsedSize = 0, backingStorageSize = 0 } = await call('Runtime.getHeapUsage');
       const heap = (usedSize + embedderHeapUsedSize + backingStorageSize) / 1024 / 1024;
-      return { heap, whole: await residentMemory(server.pid) };
+      return { heap, resident: await residentMemory(server.pid) };
     });
 }
 
-const looksInARow = 4;
+const stableSamples = 4;
 /** MiB. */
-const slightly = 0.1;
-/** On a busy machine, a look may take a second. */
-const patienceMs = 60_000;
+const toleranceMiB = 0.1;
+/** On a busy machine, a sample may take a second. */
+const timeoutMs = 60_000;
 
-/** The least that is seen, once nothing less is: what was just answered lets go of its buffers a moment later. */
-async function settled(look: () => Promise<Memory>): Promise<Memory> {
-  let least = await look();
+/** The minimum, when it no longer falls. The buffers of recent responses are freed with a delay. */
+async function untilStable(sample: () => Promise<Memory>): Promise<Memory> {
+  let min = await sample();
   let unchanged = 0;
-  const lookAgain = async () => {
-    const { heap, whole } = await look();
-    const hasFallen = least.heap - heap > slightly || least.whole - whole > slightly;
+  const isStable = async () => {
+    const { heap, resident } = await sample();
+    const hasFallen = min.heap - heap > toleranceMiB || min.resident - resident > toleranceMiB;
     unchanged = hasFallen ? 0 : unchanged + 1;
-    least = { heap: Math.min(heap, least.heap), whole: Math.min(whole, least.whole) };
-    return unchanged === looksInARow && least;
+    min = { heap: Math.min(heap, min.heap), resident: Math.min(resident, min.resident) };
+    return unchanged === stableSamples && min;
   };
-  return eventually('the memory has settled', lookAgain, patienceMs);
+  return eventually('the memory has settled', isStable, timeoutMs);
 }
 
-type Ask = (method: string) => Promise<Record<string, number>>;
+type InspectorCall = (method: string) => Promise<Record<string, number>>;
 
-async function openInspector(t: TestContext, server: ServerProcess): Promise<Ask> {
+async function openInspector(t: TestContext, server: ServerProcess): Promise<InspectorCall> {
   const address = await eventually('the inspector listens', () => /ws:\/\/\S+/.exec(server.errors())?.[0]);
   const inspector = new WebSocket(address);
   t.after(() => inspector.close());

@@ -4,22 +4,22 @@ import { describe, it } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { assertError } from '../support/assert-error.ts';
-import { roomsIn } from '../support/inside.ts';
-import { ask, likeFetch, lines } from '../support/raw-http.ts';
+import { fromRawResponse, requestLines, requestRaw } from '../support/raw-http.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { openWire, requestHead } from '../support/wire.ts';
+import { countRooms } from '../support/store-inspector.ts';
 
 const unlimited = { POPROOM_FREE_LIMIT: '0' };
 const json = { 'content-type': 'application/json' };
 
 describe('a body that is not JSON', () => {
   const bodies: Record<string, string | Uint8Array> = {
-    'cut off': '{"content": "x"',
+    truncated: '{"content": "x"',
     'with a comma too many': '{"content": "x",}',
     'with single quotes': "{'content': 'x'}",
     'with a bare word': '{content: "x"}',
     'with a comment': '{"content": "x"} // x',
-    'two at once': '{"content": "x"}{"content": "y"}',
+    'two values': '{"content": "x"}{"content": "y"}',
     'a number of another language': '{"content": 0x10}',
     'not a number': '{"content": NaN}',
     'a line break within a string': '{"content": "a\nb"}',
@@ -47,7 +47,7 @@ describe('a body that is not JSON', () => {
       assertError(await api.post('/api/rooms', { body, headers: json }), 400, 'INVALID_JSON', name);
     }
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
-    assert.equal(await roomsIn(server), 1);
+    assert.equal(await countRooms(server), 1);
   });
 
   it('[ERR-2] is rejected by deletions, too', async (t) => {
@@ -87,10 +87,10 @@ describe('a body of the wrong shape', () => {
     const { api } = await startTestServer(t, unlimited);
     const path = `/api/rooms/${await api.room()}/content`;
     for (const [name, { body, field }] of Object.entries(wrong)) {
-      const answer = await api.post(path, { body, headers: json });
-      const details = assertError(answer, 400, 'VALIDATION_FAILED', name);
+      const response = await api.post(path, { body, headers: json });
+      const details = assertError(response, 400, 'VALIDATION_FAILED', name);
       assert.equal(details.field, field, name);
-      if (field) assert.ok(answer.json.error.message.includes(field), answer.json.error.message);
+      if (field) assert.ok(response.json.error.message.includes(field), response.json.error.message);
     }
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
     assert.equal(({} as Record<string, unknown>).a, undefined);
@@ -102,14 +102,14 @@ describe('a body of the wrong shape', () => {
     for (const body of ['[]', 'null', '1', '{"PIN": "0427"}', '{"pin": "0427", "x": 1}', '{"__proto__": {}}']) {
       assertError(await api.post('/api/rooms', { body, headers: json }), 400, 'VALIDATION_FAILED', body);
     }
-    assert.equal(await roomsIn(server), 0);
+    assert.equal(await countRooms(server), 0);
   });
 
   it('[ERR-2] is reported with a shortened field name', async (t) => {
     const { api } = await startTestServer(t);
-    const answer = await api.post('/api/rooms', { json: { ['x'.repeat(10_000)]: 1 } });
-    assertError(answer, 400, 'VALIDATION_FAILED');
-    assert.ok(answer.text.length < 1000);
+    const response = await api.post('/api/rooms', { json: { ['x'.repeat(10_000)]: 1 } });
+    assertError(response, 400, 'VALIDATION_FAILED');
+    assert.ok(response.text.length < 1000);
   });
 
   it('[ERR-2] is always rejected, whatever it is', async (t) => {
@@ -149,17 +149,22 @@ describe('a body of another content type', () => {
     for (const type of [...types, ...odd, ...charsets, 'json', 'text/html, application/json']) {
       assertError(await send(server, { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE', type);
     }
-    assert.equal(await roomsIn(server), 0);
+    assert.equal(await countRooms(server), 0);
   });
 
   it('[ERR-3] returns 415 without a content type', async (t) => {
     const server = await startTestServer(t);
     const { port } = server;
-    const untyped = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 2', 'Connection: close');
-    assertError(await ask(t, port, `${untyped}{}`), 415, 'UNSUPPORTED_MEDIA_TYPE');
-    const chunked = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked', 'Connection: close');
-    assertError(await ask(t, port, `${chunked}2\r\n{}\r\n0\r\n\r\n`), 415, 'UNSUPPORTED_MEDIA_TYPE');
-    assert.equal(await roomsIn(server), 0);
+    const untyped = requestLines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 2', 'Connection: close');
+    assertError(await requestRaw(t, port, `${untyped}{}`), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    const chunked = requestLines(
+      'POST /api/rooms HTTP/1.1',
+      'Host: x',
+      'Transfer-Encoding: chunked',
+      'Connection: close',
+    );
+    assertError(await requestRaw(t, port, `${chunked}2\r\n{}\r\n0\r\n\r\n`), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    assert.equal(await countRooms(server), 0);
   });
 
   it('[ERR-3] does not include other spellings of the right type', async (t) => {
@@ -174,15 +179,15 @@ describe('a body of another content type', () => {
     const server = await startTestServer(t);
     const compressed = { gzip: gzipSync('{}'), deflate: deflateSync('{}'), br: brotliCompressSync('{}') };
     for (const [encoding, body] of Object.entries(compressed)) {
-      const answer = await send(server, { ...json, 'content-encoding': encoding }, body);
-      assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE', encoding);
+      const response = await send(server, { ...json, 'content-encoding': encoding }, body);
+      assertError(response, 415, 'UNSUPPORTED_MEDIA_TYPE', encoding);
     }
     for (const encoding of ['gzip', 'GZIP', 'x', 'gzip, identity']) {
-      const answer = await send(server, { ...json, 'content-encoding': encoding });
-      assertError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE', encoding);
+      const response = await send(server, { ...json, 'content-encoding': encoding });
+      assertError(response, 415, 'UNSUPPORTED_MEDIA_TYPE', encoding);
     }
     assert.equal((await send(server, { ...json, 'content-encoding': 'identity' })).status, 201);
-    assert.equal(await roomsIn(server), 1);
+    assert.equal(await countRooms(server), 1);
   });
 });
 
@@ -199,15 +204,15 @@ describe('a missing body', () => {
     ];
     for (const headers of ways) {
       const end = headers.includes('Transfer-Encoding: chunked') ? '0\r\n\r\n' : '';
-      const head = lines('POST /api/rooms HTTP/1.1', 'Host: x', 'Connection: close', ...headers);
-      assert.equal((await ask(t, port, head + end)).status, 201, headers.join());
+      const head = requestLines('POST /api/rooms HTTP/1.1', 'Host: x', 'Connection: close', ...headers);
+      assert.equal((await requestRaw(t, port, head + end)).status, 201, headers.join());
     }
   });
 
   it('[ERR-2] lacks the required fields', async (t) => {
     const { api } = await startTestServer(t);
-    const answer = await api.post(`/api/rooms/${await api.room()}/content`);
-    assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'content');
+    const response = await api.post(`/api/rooms/${await api.room()}/content`);
+    assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'content');
   });
 });
 
@@ -221,12 +226,12 @@ describe('a body that is too large', () => {
       ['/api/rooms', { 'Transfer-Encoding': 'chunked' }, `5000\r\n${' '.repeat(0x5000)}\r\n`],
     ];
     for (const [path, headers, begun] of large) {
-      const wire = await openWire(t, port);
-      await wire.send(requestHead('POST', path, { 'Content-Type': 'application/json', ...headers }) + begun);
-      assertError(likeFetch(await wire.answer()), 413, 'CONTENT_TOO_LARGE');
-      wire.leave();
+      const socket = await openRawSocket(t, port);
+      await socket.send(requestHead('POST', path, { 'Content-Type': 'application/json', ...headers }) + begun);
+      assertError(fromRawResponse(await socket.response()), 413, 'CONTENT_TOO_LARGE');
+      socket.destroy();
     }
-    assert.equal(await roomsIn(server), 1);
+    assert.equal(await countRooms(server), 1);
   });
 });
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { readConfig } from '../../src/config.ts';
 import { clientAddress, clientOf } from '../../src/http/request/client-address.ts';
 import { anyText } from '../contract/any-text.ts';
-import { ask, lines } from '../support/raw-http.ts';
+import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 describe('an address', () => {
@@ -145,8 +145,12 @@ describe('a client of a running server', () => {
     const { api, port } = await startTestServer(t);
     await remainingOf(api, { from: '192.0.2.1' });
     const twice = ['X-Forwarded-For: 203.0.113.5', 'X-Forwarded-For: 192.0.2.1'];
-    const answer = await ask(t, port, lines('GET /api/health HTTP/1.1', 'Host: x', 'Connection: close', ...twice));
-    assert.equal(answer.headers.get('x-ratelimit-remaining'), '98');
+    const response = await requestRaw(
+      t,
+      port,
+      requestLines('GET /api/health HTTP/1.1', 'Host: x', 'Connection: close', ...twice),
+    );
+    assert.equal(response.headers.get('x-ratelimit-remaining'), '98');
   });
 });
 

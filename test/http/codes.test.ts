@@ -12,10 +12,10 @@ import { openEngine } from '../../src/engine/open.ts';
 import { anyText } from '../contract/any-text.ts';
 import { assertError } from '../support/assert-error.ts';
 import { engineUnderTest } from '../support/engine.ts';
-import { insideOf } from '../support/inside.ts';
 import { noQuota } from '../support/no-quota.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer } from '../support/server.ts';
+import { inspectStore } from '../support/store-inspector.ts';
 
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
@@ -65,7 +65,7 @@ describe('a new code', () => {
 describe('a typed code', () => {
   it('[CODE-3] is accepted in any case, with spaces and dashes, O for 0, I and L for 1', async (t) => {
     const server = await startTestServer(t);
-    await (await insideOf(server)).rename(await server.api.room(), '0A1B2C');
+    await (await inspectStore(server)).changeCode(await server.api.room(), '0A1B2C');
     const typings = ['0A1B2C', '0a1b2c', '0A1-B2C', '%200a1%20b2c%20', 'OAIB2C', 'oalb2c', 'OaLb-2c', '-0-a-i-b-2-c-'];
     for (const typed of typings) {
       const { status, json } = await server.api.get(`/api/rooms/${typed}`);
@@ -105,11 +105,11 @@ describe('a typed code', () => {
 
   it('[CODE-5] returns 404 if it has letters of other alphabets, even if they look like a code', async (t) => {
     const server = await startTestServer(t);
-    await (await insideOf(server)).rename(await server.api.room(), 'SS11FF');
+    await (await inspectStore(server)).changeCode(await server.api.room(), 'SS11FF');
     assert.equal((await server.api.get('/api/rooms/ssi1ff')).status, 200);
     for (const typed of ['ß11ff', 'ſſ11ff', 'ssıiff', 'ss11ﬀ']) {
-      const answer = await server.api.get(`/api/rooms/${encodeURIComponent(typed)}`);
-      assertError(answer, 404, 'ROOM_NOT_FOUND', typed);
+      const response = await server.api.get(`/api/rooms/${encodeURIComponent(typed)}`);
+      assertError(response, 404, 'ROOM_NOT_FOUND', typed);
     }
   });
 
@@ -130,7 +130,7 @@ function lengthsOf(codes: string[]): Record<number, number> {
   return lengths;
 }
 
-/** The real rooms on the real store; only chance can be told which codes to draw next. */
+/** The real core on the real store, with a random source that the test controls. */
 async function roomsWithLoadedDice(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const clock = { now: Date.UTC(2026, 10, 15) };

@@ -1,7 +1,7 @@
 /** All tests compare responses with the OpenAPI document. This tests that comparison. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { toAnswer } from '../support/api.ts';
+import { apiResponseOf } from '../support/api.ts';
 import { checkConformance } from '../support/conformance.ts';
 
 const json = { 'content-type': 'application/json; charset=utf-8' };
@@ -18,7 +18,7 @@ interface Given {
 }
 
 const check = ({ method = 'GET', path = '/api/rooms/ABCDEF/content', status = 200, headers, text = '' }: Given) =>
-  checkConformance(method, path, toAnswer(status, new Headers({ 'x-request-id': 'a', ...headers }), text));
+  checkConformance(method, path, apiResponseOf(status, new Headers({ 'x-request-id': 'a', ...headers }), text));
 
 describe('a response', () => {
   it('[API-11] is accepted if the document describes it, as JSON, as a page, of any type and without content', async () => {
@@ -30,7 +30,7 @@ describe('a response', () => {
     await check({ method: 'HEAD', headers: { ...json, ...etag } });
   });
 
-  const refused: [why: string, given: Given, told: RegExp][] = [
+  const refused: [description: string, given: Given, message: RegExp][] = [
     ['a status', { status: 418, headers: json }, /418 is not documented/],
     ['JSON of another type', { headers: { ...html, ...etag }, text: stored }, /is text\/html, not application\/json/],
     ['no type', { headers: etag }, /is undefined, not application\/json/],
@@ -42,13 +42,13 @@ describe('a response', () => {
     ['a stream of another type', { path: '/api/rooms/A/events', headers: html }, /not text\/event-stream/],
     ['the type of a HEAD', { method: 'HEAD', headers: { ...html, ...etag } }, /is text\/html/],
     ['content where there is none', { status: 304, headers: etag, text: 'x' }, /has content/],
-    ['a missing header', { headers: json, text: stored }, /comes without ETag/],
+    ['a missing header', { headers: json, text: stored }, /lacks the header ETag/],
     ['a header of another form', { status: 429, headers: { ...json, 'retry-after': 'soon' } }, /Retry-After/],
     ['a body of another form', { headers: { ...json, ...etag }, text: '{}' }, /must have required property/],
   ];
-  for (const [why, given, told] of refused) {
-    it(`[API-11] is rejected for ${why}, which the document does not allow`, async () => {
-      await assert.rejects(check(given), told);
+  for (const [description, given, message] of refused) {
+    it(`[API-11] is rejected for ${description}, which the document does not allow`, async () => {
+      await assert.rejects(check(given), message);
     });
   }
 });

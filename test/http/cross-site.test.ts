@@ -1,11 +1,11 @@
 /** Requests that a page of another site can make its visitor's browser send, marked as browsers do. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { ask } from '../support/raw-http.ts';
+import { requestRaw } from '../support/raw-http.ts';
+import { requestHead } from '../support/raw-socket.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { requestHead } from '../support/wire.ts';
 
 const elsewhere = 'https://elsewhere.example';
 
@@ -41,9 +41,9 @@ describe('a request from another site without CORS', () => {
       const room = await server.api.room();
       const paths = [`/api/rooms/${room}`, '/api/rooms/ZZZZZZZZ', '/api/health', '/api/nothing'];
       for (const path of paths) {
-        const answer = await send(t, server, method, path, headers, body);
-        assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', path).field, 'Sec-Fetch-Site');
-        assert.equal(answer.headers.get('x-ratelimit-remaining'), '50', 'none of those for pages is used');
+        const response = await send(t, server, method, path, headers, body);
+        assert.equal(assertError(response, 400, 'VALIDATION_FAILED', path).field, 'Sec-Fetch-Site');
+        assert.equal(response.headers.get('x-ratelimit-remaining'), '50', 'none of those for pages is used');
       }
       const own = await server.api.get(`/api/rooms/${room}`);
       assert.equal(own.headers.get('x-ratelimit-remaining'), '98', 'making the room and this are counted');
@@ -107,8 +107,8 @@ describe('a request from another site without CORS', () => {
     };
     for (const headers of [plainCors, { ...plainCors, ...marks('websocket', 'websocket') }]) {
       const path = `/api/rooms/${room}/live`;
-      const answer = await ask(t, server.port, requestHead('GET', path, { ...handshake, ...headers }));
-      assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'Origin');
+      const response = await requestRaw(t, server.port, requestHead('GET', path, { ...handshake, ...headers }));
+      assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'Origin');
     }
     const { headers } = await server.api.get(`/api/rooms/${room}`);
     assert.equal(headers.get('x-ratelimit-remaining'), '98');
@@ -134,8 +134,8 @@ describe('CORS requests from other sites', () => {
       const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
       const room = `/api/rooms/${await server.api.room()}`;
       const lookUp = (n: number) => send(t, server, 'GET', `/api/rooms/ZZZZZZ${n + 10}`, headers);
-      const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => lookUp(n)));
-      assert.equal(answers.filter(({ code }) => code === 'ROOM_NOT_FOUND').length, 10);
+      const responses = await Promise.all(Array.from({ length: 30 }, (_, n) => lookUp(n)));
+      assert.equal(responses.filter(({ code }) => code === 'ROOM_NOT_FOUND').length, 10);
       assert.equal(assertError(await lookUp(30), 429, 'RATE_LIMITED').reason, 'misses');
       for (let n = 0; n < 10; n++) {
         assert.equal((await server.api.get(room)).status, 200);
@@ -193,20 +193,20 @@ describe('a page', () => {
   });
 
   it('[LINK-5] reveals the LAN addresses of the server only to a browser on the same machine', async (t) => {
-    // As far as the page is concerned, the public address is told like the one in the network.
+    // The page shows the public address like the one in the local network.
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'http://192.168.1.7:8080' });
-    const told = async (headers: Record<string, string>, version = '1.1') => {
+    const address = async (headers: Record<string, string>, version = '1.1') => {
       const head = requestHead('GET', '/', { Connection: 'close', ...headers }).replace('HTTP/1.1', `HTTP/${version}`);
-      const { text } = await ask(t, server.port, head);
+      const { text } = await requestRaw(t, server.port, head);
       return /<meta name="poproom-address" content="([^"]*)">/.exec(text)?.[1];
     };
-    assert.equal(await told({}), 'http://192.168.1.7:8080');
-    assert.equal(await told({ Host: 'rebound.example' }), '');
-    assert.equal(await told({ 'X-Forwarded-For': '203.0.113.7' }), '');
-    assert.equal(await told({ 'X-Real-IP': '203.0.113.7' }), '');
-    assert.equal(await told({ Forwarded: 'for=203.0.113.7' }), '');
-    assert.equal(await told({ Via: '1.1 proxy' }), '');
-    assert.equal(await told({}, '1.0'), '', 'as nginx asks, where it is told no more than where to ask');
+    assert.equal(await address({}), 'http://192.168.1.7:8080');
+    assert.equal(await address({ Host: 'rebound.example' }), '');
+    assert.equal(await address({ 'X-Forwarded-For': '203.0.113.7' }), '');
+    assert.equal(await address({ 'X-Real-IP': '203.0.113.7' }), '');
+    assert.equal(await address({ Forwarded: 'for=203.0.113.7' }), '');
+    assert.equal(await address({ Via: '1.1 proxy' }), '');
+    assert.equal(await address({}, '1.0'), '', 'as nginx forwards by default');
   });
 });
 
@@ -218,14 +218,14 @@ function send(
   path: string,
   headers: Record<string, string>,
   body = '',
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const own = body === '' ? {} : { 'Content-Type': 'text/plain', 'Content-Length': body.length };
-  return ask(t, port, requestHead(method, path, { Connection: 'close', ...own, ...headers }) + body);
+  return requestRaw(t, port, requestHead(method, path, { Connection: 'close', ...own, ...headers }) + body);
 }
 
 function sendForm(t: TestContext, { port }: TestServer, path: string, headers: Record<string, string>) {
   const part = 'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: text/plain';
   const body = `--x\r\n${part}\r\n\r\nabc\r\n--x--\r\n`;
   const own = { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': body.length };
-  return ask(t, port, requestHead('POST', path, { Connection: 'close', ...own, ...headers }) + body);
+  return requestRaw(t, port, requestHead('POST', path, { Connection: 'close', ...own, ...headers }) + body);
 }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
-import { storedBlobs, writeBlob } from '../support/upload-folder.ts';
-import { openWire, requestHead } from '../support/wire.ts';
+import { storedBlobs, writeBlob } from '../support/stored-blobs.ts';
 
 const damages = { cut: '0123', 'of no bytes': '', 'longer than it was': '0123456789, and more' };
 
@@ -16,10 +16,10 @@ describe('a damaged file', () => {
       const [path = ''] = await storedBlobs(server);
       await writeBlob(server, path, bytes);
 
-      const wire = await openWire(t, server.port);
-      await wire.send(requestHead('GET', new URL(fileUrl).pathname) + requestHead('GET', '/livez'));
-      await wire.closed();
-      const [, ...afterHead] = wire.pending().split('\r\n\r\n');
+      const socket = await openRawSocket(t, server.port);
+      await socket.send(requestHead('GET', new URL(fileUrl).pathname) + requestHead('GET', '/livez'));
+      await socket.closed();
+      const [, ...afterHead] = socket.unread().split('\r\n\r\n');
       const content = afterHead.join('\r\n\r\n');
       assert.ok(content.length < 10 && '0123456789'.startsWith(content), content);
       const line = await eventually('it is logged', () =>

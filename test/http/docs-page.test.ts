@@ -13,8 +13,8 @@ import { endpoints } from '../../src/protocol/endpoints.ts';
 import { errorCodes } from '../../src/protocol/error-codes.ts';
 import { clientMessages, serverMessages } from '../../src/protocol/live.ts';
 import { assertError } from '../support/assert-error.ts';
-import { madePage } from '../support/page-folder.ts';
-import { ask, lines } from '../support/raw-http.ts';
+import { createPageFolder } from '../support/page-folder.ts';
+import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** The page, and its text without the tags. */
@@ -162,11 +162,11 @@ describe('the API documentation', () => {
   });
 
   it('[API-11] is missing if it was not built', async (t) => {
-    const { folder } = await madePage(t);
+    const { folder } = await createPageFolder(t);
     const { api } = await startTestServer(t, {}, { page: pageInFolder(folder) });
-    const answer = await api.get('/docs');
-    assertError(answer, 404, 'NOT_FOUND');
-    assert.match(answer.json.error.message, /npm run build/);
+    const response = await api.get('/docs');
+    assertError(response, 404, 'NOT_FOUND');
+    assert.match(response.json.error.message, /npm run build/);
   });
 });
 
@@ -240,7 +240,7 @@ describe('the API documentation over HTTP', () => {
 const hashOf = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 function request(t: TestContext, { port }: TestServer, host: string, ...headers: string[]) {
-  return ask(t, port, lines('GET /docs HTTP/1.1', `Host: ${host}`, ...headers, 'Connection: close'));
+  return requestRaw(t, port, requestLines('GET /docs HTTP/1.1', `Host: ${host}`, ...headers, 'Connection: close'));
 }
 
 /** Without decoding, which fetch always does. */

@@ -40,12 +40,12 @@ describe('PATCH …/content', () => {
     const numbers = Array.from({ length: 50 }, (_, n) => n);
     const lines = numbers.map((n) => `line ${n}\n`);
     const [append, rest] = [lines.slice(0, 25), lines.slice(25)];
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...append.map((line) => patch({ append: line })),
       ...rest.map((insert) => patch({ edits: [{ from: 0, to: 0, insert }], baseVersion: 0 })),
     ]);
     assert.deepEqual(
-      answers.map(({ json }) => json.version).toSorted((a, b) => a - b),
+      responses.map(({ json }) => json.version).toSorted((a, b) => a - b),
       numbers.map((n) => n + 1),
     );
     const { content } = (await server.api.get(path)).json;

@@ -1,9 +1,9 @@
 /** Health, the list of files, and rules for all endpoints. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { loseFiles, loseStore } from '../support/lose-store.ts';
+import { breakFileStore, breakStore } from '../support/break-store.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 describe('health', () => {
@@ -32,13 +32,13 @@ describe('health', () => {
 
   it('[API-7] is degraded when the files are unavailable', async (t) => {
     const server = await startTestServer(t);
-    await loseFiles(server);
+    await breakFileStore(server);
     await assertDegraded(server);
   });
 
   it('[API-7] is degraded when the database does not respond', async (t) => {
     const server = await startTestServer(t);
-    await loseStore(server);
+    await breakStore(server);
     await assertDegraded(server);
   });
 });
@@ -114,7 +114,7 @@ describe('a response', () => {
     const room = await api.room();
     const path = `/api/rooms/${room}`;
     const file = await uploaded(api, room);
-    const statuses: [number, Answer][] = [
+    const statuses: [number, ApiResponse][] = [
       [201, await api.post('/api/rooms')],
       [201, await api.upload(room, 'a.txt', 'abc')],
       [200, await api.get(path)],
@@ -130,7 +130,7 @@ describe('a response', () => {
       [200, await api.get('/api/openapi.json')],
       [200, await api.delete(path)],
     ];
-    for (const [status, answer] of statuses) assert.equal(answer.status, status, answer.text);
+    for (const [status, response] of statuses) assert.equal(response.status, status, response.text);
   });
 
   it('[API-10] has timestamps in UTC with milliseconds, even if those are zero', async (t) => {
@@ -162,6 +162,6 @@ async function uploaded(api: TestServer['api'], room: string): Promise<{ id: str
   return { url, id: url.split('/').at(-2) };
 }
 
-function idsOf({ json }: Answer): string[] {
+function idsOf({ json }: ApiResponse): string[] {
   return json.files.map(({ fileId }: { fileId: string }) => fileId);
 }

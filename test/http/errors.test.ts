@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { insideOf } from '../support/inside.ts';
-import { loseStore } from '../support/lose-store.ts';
-import { ask, lines } from '../support/raw-http.ts';
+import { breakStore } from '../support/break-store.ts';
+import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { loseUploadFolder } from '../support/upload-folder.ts';
+import { inspectStore } from '../support/store-inspector.ts';
+import { removeUploadFolder } from '../support/stored-blobs.ts';
 
 interface Occasion {
   status: number;
   env?: Record<string, string>;
-  meet: (server: TestServer) => Promise<Answer>;
+  meet: (server: TestServer) => Promise<ApiResponse>;
 }
 
 const json = { 'content-type': 'application/json' };
@@ -95,14 +95,14 @@ const occasions: Record<ErrorCode, Occasion> = {
     status: 500,
     async meet(server) {
       const room = await server.api.room();
-      await loseUploadFolder(server);
+      await removeUploadFolder(server);
       return server.api.upload(room, 'a', 'abc');
     },
   },
   UNAVAILABLE: {
     status: 503,
     async meet(server) {
-      await loseStore(server);
+      await breakStore(server);
       return server.api.post('/api/rooms');
     },
   },
@@ -116,11 +116,11 @@ const occasions: Record<ErrorCode, Occasion> = {
 describe('an error', () => {
   for (const [code, { status, env, meet }] of Object.entries(occasions)) {
     it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
-      const answer = await meet(await startTestServer(t, env));
-      assertError(answer, status, code);
+      const response = await meet(await startTestServer(t, env));
+      assertError(response, status, code);
       const asksToWait = [429, 503].includes(status);
-      assert.equal(answer.headers.has('retry-after'), asksToWait);
-      assert.equal(answer.headers.has('allow'), status === 405);
+      assert.equal(response.headers.has('retry-after'), asksToWait);
+      assert.equal(response.headers.has('allow'), status === 405);
     });
   }
 
@@ -172,9 +172,13 @@ describe('a path', () => {
     for (const [path, methods] of methodsByPath()) {
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
       const refuse = async (method: string) => {
-        const answer = await ask(t, port, lines(`${method} ${path} HTTP/1.1`, 'Host: x', 'Connection: close'));
-        assert.deepEqual(assertError(answer, 405, 'METHOD_NOT_ALLOWED', `${method} ${path}`), { allow });
-        assert.equal(answer.headers.get('allow'), allow.join(', '));
+        const response = await requestRaw(
+          t,
+          port,
+          requestLines(`${method} ${path} HTTP/1.1`, 'Host: x', 'Connection: close'),
+        );
+        assert.deepEqual(assertError(response, 405, 'METHOD_NOT_ALLOWED', `${method} ${path}`), { allow });
+        assert.equal(response.headers.get('allow'), allow.join(', '));
       };
       await Promise.all(others.filter((other) => !methods.includes(other)).map(refuse));
       if (!methods.includes('GET')) assert.equal((await api.call('HEAD', path)).status, 405);
@@ -187,34 +191,34 @@ describe('an internal failure', () => {
     const server = await startTestServer(t);
     const { api, logged } = server;
     const room = await api.room();
-    await loseUploadFolder(server);
+    await removeUploadFolder(server);
     const uploaded = await api.upload(room, 'a.txt', 'abc');
-    const said = await (await insideOf(server)).spoil('7KQ2MX');
+    const said = await (await inspectStore(server)).corrupt('7KQ2MX');
     const looked = await api.get('/api/rooms/7KQ2MX');
-    for (const [answer, cause] of [
+    for (const [response, cause] of [
       [uploaded, 'ENOENT'],
       [looked, said],
     ] as const) {
-      assert.deepEqual(assertError(answer, 500, 'INTERNAL'), {});
-      assertSaysNothing(answer, server);
-      assert.match(loggedAt(logged(), answer), new RegExp(cause));
+      assert.deepEqual(assertError(response, 500, 'INTERNAL'), {});
+      assertSaysNothing(response, server);
+      assert.match(loggedAt(logged(), response), new RegExp(cause));
     }
   });
 
   it('[ERR-6] does not reveal its cause if a write fails, either', async (t) => {
     const server = await startTestServer(t);
-    const cause = await loseStore(server);
-    const answer = await server.api.post('/api/rooms');
-    assertError(answer, 503, 'UNAVAILABLE');
-    assertSaysNothing(answer, server);
-    assert.match(loggedAt(server.logged(), answer), cause);
+    const cause = await breakStore(server);
+    const response = await server.api.post('/api/rooms');
+    assertError(response, 503, 'UNAVAILABLE');
+    assertSaysNothing(response, server);
+    assert.match(loggedAt(server.logged(), response), cause);
   });
 
   it('[ERR-6] does not stop the server: requests that are not affected work', async (t) => {
     const server = await startTestServer(t);
     const { api } = server;
     const room = await api.room();
-    await loseUploadFolder(server);
+    await removeUploadFolder(server);
     await api.upload(room, 'a.txt', 'abc');
     assert.equal((await api.post(`/api/rooms/${room}/content`, { json: { content: 'x' } })).status, 200);
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'x');
@@ -238,7 +242,7 @@ function methodsByPath(): Map<string, string[]> {
   return byPath;
 }
 
-function assertSaysNothing({ text, headers }: Answer, { folder }: TestServer): void {
+function assertSaysNothing({ text, headers }: ApiResponse, { folder }: TestServer): void {
   const said = text + JSON.stringify([...headers]);
   const means = ['sqlite', 'SQL', 'table', 'redis', 'Redis', 'script', 'WRONGTYPE', 'ECONNREFUSED', 'ENOENT'];
   for (const inside of [folder, ...means, 'at ', '.ts', 'node:', 'Error:']) {
@@ -247,7 +251,7 @@ function assertSaysNothing({ text, headers }: Answer, { folder }: TestServer): v
 }
 
 /** The error line of a request in the log. */
-function loggedAt(log: string, { json }: Answer): string {
+function loggedAt(log: string, { json }: ApiResponse): string {
   const found = log.split('\n').find((line) => line.includes(json.requestId) && line.includes('"level":"error"'));
   return found ?? 'nothing';
 }

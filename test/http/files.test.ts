@@ -1,7 +1,7 @@
 /** Files over HTTP: whole and in ranges, with protective headers, until they are removed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer, Sending } from '../support/api.ts';
+import type { ApiResponse, RequestOptions } from '../support/api.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
@@ -180,7 +180,7 @@ describe('a file', () => {
     const { fileUrl } = await uploadedFile(server);
     const etag = (await server.api.get(fileUrl)).headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9a-f]{32}"$/);
-    const ask = (named: string, more: Sending['headers'] = {}) =>
+    const ask = (named: string, more: RequestOptions['headers'] = {}) =>
       server.api.get(fileUrl, { headers: { 'if-none-match': named, ...more } });
     for (const named of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const { status, text: got, headers } = await ask(named);
@@ -209,13 +209,13 @@ describe('the headers of a file', () => {
     for (const type of ['text/html', 'text/plain', 'image/png', 'image/svg+xml']) {
       const { fileUrl } = await uploadedFile(server, { type });
       const etag = (await server.api.get(fileUrl)).headers.get('etag') ?? '';
-      const answers = [
+      const responses = [
         await server.api.get(fileUrl),
         await server.api.get(fileUrl, { headers: { range: 'bytes=0-1' } }),
         await server.api.get(fileUrl, { headers: { 'if-none-match': etag } }),
         await server.api.call('HEAD', fileUrl),
       ];
-      for (const answer of answers) assertHarmless(answer);
+      for (const response of responses) assertHarmless(response);
     }
   });
 
@@ -280,7 +280,7 @@ describe('the headers of a file', () => {
   });
 });
 
-function assertHarmless({ headers }: Answer): void {
+function assertHarmless({ headers }: ApiResponse): void {
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
   assert.equal(headers.get('content-security-policy'), "sandbox; default-src 'none'");
   assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');

@@ -1,7 +1,7 @@
 /** The guards against guessing, over the API. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer, Sending } from '../support/api.ts';
+import type { ApiResponse, RequestOptions } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -19,16 +19,16 @@ describe('wrong PINs of one client', () => {
     const { api } = await startTestServer(t, pinGuards);
     const room = await api.room({ pin: right }, { from: maker });
     const guesses = Array.from({ length: 200 }, (_, n) => String(5000 + n));
-    const answers = await Promise.all(guesses.map((pin) => api.get(`/api/rooms/${room}`, { pin })));
-    assert.deepEqual(tally(answers), { '403 PIN_INCORRECT': 5, '429 PIN_LOCKED': 195 });
+    const responses = await Promise.all(guesses.map((pin) => api.get(`/api/rooms/${room}`, { pin })));
+    assert.deepEqual(tally(responses), { '403 PIN_INCORRECT': 5, '429 PIN_LOCKED': 195 });
   });
 
   it('[GUESS-1] are counted together, whatever operation they are for', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const room = await api.room({ pin: right }, { from: maker });
     const guesses = Array.from({ length: 5 }, () => roomOperations).flat();
-    const answers = await Promise.all(guesses.map(({ run }) => run(api, room, { pin: wrong })));
-    assert.deepEqual(tally(answers), { '403 PIN_INCORRECT': 5, '429 PIN_LOCKED': 35 });
+    const responses = await Promise.all(guesses.map(({ run }) => run(api, room, { pin: wrong })));
+    assert.deepEqual(tally(responses), { '403 PIN_INCORRECT': 5, '429 PIN_LOCKED': 35 });
   });
 
   it('[GUESS-2] lock it out for 30 seconds, then twice as long each time, up to an hour', async (t) => {
@@ -115,8 +115,8 @@ describe('wrong PINs of all clients', () => {
   it('[GUESS-3] are evaluated 50 times if 200 clients send them concurrently', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const look = guesser(api, await api.room({ pin: right }, { from: maker }));
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => look(wrong, `198.51.100.${n}`)));
-    assert.deepEqual(tally(answers), { '403 PIN_INCORRECT': 50, '429 PIN_LOCKED': 150 });
+    const responses = await Promise.all(Array.from({ length: 200 }, (_, n) => look(wrong, `198.51.100.${n}`)));
+    assert.deepEqual(tally(responses), { '403 PIN_INCORRECT': 50, '429 PIN_LOCKED': 150 });
     assert.equal((await look(right, maker)).status, 200);
   });
 
@@ -126,7 +126,7 @@ describe('wrong PINs of all clients', () => {
     const friend = '192.0.2.2';
     const look = guesser(api, await api.room({ pin: right, expiresIn: 604_800 }, { from: maker }));
     await look(right, friend);
-    const guessed: Answer[] = [];
+    const guessed: ApiResponse[] = [];
     for (let hours = 0; hours < 4; hours++) {
       guessed.push(...(await Promise.all(Array.from({ length: 90 }, (_, n) => look(wrong, addressIn(hours, n))))));
       clock.advance(hour);
@@ -160,10 +160,10 @@ describe('misses of one client', () => {
       assertError(await api.get(`/api/rooms/${unknown(misses)}`), 404, 'ROOM_NOT_FOUND');
     }
     for (const { name, run } of roomOperations) {
-      const answer = await run(api, room);
-      const details = assertError(answer, 429, 'RATE_LIMITED', name);
+      const response = await run(api, room);
+      const details = assertError(response, 429, 'RATE_LIMITED', name);
       assert.deepEqual(details, { reason: 'misses', retryAfter: 3600 });
-      assert.equal(answer.headers.get('retry-after'), '3600');
+      assert.equal(response.headers.get('retry-after'), '3600');
     }
     assert.equal((await api.post('/api/rooms')).status, 201);
     assert.equal((await api.get(`/api/rooms/${room}`, { from: stranger })).status, 200);
@@ -191,8 +191,8 @@ describe('misses of one client', () => {
 
   it('[GUESS-4] are answered exactly 20 times if 100 are concurrent', async (t) => {
     const { api } = await startTestServer(t, missGuard);
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => api.get(`/api/rooms/${unknown(n)}`)));
-    assert.deepEqual(tally(answers), { '404 ROOM_NOT_FOUND': 20, '429 RATE_LIMITED': 80 });
+    const responses = await Promise.all(Array.from({ length: 100 }, (_, n) => api.get(`/api/rooms/${unknown(n)}`)));
+    assert.deepEqual(tally(responses), { '404 ROOM_NOT_FOUND': 20, '429 RATE_LIMITED': 80 });
   });
 
   it('[GUESS-4] do not include expired rooms, locked ones, or paths that are not lookups', async (t) => {
@@ -212,9 +212,9 @@ describe('misses of one client', () => {
   it('[GUESS-4] end its lookups after the number that the operator sets, or never', async (t) => {
     const { api, restart } = await startTestServer(t, { ...missGuard, POPROOM_MISS_LIMIT: '3' });
     const miss = async (times: number) => {
-      const answers: Answer[] = [];
-      for (let n = 0; n < times; n++) answers.push(await api.get(`/api/rooms/${unknown(n)}`));
-      return tally(answers);
+      const responses: ApiResponse[] = [];
+      for (let n = 0; n < times; n++) responses.push(await api.get(`/api/rooms/${unknown(n)}`));
+      return tally(responses);
     };
     assert.deepEqual(await miss(5), { '404 ROOM_NOT_FOUND': 3, '429 RATE_LIMITED': 2 });
     await restart({ POPROOM_MISS_LIMIT: '0' });
@@ -255,21 +255,21 @@ const stranger = '192.0.2.1';
 /** Tries a PIN, or none, on a room. */
 function guesser(api: TestServer['api'], room: string) {
   return (pin: string | undefined, from = stranger) => {
-    const sending: Sending = { from, ...(pin !== undefined && { pin }) };
-    return api.get(`/api/rooms/${room}`, sending);
+    const options: RequestOptions = { from, ...(pin !== undefined && { pin }) };
+    return api.get(`/api/rooms/${room}`, options);
   };
 }
 
-function assertLocked(answer: Answer, seconds: number): void {
-  assert.deepEqual(assertError(answer, 429, 'PIN_LOCKED'), { retryAfter: seconds });
-  assert.equal(answer.headers.get('retry-after'), String(seconds));
+function assertLocked(response: ApiResponse, seconds: number): void {
+  assert.deepEqual(assertError(response, 429, 'PIN_LOCKED'), { retryAfter: seconds });
+  assert.equal(response.headers.get('retry-after'), String(seconds));
 }
 
 const unknown = (n: number) => `ZZZZZZ${n.toString().padStart(4, '0')}`;
 
-function tally(answers: Answer[]): Record<string, number> {
+function tally(responses: ApiResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status, code } of answers) {
+  for (const { status, code } of responses) {
     const kind = `${status} ${code ?? ''}`.trim();
     counts[kind] = (counts[kind] ?? 0) + 1;
   }

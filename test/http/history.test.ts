@@ -113,7 +113,7 @@ describe('history', () => {
     const room = path.split('/').at(-1) ?? '';
     const device = await joinRoom(t, server.url, room, { edits: true, version: 0 });
     assert.equal((await device.next('snapshot')).content.content, 'something else');
-    assert.ok(!JSON.stringify(device.told).includes('secret'));
+    assert.ok(!JSON.stringify(device.received).includes('secret'));
   });
 
   it('[HIST-3] ends with the room', async (t) => {
@@ -151,8 +151,8 @@ describe('history', () => {
   it('[PIN-2] requires the PIN', async (t) => {
     const { api } = await startTestServer(t);
     const path = `/api/rooms/${await api.room({ pin: '0427' })}/history`;
-    for (const answer of [await api.get(path), await api.get(`${path}/1`), await api.delete(path)]) {
-      assertError(answer, 401, 'PIN_REQUIRED');
+    for (const response of [await api.get(path), await api.get(`${path}/1`), await api.delete(path)]) {
+      assertError(response, 401, 'PIN_REQUIRED');
     }
     assert.equal((await api.delete(path, { json: { pin: '0427' } })).status, 200);
   });

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '../support/eventually.ts';
-import { boundary, closing, field, filePart, form, formType, opening } from '../support/form.ts';
+import { boundary, closingBoundary, field, filePart, form, formType, partHead } from '../support/form.ts';
+import { chunk, lastChunk, openRawSocket, type RawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { assertNothingStored, storedBlobs, unfinishedBlobs } from '../support/stored-blobs.ts';
 import { streamed } from '../support/streamed-body.ts';
-import { assertNothingStays, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
-import { chunk, lastChunk, openWire, requestHead, type Wire } from '../support/wire.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 const kB = 1024;
@@ -16,7 +16,7 @@ interface Hostile {
   what: string;
   type?: string;
   body: string | Uint8Array;
-  /** What the message must say, so that a person finds the mistake. */
+  /** The error message must match this, to explain the mistake. */
   says: RegExp;
 }
 
@@ -36,7 +36,7 @@ const malformedForms: Hostile[] = [
     says: /form/,
   },
   { what: 'without a body', body: '', says: /form/ },
-  { what: 'without a part', body: closing, says: /has no file/ },
+  { what: 'without a part', body: closingBoundary, says: /has no file/ },
   { what: 'without a file', body: form(field('pin', '0427')), says: /has no file/ },
   { what: 'with a text where the file should be', body: form(field('file', 'hello')), says: /"file" must be a file/ },
   { what: 'with no file chosen', body: form(filePart('', '')), says: /has no file/ },
@@ -65,9 +65,9 @@ const malformedForms: Hostile[] = [
   { what: 'with 1,000 parts of no name', body: form(...many(namelessPart()), filePart('x')), says: /""/ },
   { what: 'with 500 kB of part headers', body: form(hugeHeader(500 * kB)), says: /too much/ },
   { what: 'with 50,000 part headers', body: form(manyHeaders(50_000)), says: /too much/ },
-  { what: 'cut off within the file', body: form(filePart('hello')).subarray(0, -15), says: /incomplete/ },
-  { what: 'cut off within the last boundary', body: form(filePart('hello')).subarray(0, -5), says: /incomplete/ },
-  { what: 'cut off within the part headers', body: opening(filePart('')).subarray(0, -5), says: /incomplete/ },
+  { what: 'truncated within the file', body: form(filePart('hello')).subarray(0, -15), says: /incomplete/ },
+  { what: 'truncated within the last boundary', body: form(filePart('hello')).subarray(0, -5), says: /incomplete/ },
+  { what: 'truncated within the part headers', body: partHead(filePart('')).subarray(0, -5), says: /incomplete/ },
   { what: 'with a line break in the file name', body: form(filePart('x', 'a\nb.txt')), says: /has no file/ },
   { what: 'of rubbish', body: Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251)), says: /form/ },
 ];
@@ -82,7 +82,7 @@ describe('a malformed form', () => {
         const { status, code, json } = await server.api.post(`/api/rooms/${room}/upload`, { body: sent, headers });
         assert.deepEqual([status, code], [400, 'VALIDATION_FAILED'], what);
         assert.match(json.error.message, says, what);
-        await assertNothingStays(server, room);
+        await assertNothingStored(server, room);
       }
     }
     assert.ok(!server.logged().includes('request failed'), 'a bad form is not an error of the server');
@@ -93,12 +93,12 @@ describe('an invalid upload', () => {
   it('[ERR-3] [UP-6] is rejected without a content type', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
-    const wire = await openWire(t, server.port);
+    const socket = await openRawSocket(t, server.port);
     const headers = { 'X-File-Name': 'a.txt', 'Content-Length': 5 };
-    await wire.send(`${requestHead('POST', `/api/rooms/${room}/upload`, headers)}hello`);
-    const { status, code } = await wire.answer();
+    await socket.send(`${requestHead('POST', `/api/rooms/${room}/upload`, headers)}hello`);
+    const { status, code } = await socket.response();
     assert.deepEqual([status, code], [415, 'UNSUPPORTED_MEDIA_TYPE']);
-    await assertNothingStays(server, room);
+    await assertNothingStored(server, room);
   });
 
   it('[ERR-3] [UP-6] is rejected if it is compressed', async (t) => {
@@ -115,7 +115,7 @@ describe('an invalid upload', () => {
         'UNSUPPORTED_MEDIA_TYPE',
       );
     }
-    await assertNothingStays(server, room);
+    await assertNothingStored(server, room);
     assert.equal(
       (await server.api.upload(room, 'a.txt', 'x', { headers: { 'content-encoding': 'identity' } })).status,
       201,
@@ -130,7 +130,7 @@ describe('an invalid upload', () => {
       const { status, code, json } = await server.api.post(`/api/rooms/${room}/upload`, sending);
       assert.deepEqual([status, code, json.error.details.field], [400, 'VALIDATION_FAILED', 'X-File-Name']);
     }
-    await assertNothingStays(server, room);
+    await assertNothingStored(server, room);
   });
 
   it('[UP-6] leaves nothing if its room does not exist, or is deleted during the upload', async (t) => {
@@ -141,11 +141,11 @@ describe('an invalid upload', () => {
     assert.equal((await server.api.post('/api/rooms/000000/upload', { body, headers })).code, 'ROOM_NOT_FOUND');
     for (const { begin, end } of slowUploads()) {
       const room = await server.api.room();
-      const wire = await openWire(t, server.port);
-      await beginUpload(wire, server, room, begin);
+      const socket = await openRawSocket(t, server.port);
+      await beginUpload(socket, server, room, begin);
       await server.api.delete(`/api/rooms/${room}`);
-      await wire.send(end);
-      assert.equal((await wire.answer()).code, 'ROOM_NOT_FOUND');
+      await socket.send(end);
+      assert.equal((await socket.response()).code, 'ROOM_NOT_FOUND');
       assert.deepEqual(await storedBlobs(server), []);
     }
   });
@@ -156,10 +156,10 @@ describe('an upload that is interrupted', () => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     for (const { begin } of slowUploads()) {
-      const wire = await openWire(t, server.port);
-      await beginUpload(wire, server, room, begin);
-      wire.leave();
-      await assertNothingStays(server, room);
+      const socket = await openRawSocket(t, server.port);
+      await beginUpload(socket, server, room, begin);
+      socket.destroy();
+      await assertNothingStored(server, room);
     }
     await eventually('both are noted', () => server.logged().split('"status":400').length === 3);
     assert.ok(!server.logged().includes('request failed'), 'a sender that leaves is not an error of the server');
@@ -168,15 +168,15 @@ describe('an upload that is interrupted', () => {
   it('[UP-6] [RUN-7] leaves nothing when its chunks become invalid, even if the sender stays connected', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
-    const wires: Wire[] = [];
+    const sockets: RawSocket[] = [];
     for (const { begin } of slowUploads()) {
-      const wire = await openWire(t, server.port, { staysOpen: true });
-      await beginUpload(wire, server, room, begin);
-      wires.push(wire);
+      const socket = await openRawSocket(t, server.port, { allowHalfOpen: true });
+      await beginUpload(socket, server, room, begin);
+      sockets.push(socket);
     }
-    for (const wire of wires) await wire.send('this is no chunk\r\n');
-    for (const wire of wires) assert.equal((await wire.answer()).code, 'VALIDATION_FAILED');
-    await assertNothingStays(server, room);
+    for (const socket of sockets) await socket.send('this is no chunk\r\n');
+    for (const socket of sockets) assert.equal((await socket.response()).code, 'VALIDATION_FAILED');
+    await assertNothingStored(server, room);
   });
 
   it('[UP-6] is rejected when it ends before the announced length', async (t) => {
@@ -187,13 +187,13 @@ describe('an upload that is interrupted', () => {
       { headers: { 'Content-Type': formType }, body: form(filePart('hello')).subarray(0, -15).toString() },
     ];
     for (const { headers, body } of begun) {
-      const wire = await openWire(t, server.port);
+      const socket = await openRawSocket(t, server.port);
       const announcing = { ...headers, 'Content-Length': body.length + 1 };
-      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, announcing) + body);
-      await eventually('it is under way', async () => (await unfinishedBlobs(server)).length === 1);
-      wire.endSending();
-      assert.equal((await wire.answer()).code, 'VALIDATION_FAILED');
-      await assertNothingStays(server, room);
+      await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, announcing) + body);
+      await eventually('the upload is in progress', async () => (await unfinishedBlobs(server)).length === 1);
+      socket.endSending();
+      assert.equal((await socket.response()).code, 'VALIDATION_FAILED');
+      await assertNothingStored(server, room);
     }
   });
 
@@ -201,13 +201,13 @@ describe('an upload that is interrupted', () => {
     const server = await startTestServer(t, noLimit);
     const { api, port } = server;
     const room = await api.room();
-    const wires = await Promise.all(Array.from({ length: 20 }, () => openWire(t, port)));
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => openRawSocket(t, port)));
     const begun = slowUploads().map(({ begin }) => begin);
     await Promise.all(
-      wires.map((wire, i) => wire.send(Buffer.concat([uploadHead(room, i % 2), begun[i % 2] as Buffer]))),
+      sockets.map((socket, i) => socket.send(Buffer.concat([uploadHead(room, i % 2), begun[i % 2] as Buffer]))),
     );
     const whole = Array.from({ length: 10 }, (_, i) => api.upload(room, `${i}.txt`, `text ${i}`));
-    for (const wire of wires) wire.leave();
+    for (const socket of sockets) socket.destroy();
     for (const { status } of await Promise.all(whole)) assert.equal(status, 201);
     await eventually('nothing is unfinished', async () => (await unfinishedBlobs(server)).length === 0);
     assert.equal((await storedBlobs(server)).length, 10);
@@ -217,7 +217,7 @@ describe('an upload that is interrupted', () => {
 
 /** A bare upload and a form, each of which has begun and not ended. */
 function slowUploads() {
-  const [head, tail] = [opening(filePart('')), Buffer.concat([Buffer.from('\r\n'), closing])];
+  const [head, tail] = [partHead(filePart('')), Buffer.concat([Buffer.from('\r\n'), closingBoundary])];
   return [
     { begin: chunk('a'.repeat(200 * kB)), end: lastChunk },
     {
@@ -233,12 +233,12 @@ function uploadHead(room: string, asForm: number): Buffer {
 }
 
 /** Sends the beginning and waits until bytes of it are on the disk. */
-async function beginUpload(wire: Wire, server: TestServer, room: string, begin: Buffer): Promise<void> {
+async function beginUpload(socket: RawSocket, server: TestServer, room: string, begin: Buffer): Promise<void> {
   const asForm = begin.includes(boundary) ? 1 : 0;
   const { length: before } = await unfinishedBlobs(server);
-  await wire.send(uploadHead(room, asForm));
-  await wire.send(begin);
-  await eventually('the upload is under way', async () => (await unfinishedBlobs(server)).length > before);
+  await socket.send(uploadHead(room, asForm));
+  await socket.send(begin);
+  await eventually('the upload is in progress', async () => (await unfinishedBlobs(server)).length > before);
 }
 
 function many<T>(part: T): T[] {

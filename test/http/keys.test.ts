@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/api-key.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { insideOf } from '../support/inside.ts';
-import { bearer, keysOf } from '../support/keys.ts';
+import { apiKeysOf, bearer } from '../support/keys.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer } from '../support/server.ts';
+import { inspectStore } from '../support/store-inspector.ts';
 
 describe('an API key', () => {
   it('[KEY-1] is sent as a bearer token or in its own header', async (t) => {
     const server = await startTestServer(t);
-    const key = await keysOf(t, server).make('laptop', 'pro');
+    const key = await apiKeysOf(t, server).make('laptop', 'pro');
     const ways = [
       { authorization: `Bearer ${key}` },
       { authorization: `bearer   ${key} ` },
@@ -27,11 +27,11 @@ describe('an API key', () => {
 
   it('[KEY-1] has the form pop_ and 32 letters or digits, and is stored only as a SHA-256', async (t) => {
     const server = await startTestServer(t);
-    const key = await keysOf(t, server).make('laptop', 'pro');
+    const key = await apiKeysOf(t, server).make('laptop', 'pro');
     assert.match(key, /^pop_[0-9A-Za-z]{32}$/);
     await server.api.get('/api/health', { headers: bearer(key) });
     await server.stop();
-    const bytes = await (await insideOf(server)).bytes();
+    const bytes = await (await inspectStore(server)).bytes();
     assert.ok(bytes.includes(createHash('sha256').update(key).digest('hex')));
     assert.ok(!bytes.includes(key.slice(4)));
     assert.ok(!server.logged().includes(key.slice(4)));
@@ -49,9 +49,9 @@ describe('an API key', () => {
     const { text } = drawApiKey();
     const others = [text, `${text}x`, text.slice(0, -1), 'pop_', 'x', '', `pop_${'é'.repeat(32)}`, `${text} ${text}`];
     for (const key of others) {
-      const answer = await api.get('/api/health', { headers: { 'x-api-key': key } });
-      assertError(answer, 401, 'INVALID_API_KEY', key);
-      assert.match(spent(answer), /^free/);
+      const response = await api.get('/api/health', { headers: { 'x-api-key': key } });
+      assertError(response, 401, 'INVALID_API_KEY', key);
+      assert.match(spent(response), /^free/);
     }
     assertError(await api.get('/api/health', { headers: bearer(text) }), 401, 'INVALID_API_KEY');
     assertError(await api.post('/api/rooms', { headers: bearer(text) }), 401, 'INVALID_API_KEY');
@@ -74,7 +74,7 @@ describe('an API key', () => {
 
   it('[CLIENT-1] [RATE-1] has its own limit, from every address', async (t) => {
     const server = await startTestServer(t);
-    const keys = keysOf(t, server);
+    const keys = apiKeysOf(t, server);
     const [pro, free] = [await keys.make('one', 'pro'), await keys.make('other', 'free')];
     const use = async (key: string, from: string) =>
       spent(await server.api.get('/api/health', { headers: bearer(key), from }));
@@ -88,7 +88,7 @@ describe('an API key', () => {
 describe('a server that requires a key', () => {
   it('[KEY-3] rejects requests without one under /api', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
-    const key = await keysOf(t, server).make('laptop', 'pro');
+    const key = await apiKeysOf(t, server).make('laptop', 'pro');
     const { api } = server;
     assertError(await api.post('/api/rooms', { json: {} }), 401, 'API_KEY_REQUIRED');
     assertError(await api.get('/api/openapi.json'), 401, 'API_KEY_REQUIRED');
@@ -103,7 +103,7 @@ describe('a server that requires a key', () => {
 
   it('[KEY-3] leaves health, files, the page, probes and preflights open', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
-    const headers = bearer(await keysOf(t, server).make('laptop', 'pro'));
+    const headers = bearer(await apiKeysOf(t, server).make('laptop', 'pro'));
     const { api } = server;
     const { fileUrl } = (await api.upload(await api.room({}, { headers }), 'a.txt', 'abc', { headers })).json;
     for (const path of ['/api/health', '/docs', '/livez', '/readyz', fileUrl]) {
@@ -117,7 +117,7 @@ describe('a server that requires a key', () => {
 describe('creating and revoking keys', () => {
   it('[KEY-4] works while the server runs, and takes effect within a second', async (t) => {
     const server = await startTestServer(t);
-    const keys = keysOf(t, server);
+    const keys = apiKeysOf(t, server);
     const use = (key: string) => server.api.get('/api/health', { headers: bearer(key) });
     const key = await keys.make('laptop', 'pro');
     assert.equal((await use(key)).status, 200);
@@ -133,7 +133,7 @@ describe('creating and revoking keys', () => {
 
   it('[KEY-4] [LIFE-6] survives a restart', async (t) => {
     const server = await startTestServer(t);
-    const keys = keysOf(t, server);
+    const keys = apiKeysOf(t, server);
     const [key, revoked] = [await keys.make('laptop', 'pro'), await keys.make('phone', 'pro')];
     await keys.revoke('phone');
     await server.restart();
@@ -143,7 +143,7 @@ describe('creating and revoking keys', () => {
 });
 
 /** The tier of an answer and what is left of it. */
-function spent({ headers }: Answer): string {
+function spent({ headers }: ApiResponse): string {
   const [, tier] = /^"(\w+)"/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
   return `${tier} ${headers.get('x-ratelimit-remaining')}`;
 }

@@ -4,11 +4,11 @@ import { basename } from 'node:path';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
-import { insideOf } from '../support/inside.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { leaveStray, leaveUnfinished, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
-import { openWire, requestHead } from '../support/wire.ts';
+import { inspectStore } from '../support/store-inspector.ts';
+import { createOrphanBlob, createUnfinishedUpload, storedBlobs, unfinishedBlobs } from '../support/stored-blobs.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -84,15 +84,15 @@ describe('an expired room', () => {
     const server = await startTestServer(t);
     const { api, clock, port } = server;
     const room = await api.room({ expiresIn: 60 });
-    const wire = await openWire(t, port);
+    const socket = await openRawSocket(t, port);
     const head = { 'Content-Type': 'text/plain', 'X-File-Name': 'late.txt', 'Content-Length': 4 };
-    await wire.send(`${requestHead('POST', `/api/rooms/${room}/upload`, head)}la`);
-    await eventually('the upload is under way', async () => (await unfinishedBlobs(server)).length === 1);
+    await socket.send(`${requestHead('POST', `/api/rooms/${room}/upload`, head)}la`);
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(server)).length === 1);
     clock.advance(60 * second);
-    await wire.send('te');
-    const { status, code } = await wire.answer();
+    await socket.send('te');
+    const { status, code } = await socket.response();
     assert.deepEqual({ status, code }, { status: 410, code: 'ROOM_EXPIRED' });
-    await eventually('no bytes are left', async () => (await storedBlobs(server)).length === 0);
+    await eventually('no blobs are left', async () => (await storedBlobs(server)).length === 0);
   });
 
   it('[LIFE-2] is reported with and without its PIN', async (t) => {
@@ -135,7 +135,7 @@ describe('the sweep', () => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const server = await startTestServer(t);
     const { api, clock } = server;
-    const { counts } = await insideOf(server);
+    const { counts } = await inspectStore(server);
     await api.upload(await api.room(), 'kept.txt', 'kept');
     await roomForAMinute(api);
     assert.equal((await storedBlobs(server)).length, 2);
@@ -163,8 +163,8 @@ describe('the sweep', () => {
     clock.now = Date.now();
     const { fileUrl } = (await api.upload(await api.room(), 'kept.txt', 'kept')).json;
     const [kept] = await storedBlobs(server);
-    const stray = await leaveStray(server, 'a'.repeat(64));
-    await leaveUnfinished(server, 'b'.repeat(64));
+    const stray = await createOrphanBlob(server, 'a'.repeat(64));
+    await createUnfinishedUpload(server, 'b'.repeat(64));
     await api.room({ expiresIn: (hour - minute) / second });
     await sweepAfter(server, hour - minute);
     assert.deepEqual((await wholeBlobs(server)).sort(), [kept, stray].sort());
@@ -188,7 +188,7 @@ async function sweepAfter(server: TestServer, ms: number): Promise<void> {
   await eventually('the sweep runs', () => sweeps(server) > before);
 }
 
-/** The server notes each sweep that found something, when it is over. */
+/** The server logs each sweep that removed something, after it has finished. */
 function sweeps({ logged }: TestServer): number {
   return logged().split('"message":"swept"').length - 1;
 }

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { endpoints } from '../../src/protocol/endpoints.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { ask, lines } from '../support/raw-http.ts';
+import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { storedBlobs } from '../support/upload-folder.ts';
+import { storedBlobs } from '../support/stored-blobs.ts';
 
 describe('a link', () => {
   it('[LINK-1] is built from the Host of the request', async (t) => {
@@ -75,9 +75,9 @@ describe('a link', () => {
     const numbers = ['1.2.3.256', '1.2.3.4.5', 'é', `${'a'.repeat(300)}.example`, 'a,b', 'a, b', '*', '{host}'];
     for (const host of [...hostile, ...broken, ...numbers]) {
       const header = `Host: ${host}`;
-      for (const answer of await Promise.all([upload(t, server, room, header), list(t, server, room, header)])) {
-        assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', host).field, 'Host');
-        assert.ok(host.trim().length < 3 || !answer.text.includes(host), 'it is not repeated');
+      for (const response of await Promise.all([upload(t, server, room, header), list(t, server, room, header)])) {
+        assert.equal(assertError(response, 400, 'VALIDATION_FAILED', host).field, 'Host');
+        assert.ok(host.trim().length < 3 || !response.text.includes(host), 'it is not repeated');
       }
     }
     assert.deepEqual(await storedBlobs(server), []);
@@ -88,15 +88,19 @@ describe('a link', () => {
     const room = await server.api.room();
     const twice = await upload(t, server, room, 'Host: localhost', 'Host: evil.example');
     assert.equal(assertError(twice, 400, 'VALIDATION_FAILED').field, 'Host');
-    const old = await ask(t, server.port, lines(`GET /api/rooms/${room}/files HTTP/1.0`));
+    const old = await requestRaw(t, server.port, requestLines(`GET /api/rooms/${room}/files HTTP/1.0`));
     assert.equal(assertError(old, 400, 'VALIDATION_FAILED').field, 'Host');
   });
 
   it('[LINK-1] does not affect responses without one', async (t) => {
     const server = await startTestServer(t);
     for (const host of ['a b', '"><script>', '[::1']) {
-      const answer = await ask(t, server.port, lines('GET /api/health HTTP/1.1', `Host: ${host}`, 'Connection: close'));
-      assert.equal(answer.status, 200);
+      const response = await requestRaw(
+        t,
+        server.port,
+        requestLines('GET /api/health HTTP/1.1', `Host: ${host}`, 'Connection: close'),
+      );
+      assert.equal(response.status, 200);
     }
   });
 });
@@ -159,8 +163,8 @@ function assertReadable(headers: Headers, about: string): void {
   assert.equal(headers.get('access-control-allow-origin'), '*', about);
   assert.equal(headers.get('access-control-allow-credentials'), null, about);
   const exposed = listed(headers, 'access-control-expose-headers');
-  const told = ['etag', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining'];
-  for (const name of [...told, 'x-ratelimit-reset', 'retry-after', 'x-request-id']) {
+  const rateHeaders = ['etag', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining'];
+  for (const name of [...rateHeaders, 'x-ratelimit-reset', 'retry-after', 'x-request-id']) {
     assert.ok(exposed.includes(name), `${about} exposes ${name}`);
   }
 }
@@ -170,7 +174,7 @@ function listed(headers: Headers, name: string): string[] {
 }
 
 /** One of each kind. */
-async function answersOf({ api }: TestServer): Promise<Record<string, Answer>> {
+async function answersOf({ api }: TestServer): Promise<Record<string, ApiResponse>> {
   const created = await api.post('/api/rooms', { headers: { origin: 'https://elsewhere.example' } });
   const room = `/api/rooms/${created.json.roomId}`;
   return {
@@ -194,11 +198,11 @@ async function answersOf({ api }: TestServer): Promise<Record<string, Answer>> {
 }
 
 /** With headers as they are given, the Host among them. */
-function upload(t: TestContext, { port }: TestServer, room: string, ...headers: string[]): Promise<Answer> {
+function upload(t: TestContext, { port }: TestServer, room: string, ...headers: string[]): Promise<ApiResponse> {
   const own = ['Content-Type: text/plain', 'X-File-Name: a.txt', 'Content-Length: 3', 'Connection: close'];
-  return ask(t, port, `${lines(`POST /api/rooms/${room}/upload HTTP/1.1`, ...headers, ...own)}abc`);
+  return requestRaw(t, port, `${requestLines(`POST /api/rooms/${room}/upload HTTP/1.1`, ...headers, ...own)}abc`);
 }
 
-function list(t: TestContext, { port }: TestServer, room: string, ...headers: string[]): Promise<Answer> {
-  return ask(t, port, lines(`GET /api/rooms/${room}/files HTTP/1.1`, ...headers, 'Connection: close'));
+function list(t: TestContext, { port }: TestServer, room: string, ...headers: string[]): Promise<ApiResponse> {
+  return requestRaw(t, port, requestLines(`GET /api/rooms/${room}/files HTTP/1.1`, ...headers, 'Connection: close'));
 }

@@ -1,12 +1,12 @@
-/** What is hardly HTTP, or not at all: it gets the same answers as everything else. */
+/** Requests that are barely HTTP, or not at all, receive the common error format. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
-import { roomsIn } from '../support/inside.ts';
-import { ask, exchange, likeFetch, lines } from '../support/raw-http.ts';
+import { fromRawResponse, requestLines, requestRaw, sendRaw } from '../support/raw-http.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
-import { openWire, requestHead } from '../support/wire.ts';
+import { countRooms } from '../support/store-inspector.ts';
 
 const post = ['POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Type: application/json'];
 
@@ -15,28 +15,28 @@ const malformed: Record<string, string> = {
   'no request at all': 'hello\r\n\r\n',
   'the start of TLS': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
   'HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  'another version': lines('GET /api/health HTTP/3.0', 'Host: x'),
-  'an unknown method': lines('FETCH /api/health HTTP/1.1', 'Host: x'),
-  'a method in small letters': lines('get /api/health HTTP/1.1', 'Host: x'),
-  'a space in the path': lines('GET /api/he alth HTTP/1.1', 'Host: x'),
-  'a NUL in the path': lines('GET /api/\0 HTTP/1.1', 'Host: x'),
+  'another version': requestLines('GET /api/health HTTP/3.0', 'Host: x'),
+  'an unknown method': requestLines('FETCH /api/health HTTP/1.1', 'Host: x'),
+  'a method in small letters': requestLines('get /api/health HTTP/1.1', 'Host: x'),
+  'a space in the path': requestLines('GET /api/he alth HTTP/1.1', 'Host: x'),
+  'a NUL in the path': requestLines('GET /api/\0 HTTP/1.1', 'Host: x'),
   'bare line feeds': 'GET /api/health HTTP/1.1\nHost: x\n\n',
-  'a header without a colon': lines('GET /api/health HTTP/1.1', 'Host: x', 'nonsense'),
-  'a header with a space in its name': lines('GET /api/health HTTP/1.1', 'Host : x'),
-  'a header with a NUL': lines('GET /api/health HTTP/1.1', 'Host: x', 'X-Y: a\0b'),
-  'a header on two lines': lines('GET /api/health HTTP/1.1', 'Host: x', 'X-Y: a', ' b'),
-  'a header of 20 kB': lines('GET /api/health HTTP/1.1', 'Host: x', `X-Y: ${'y'.repeat(20_000)}`),
-  '4,000 headers': lines('GET /api/health HTTP/1.1', 'Host: x', ...Array<string>(4000).fill('A: b')),
-  'a path of 20 kB': lines(`GET /api/${'y'.repeat(20_000)} HTTP/1.1`, 'Host: x'),
-  'a length that is none': `${lines(...post, 'Content-Length: two')}{}`,
-  'a negative length': `${lines(...post, 'Content-Length: -2')}{}`,
-  'a length beyond all numbers': `${lines(...post, `Content-Length: ${'9'.repeat(30)}`)}{}`,
-  'two lengths': `${lines(...post, 'Content-Length: 2', 'Content-Length: 3')}{} `,
-  'a length and chunks': `${lines(...post, 'Content-Length: 2', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
-  'chunks that are not the last coding': `${lines(...post, 'Transfer-Encoding: chunked, gzip')}0\r\n\r\n`,
-  'a chunk of no size': `${lines(...post, 'Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`,
-  'a chunk that is longer than it says': `${lines(...post, 'Transfer-Encoding: chunked')}1\r\n{}\r\n0\r\n\r\n`,
-  CONNECT: lines('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443'),
+  'a header without a colon': requestLines('GET /api/health HTTP/1.1', 'Host: x', 'nonsense'),
+  'a header with a space in its name': requestLines('GET /api/health HTTP/1.1', 'Host : x'),
+  'a header with a NUL': requestLines('GET /api/health HTTP/1.1', 'Host: x', 'X-Y: a\0b'),
+  'a header on two lines': requestLines('GET /api/health HTTP/1.1', 'Host: x', 'X-Y: a', ' b'),
+  'a header of 20 kB': requestLines('GET /api/health HTTP/1.1', 'Host: x', `X-Y: ${'y'.repeat(20_000)}`),
+  '4,000 headers': requestLines('GET /api/health HTTP/1.1', 'Host: x', ...Array<string>(4000).fill('A: b')),
+  'a path of 20 kB': requestLines(`GET /api/${'y'.repeat(20_000)} HTTP/1.1`, 'Host: x'),
+  'a length that is none': `${requestLines(...post, 'Content-Length: two')}{}`,
+  'a negative length': `${requestLines(...post, 'Content-Length: -2')}{}`,
+  'a length beyond all numbers': `${requestLines(...post, `Content-Length: ${'9'.repeat(30)}`)}{}`,
+  'two lengths': `${requestLines(...post, 'Content-Length: 2', 'Content-Length: 3')}{} `,
+  'a length and chunks': `${requestLines(...post, 'Content-Length: 2', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+  'chunks that are not the last coding': `${requestLines(...post, 'Transfer-Encoding: chunked, gzip')}0\r\n\r\n`,
+  'a chunk of no size': `${requestLines(...post, 'Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`,
+  'a chunk that is longer than it says': `${requestLines(...post, 'Transfer-Encoding: chunked')}1\r\n{}\r\n0\r\n\r\n`,
+  CONNECT: requestLines('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443'),
 };
 
 describe('a request that the HTTP parser rejects', () => {
@@ -44,20 +44,20 @@ describe('a request that the HTTP parser rejects', () => {
     const server = await startTestServer(t);
     const { port, api } = server;
     for (const [name, bytes] of Object.entries(malformed)) {
-      const answer = await ask(t, port, bytes);
-      assertError(answer, 400, 'VALIDATION_FAILED', name);
-      assert.equal(answer.headers.get('connection'), 'close');
-      assert.equal(answer.headers.get('access-control-allow-origin'), '*');
-      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-      assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+      const response = await requestRaw(t, port, bytes);
+      assertError(response, 400, 'VALIDATION_FAILED', name);
+      assert.equal(response.headers.get('connection'), 'close');
+      assert.equal(response.headers.get('access-control-allow-origin'), '*');
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
     }
-    assert.equal(await roomsIn(server), 0);
+    assert.equal(await countRooms(server), 0);
     assert.equal((await api.get('/api/health')).status, 200);
   });
 
   it('[ERR-5] receives a description of the problem if there is one', async (t) => {
     const { port } = await startTestServer(t);
-    const messageOf = async (name: string) => (await ask(t, port, malformed[name] ?? '')).json.error.message;
+    const messageOf = async (name: string) => (await requestRaw(t, port, malformed[name] ?? '')).json.error.message;
     assert.match(await messageOf('a header of 20 kB'), /16 KiB/);
     assert.match(await messageOf('an unknown method'), /method/);
     assert.match(await messageOf('CONNECT'), /CONNECT/);
@@ -65,33 +65,38 @@ describe('a request that the HTTP parser rejects', () => {
 
   it('[ERR-5] may follow a valid request, and is answered after it or instead of it', async (t) => {
     const { port } = await startTestServer(t);
-    const wire = await openWire(t, port);
-    await wire.send(requestHead('GET', '/api/health'));
-    assert.equal((await wire.answer()).status, 200);
-    await wire.send('nonsense\r\n\r\n');
-    assertError(likeFetch(await wire.answer()), 400, 'VALIDATION_FAILED');
-    await wire.closed();
+    const socket = await openRawSocket(t, port);
+    await socket.send(requestHead('GET', '/api/health'));
+    assert.equal((await socket.response()).status, 200);
+    await socket.send('nonsense\r\n\r\n');
+    assertError(fromRawResponse(await socket.response()), 400, 'VALIDATION_FAILED');
+    await socket.closed();
   });
 
   it('[ERR-5] never corrupts the bytes of a file that is being sent', async (t) => {
     const { api, port } = await startTestServer(t);
     const size = 10 * 1024 * 1024;
     const { fileUrl } = (await api.upload(await api.room(), 'zeros', Buffer.alloc(size))).json;
-    const wire = await openWire(t, port);
-    await wire.send(requestHead('GET', new URL(fileUrl).pathname));
-    await eventually('the file is on its way', () => wire.pending().includes('\r\n\r\n'));
-    await wire.send('nonsense\r\n\r\n');
-    await wire.closed();
-    const [, ...rest] = wire.pending().split('\r\n\r\n');
+    const socket = await openRawSocket(t, port);
+    await socket.send(requestHead('GET', new URL(fileUrl).pathname));
+    await eventually('the response has started', () => socket.unread().includes('\r\n\r\n'));
+    await socket.send('nonsense\r\n\r\n');
+    await socket.closed();
+    const [, ...rest] = socket.unread().split('\r\n\r\n');
     assert.match(rest.join('\r\n\r\n').slice(0, size), /^\0*$/);
   });
 
   it('[ERR-5] that is incomplete is not served', async (t) => {
     const { port, api } = await startTestServer(t);
-    for (const bytes of ['', 'GET', 'GET /api/health HTTP/1.1\r\nHost:', `${lines(...post, 'Content-Length: 99')}{`]) {
-      const wire = await openWire(t, port);
-      await wire.send(bytes);
-      wire.leave();
+    for (const bytes of [
+      '',
+      'GET',
+      'GET /api/health HTTP/1.1\r\nHost:',
+      `${requestLines(...post, 'Content-Length: 99')}{`,
+    ]) {
+      const socket = await openRawSocket(t, port);
+      await socket.send(bytes);
+      socket.destroy();
     }
     assert.equal((await api.get('/api/health')).status, 200);
   });
@@ -100,14 +105,15 @@ describe('a request that the HTTP parser rejects', () => {
 describe('an unusual but valid request', () => {
   it('[ERR-1] is rejected without a Host, as HTTP/1.1 requires', async (t) => {
     const { port } = await startTestServer(t);
-    const answer = await ask(t, port, lines('GET /api/health HTTP/1.1', 'Connection: close'));
-    assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'Host');
-    assert.equal((await ask(t, port, lines('GET /api/health HTTP/1.0'))).status, 200);
+    const response = await requestRaw(t, port, requestLines('GET /api/health HTTP/1.1', 'Connection: close'));
+    assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'Host');
+    assert.equal((await requestRaw(t, port, requestLines('GET /api/health HTTP/1.0'))).status, 200);
   });
 
   it('[ERR-4] must name its target as a path', async (t) => {
     const { port } = await startTestServer(t);
-    const at = (target: string) => ask(t, port, lines(`GET ${target} HTTP/1.1`, 'Host: x', 'Connection: close'));
+    const at = (target: string) =>
+      requestRaw(t, port, requestLines(`GET ${target} HTTP/1.1`, 'Host: x', 'Connection: close'));
     for (const target of ['/api/health?', '/api/health?http://y/']) {
       assert.equal((await at(target)).status, 200, target);
     }
@@ -122,8 +128,8 @@ describe('an unusual but valid request', () => {
   it('[ERR-1] is answered as if it had no Upgrade', async (t) => {
     const { port } = await startTestServer(t);
     const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='];
-    const answer = await ask(t, port, lines('GET /api/health HTTP/1.1', 'Host: x', ...upgrade));
-    assert.equal(answer.json.status, 'healthy');
+    const response = await requestRaw(t, port, requestLines('GET /api/health HTTP/1.1', 'Host: x', ...upgrade));
+    assert.equal(response.json.status, 'healthy');
   });
 
   it('[ERR-1] is answered in order if many arrive together', async (t) => {
@@ -132,21 +138,21 @@ describe('an unusual but valid request', () => {
       requestHead('GET', path),
     );
     const last = requestHead('GET', '/docs', { Connection: 'close' });
-    const answers = await exchange(t, port, several.join('') + last);
+    const responses = await sendRaw(t, port, several.join('') + last);
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 404, 200, 404, 200],
     );
   });
 
   it('[ERR-1] receives 100 Continue when its body is acceptable', async (t) => {
     const { port } = await startTestServer(t);
-    const wire = await openWire(t, port);
+    const socket = await openRawSocket(t, port);
     const head = { 'Content-Type': 'application/json', 'Content-Length': 2, Expect: '100-continue' };
-    await wire.send(requestHead('POST', '/api/rooms', head));
-    assert.equal((await wire.answer()).status, 100);
-    await wire.send('{}');
-    assert.equal((await wire.answer()).status, 201);
+    await socket.send(requestHead('POST', '/api/rooms', head));
+    assert.equal((await socket.response()).status, 100);
+    await socket.send('{}');
+    assert.equal((await socket.response()).status, 201);
   });
 
   it('[ERR-1] is rejected before it sends a body that would be rejected', async (t) => {
@@ -159,16 +165,16 @@ describe('an unusual but valid request', () => {
       ['/api/health', { ...json, 'Content-Length': 2 }, 405, 'METHOD_NOT_ALLOWED'],
     ];
     for (const [path, headers, status, code] of refused) {
-      const wire = await openWire(t, port);
-      await wire.send(requestHead('POST', path, headers));
-      assertError(likeFetch(await wire.answer()), status, code);
-      await wire.closed();
+      const socket = await openRawSocket(t, port);
+      await socket.send(requestHead('POST', path, headers));
+      assertError(fromRawResponse(await socket.response()), status, code);
+      await socket.closed();
     }
   });
 
   it('[ERR-1] may have another Expect, which is ignored', async (t) => {
     const { port } = await startTestServer(t);
-    const expecting = lines(...post, 'Content-Length: 2', 'Expect: miracles', 'Connection: close');
-    assert.equal((await ask(t, port, `${expecting}{}`)).status, 201);
+    const expecting = requestLines(...post, 'Content-Length: 2', 'Expect: miracles', 'Connection: close');
+    assert.equal((await requestRaw(t, port, `${expecting}{}`)).status, 201);
   });
 });

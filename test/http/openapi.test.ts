@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { follow, type MediaType, type OrRef, type Response } from '../../scripts/openapi/document.ts';
+import { type MediaType, type OrRef, type Response, resolveRef } from '../../scripts/openapi/document.ts';
 import { openapiDocument } from '../../scripts/openapi/index.ts';
 import { statusOf } from '../../src/http/response/error-reply.ts';
 import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
@@ -38,7 +38,7 @@ describe('the OpenAPI document', () => {
   it('[API-11] has only references that resolve', () => {
     const targets = valuesAt(document, '$ref') as string[];
     assert.ok(targets.length > 100);
-    for (const $ref of targets) assert.ok(follow(document, { $ref }), $ref);
+    for (const $ref of targets) assert.ok(resolveRef(document, { $ref }), $ref);
   });
 
   it('[API-11] has no unused component, except for errors that no operation can return', () => {
@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
     it(`[API-11] describes ${operationId} in full`, () => {
       assert.ok(summary && description);
       assert.ok(tags.every((tag) => document.tags.some(({ name }) => name === tag)) && tags.length === 1);
-      const taken = parameters.map((parameter) => follow(document, parameter));
+      const taken = parameters.map((parameter) => resolveRef(document, parameter));
       const inPath = taken.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`);
       assert.deepEqual(inPath, path.match(/\{\w+\}/g) ?? []);
       assert.ok(taken.every((parameter) => parameter.required === (parameter.in === 'path')));
@@ -146,7 +146,7 @@ describe('the examples of the OpenAPI document', () => {
       if (type !== 'application/json') continue;
       if (example !== undefined) assertValid(schema, example, where);
       for (const [name, it] of Object.entries(examples))
-        assertValid(schema, follow(document, it).value, `${where} ${name}`);
+        assertValid(schema, resolveRef(document, it).value, `${where} ${name}`);
     }
   }
 
@@ -159,7 +159,9 @@ describe('the examples of the OpenAPI document', () => {
   });
 
   it('[API-11] match the parameters and headers', () => {
-    const parameters = operations.flatMap((operation) => operation.parameters ?? []).map((it) => follow(document, it));
+    const parameters = operations
+      .flatMap((operation) => operation.parameters ?? [])
+      .map((it) => resolveRef(document, it));
     for (const { name, schema, example } of parameters) assertValid(schema, example, name);
     for (const [name, { schema, example }] of Object.entries(document.components.headers))
       assertValid(schema, example, name);
@@ -182,13 +184,13 @@ describe('the examples of the OpenAPI document', () => {
 });
 
 function everyResponse(): Response[] {
-  const own = operations.flatMap(({ responses }) => Object.values(responses)).map((it) => follow(document, it));
+  const own = operations.flatMap(({ responses }) => Object.values(responses)).map((it) => resolveRef(document, it));
   return [...own, ...Object.values(document.components.responses)];
 }
 
 function codesOf(responses: OrRef<Response>[]): string[] {
   return responses.flatMap((it) => {
-    const { schema, examples = {} } = follow(document, it).content?.['application/json'] ?? { schema: {} };
+    const { schema, examples = {} } = resolveRef(document, it).content?.['application/json'] ?? { schema: {} };
     const codes = Object.keys(examples);
     if (codes.length > 0) assert.deepEqual(valuesAt(schema, 'enum'), [codes]);
     return codes;

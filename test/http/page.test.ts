@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { pageInFolder } from '../../src/http/page/source.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { madePage, script } from '../support/page-folder.ts';
-import { ask, lines } from '../support/raw-http.ts';
+import { createPageFolder, script } from '../support/page-folder.ts';
+import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const addresses = ['/', '/r/7KQ2MX', '/r/no%20code%20at%20all', '/share', '/share?text=hello'];
@@ -21,18 +21,18 @@ const ofTheExchange = ['date', 'x-request-id', 'connection', 'keep-alive'];
 
 /** A server with a page of known files. */
 async function startWithMadePage(t: TestContext, env: Record<string, string> = {}) {
-  const { folder, path } = await madePage(t);
+  const { folder, path } = await createPageFolder(t);
   return { server: await startTestServer(t, env, { page: pageInFolder(folder) }), path };
 }
 
 const textOf = (html: string) => html.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
 
-function limitsIn({ text }: Answer): unknown {
+function limitsIn({ text }: ApiResponse): unknown {
   const [, content = ''] = /<meta name="poproom-limits" content="([^"]*)">/.exec(text) ?? [];
   return JSON.parse(textOf(content));
 }
 
-function policyOf({ headers }: Answer): Record<string, string> {
+function policyOf({ headers }: ApiResponse): Record<string, string> {
   const parts = (headers.get('content-security-policy') ?? '').split('; ').map((part) => part.split(/ (.*)/s));
   return Object.fromEntries(parts.map(([name = '', value = '']) => [name, value]));
 }
@@ -43,10 +43,10 @@ describe('the page', () => {
     const { text } = await api.get('/');
     assert.match(text, /^<!doctype html>/);
     for (const address of addresses) {
-      const answer = await api.get(address);
-      assert.equal(answer.status, 200, address);
-      assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
-      assert.equal(answer.text, text);
+      const response = await api.get(address);
+      assert.equal(response.status, 200, address);
+      assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.equal(response.text, text);
     }
   });
 
@@ -64,9 +64,9 @@ describe('the page', () => {
     const html = await readFile(join(path, 'index.html'));
     await rm(join(path, 'index.html'));
     for (const address of [...addresses, '/assets/icon.svg']) {
-      const answer = await server.api.get(address);
-      assertError(answer, 404, 'NOT_FOUND');
-      assert.match(answer.json.error.message, /npm run build/);
+      const response = await server.api.get(address);
+      assertError(response, 404, 'NOT_FOUND');
+      assert.match(response.json.error.message, /npm run build/);
     }
     await writeFile(join(path, 'index.html'), html);
     assert.equal((await server.api.get('/')).status, 200);
@@ -108,9 +108,9 @@ describe('the page', () => {
     assert.equal(policyOf(await server.api.get('/'))['img-src'], "'self' blob: https://pop.example.org");
     const tag = (await server.api.get('/')).headers.get('etag') ?? '';
     await server.restart({ POPROOM_FILES_URL: 'https://files.example.org:8443/of/poproom' });
-    const answer = await server.api.get('/', { headers: { 'if-none-match': tag } });
-    assert.equal(answer.status, 200, 'a copy with the old policy is not good any more');
-    assert.equal(policyOf(answer)['img-src'], "'self' blob: https://files.example.org:8443");
+    const response = await server.api.get('/', { headers: { 'if-none-match': tag } });
+    assert.equal(response.status, 200, 'a copy with the old policy is not good any more');
+    assert.equal(policyOf(response)['img-src'], "'self' blob: https://files.example.org:8443");
   });
 
   it('[SITE-3] has no inline script or style, and loads nothing from elsewhere', async (t) => {
@@ -275,12 +275,20 @@ describe('a file of the page', () => {
     names.push('index.abcdef012345.js.br', 'index.abcdef012345.js.gz', 'icon.svg%00.png', 'ICON.SVG', '__proto__');
     names.push('constructor', encodeURIComponent(join(path, 'secret.txt')), '%', '%ff', 'icon.svg%2f', '..%2fmain.js');
     for (const name of names) {
-      const answer = await ask(t, server.port, lines(`GET /assets/${name} HTTP/1.1`, 'Host: a', 'Connection: close'));
-      assertError(answer, 404, 'NOT_FOUND', name);
+      const response = await requestRaw(
+        t,
+        server.port,
+        requestLines(`GET /assets/${name} HTTP/1.1`, 'Host: a', 'Connection: close'),
+      );
+      assertError(response, 404, 'NOT_FOUND', name);
     }
     for (const target of ['/assets', '/assets/', '/assets/../secret.txt', '/assets/a/b', '/r', '/r/', '/r/A/B']) {
-      const answer = await ask(t, server.port, lines(`GET ${target} HTTP/1.1`, 'Host: a', 'Connection: close'));
-      assertError(answer, 404, 'NOT_FOUND', target);
+      const response = await requestRaw(
+        t,
+        server.port,
+        requestLines(`GET ${target} HTTP/1.1`, 'Host: a', 'Connection: close'),
+      );
+      assertError(response, 404, 'NOT_FOUND', target);
     }
   });
 });
@@ -323,6 +331,6 @@ describe('the page that was built', () => {
 });
 
 /** Without Accept-Encoding, which fetch always sends. */
-async function plainly(t: TestContext, { port }: TestServer, address: string): Promise<Answer> {
-  return ask(t, port, lines(`GET ${address} HTTP/1.1`, 'Host: a', 'Connection: close'));
+async function plainly(t: TestContext, { port }: TestServer, address: string): Promise<ApiResponse> {
+  return requestRaw(t, port, requestLines(`GET ${address} HTTP/1.1`, 'Host: a', 'Connection: close'));
 }

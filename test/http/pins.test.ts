@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
-import { insideOf } from '../support/inside.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { inspectStore } from '../support/store-inspector.ts';
 
 const right = '0427';
 const wrong = '9138';
@@ -23,8 +23,8 @@ describe('a PIN', () => {
     }
     const others = [427, 1234, null, true, ['1234'], { pin: '1234' }, '', '427', '12345', '12a4', ' 1234', '1234\n'];
     for (const pin of [...others, '1 34', '-123', '1e10', '١٢٣٤', '１２３４', '𝟏𝟐𝟑𝟒', '123\u0000']) {
-      const answer = await api.post('/api/rooms', { json: { pin } });
-      assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', JSON.stringify(pin)).field, 'pin');
+      const response = await api.post('/api/rooms', { json: { pin } });
+      assert.equal(assertError(response, 400, 'VALIDATION_FAILED', JSON.stringify(pin)).field, 'pin');
     }
   });
 
@@ -39,7 +39,7 @@ describe('a PIN', () => {
         await api.post(path, { json: { content: 'x', pin } }),
         await uploadForm(api, room, pin),
       ];
-      for (const answer of ways) assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', pin).field, 'pin');
+      for (const response of ways) assert.equal(assertError(response, 400, 'VALIDATION_FAILED', pin).field, 'pin');
     }
     assertError(await api.post(path, { json: { content: 'x', pin: 427 } }), 400, 'VALIDATION_FAILED');
     assertError(await api.get(`${path}?pin=%D9%A1%D9%A2%D9%A3%D9%A4`), 400, 'VALIDATION_FAILED');
@@ -105,8 +105,8 @@ describe('a PIN', () => {
     assert.equal((await uploadForm(api, room, wrong, { pin: right })).status, 201);
     assertError(await uploadForm(api, room, right, { pin: wrong }), 403, 'PIN_INCORRECT');
     const late = form(filePart('abc'), field('pin', right));
-    const answer = await api.post(`/api/rooms/${room}/upload`, { body: late, headers: { 'content-type': formType } });
-    assertError(answer, 401, 'PIN_REQUIRED');
+    const response = await api.post(`/api/rooms/${room}/upload`, { body: late, headers: { 'content-type': formType } });
+    assertError(response, 401, 'PIN_REQUIRED');
   });
 
   it('[PIN-4] is ignored by a room without one', async (t) => {
@@ -123,19 +123,21 @@ describe('the secrecy of a PIN', () => {
     const server = await startTestServer(t, unlimited);
     const { api } = server;
     const pins = { right: '7351', wrong: '8462', late: '9573', nonsense: '61728' };
-    const told: Answer[] = [await api.post('/api/rooms', { json: { pin: pins.right } })];
-    const room = told[0]?.json.roomId;
+    const responses: ApiResponse[] = [await api.post('/api/rooms', { json: { pin: pins.right } })];
+    const room = responses[0]?.json.roomId;
     for (const pin of Object.values(pins)) {
       for (const path of [`/api/rooms/${room}`, `/api/rooms/${room}/content`, `/api/rooms/${room}/nothing`, '/livez']) {
-        told.push(await api.get(path, { pin }), await api.get(`${path}?pin=${pin}&also=${pin}`));
-        told.push(await api.post(`${path}?pin=${pin}`, { json: { content: 'x', pin } }));
-        told.push(await api.post(path, { body: `{"pin":"${pin}"`, headers: { 'content-type': 'application/json' } }));
+        responses.push(await api.get(path, { pin }), await api.get(`${path}?pin=${pin}&also=${pin}`));
+        responses.push(await api.post(`${path}?pin=${pin}`, { json: { content: 'x', pin } }));
+        responses.push(
+          await api.post(path, { body: `{"pin":"${pin}"`, headers: { 'content-type': 'application/json' } }),
+        );
       }
-      told.push(await uploadForm(api, room, pin), await api.delete(`/api/rooms/7KQ2MX?pin=${pin}`));
+      responses.push(await uploadForm(api, room, pin), await api.delete(`/api/rooms/7KQ2MX?pin=${pin}`));
     }
-    told.push(await api.delete(`/api/rooms/${room}`, { json: { pin: pins.right }, from: '192.0.2.9' }));
-    assert.equal(told.at(-1)?.status, 200);
-    const said = told.map(({ text, headers }) => withoutClocks(text + JSON.stringify([...headers]))).join('\n');
+    responses.push(await api.delete(`/api/rooms/${room}`, { json: { pin: pins.right }, from: '192.0.2.9' }));
+    assert.equal(responses.at(-1)?.status, 200);
+    const said = responses.map(({ text, headers }) => withoutClocks(text + JSON.stringify([...headers]))).join('\n');
     for (const pin of Object.values(pins)) {
       assert.ok(!said.includes(pin), `${pin} was answered`);
       assert.ok(!messagesOf(server).includes(pin), `${pin} was logged`);
@@ -150,11 +152,11 @@ describe('the secrecy of a PIN', () => {
     const room = await api.room({ pin: '7351' });
     await api.get(`/api/rooms/${room}`, { pin: '8462' });
     await api.get(`/api/rooms/${room}`, { pin: '7351' });
-    const inside = await insideOf(server);
-    const mac = await inside.pinMac(room);
+    const store = await inspectStore(server);
+    const mac = await store.pinMac(room);
     assert.equal(mac.length, 32);
     await server.stop();
-    const bytes = await inside.bytes();
+    const bytes = await store.bytes();
     const holds = (hash: Buffer) => bytes.includes(hash) || bytes.includes(hash.toString('hex'));
     assert.ok(holds(mac));
     for (const pin of ['7351', '8462']) {
@@ -162,7 +164,7 @@ describe('the secrecy of a PIN', () => {
         const plain = createHash('sha256').update(salt + pin);
         assert.ok(!holds(plain.digest()));
       }
-      assert.ok(!(await inside.values()).includes(pin), `${pin} stands in the store`);
+      assert.ok(!(await store.values()).includes(pin), `${pin} stands in the store`);
     }
   });
 
@@ -171,7 +173,7 @@ describe('the secrecy of a PIN', () => {
     const { api, restart } = server;
     const room = await api.room({ pin: right });
     const secret = await secretOf(server);
-    assert.ok(!(await (await insideOf(server)).bytes()).includes(secret));
+    assert.ok(!(await (await inspectStore(server)).bytes()).includes(secret));
     await restart({ POPROOM_SECRET: 'another secret than before' });
     assertError(await api.get(`/api/rooms/${room}`, { pin: right }), 403, 'PIN_INCORRECT');
     await restart({ POPROOM_SECRET: secret });
@@ -181,7 +183,7 @@ describe('the secrecy of a PIN', () => {
   it('[PIN-6] includes that two rooms have the same', async (t) => {
     const server = await startTestServer(t);
     const [one, other] = [await server.api.room({ pin: right }), await server.api.room({ pin: right })];
-    const { pinMac } = await insideOf(server);
+    const { pinMac } = await inspectStore(server);
     assert.notDeepEqual(await pinMac(one), await pinMac(other));
   });
 });

@@ -1,9 +1,9 @@
 /** Requests that are sent before earlier ones are answered. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exchange } from '../support/raw-http.ts';
+import { sendRaw } from '../support/raw-http.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
-import { openWire } from '../support/wire.ts';
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
@@ -16,10 +16,10 @@ describe('requests on one connection', () => {
       `POST /api/rooms/${room}/content HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${content.length + 14}\r\n\r\n{"content":"${content}"}`;
     const requests = paths.map((path, n) => (n % 10 === 9 ? post(`text-${n}`) : get(path)));
-    const answers = await exchange(t, port, requests.join('') + get('/api/health', 'Connection: close\r\n'));
-    assert.equal(answers.length, 201);
+    const responses = await sendRaw(t, port, requests.join('') + get('/api/health', 'Connection: close\r\n'));
+    assert.equal(responses.length, 201);
     // Each one sees what those before it did.
-    answers.slice(0, 200).forEach(({ status, json }, n) => {
+    responses.slice(0, 200).forEach(({ status, json }, n) => {
       assert.equal(status, 200);
       const written = Math.floor((n + 1) / 10) * 10 - 1;
       assert.equal(json.content, written < 0 ? '' : `text-${written}`);
@@ -28,24 +28,24 @@ describe('requests on one connection', () => {
 
   it('[SAFE-2] are not read further until the waiting ones are answered', async (t) => {
     const { port } = await startTestServer(t);
-    const wire = await openWire(t, port, { readsAnswers: false });
+    const socket = await openRawSocket(t, port, { readsResponses: false });
     const batch = get('/docs').repeat(2000);
     let sent = 0;
     // What neither the server nor the system takes holds up the sender.
     const stalled = new Promise<string>((resolve) => setTimeout(resolve, 1500, 'stalled'));
     const sendAll = async () => {
-      for (; sent < 500; sent++) await wire.send(batch);
+      for (; sent < 500; sent++) await socket.send(batch);
       return 'sent';
     };
     assert.equal(await Promise.race([sendAll(), stalled]), 'stalled');
-    wire.leave();
+    socket.destroy();
   });
 
   it('[SAFE-2] that follow one that ends the connection are not served', async (t) => {
     const { api, port } = await startTestServer(t);
     const room = await api.room();
     const last = get('/api/health', 'Connection: close\r\n');
-    const answers = await exchange(t, port, get('/api/health') + last + get(`/api/rooms/${room}/content`));
-    assert.equal(answers.length, 2);
+    const responses = await sendRaw(t, port, get('/api/health') + last + get(`/api/rooms/${room}/content`));
+    assert.equal(responses.length, 2);
   });
 });

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { filePart, form, formType } from '../support/form.ts';
-import { insideOf } from '../support/inside.ts';
-import { bearer, keysOf } from '../support/keys.ts';
+import { apiKeysOf, bearer } from '../support/keys.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { inspectStore } from '../support/store-inspector.ts';
+import { storedBlobs } from '../support/stored-blobs.ts';
 import { streamed } from '../support/streamed-body.ts';
-import { storedBlobs } from '../support/upload-folder.ts';
-import { openWire, requestHead } from '../support/wire.ts';
 
 const KiB = 1024;
 const noLimit = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0' };
@@ -124,14 +124,14 @@ describe('the quota of a client', () => {
     const server = await startTestServer(t, { ...megabyte, POPROOM_MISS_LIMIT: '0' });
     const room = await server.api.room({}, { from: here });
     assert.equal((await server.api.upload(room, 'a.bin', 'x', { from: here })).status, 201);
-    const stored = (await (await insideOf(server)).bytes()).toString('latin1');
+    const stored = (await (await inspectStore(server)).bytes()).toString('latin1');
     assert.ok(!stored.includes(here));
   });
 
   it('[UP-12] is larger with an API key, the same from every address, and separate from the address', async (t) => {
     const server = await startTestServer(t, { ...megabyte, POPROOM_KEY_MAX_BYTES: '2MiB' });
     const { api } = server;
-    const headers = bearer(await keysOf(t, server).make('build', 'pro'));
+    const headers = bearer(await apiKeysOf(t, server).make('build', 'pro'));
     const room = await api.room();
     const send = (MiB: number, from: string, more = {}) =>
       api.upload(room, 'a.bin', Buffer.alloc(MiB * 1024 * KiB), { from, headers: more });
@@ -190,10 +190,10 @@ describe('long texts', () => {
     const room = await server.api.room({ history: false });
     const device = await joinRoom(t, server.url, room);
     await device.next('snapshot');
-    device.say({ type: 'content', content: randomText(200 * KiB), baseVersion: 0, ref: '1' });
+    device.send({ type: 'content', content: randomText(200 * KiB), baseVersion: 0, ref: '1' });
     const { error, ref } = await device.next('error');
     assert.deepEqual([error.code, ref], ['QUOTA_EXCEEDED', '1']);
-    device.say({ type: 'content', content: 'short', baseVersion: 0, ref: '2' });
+    device.send({ type: 'content', content: 'short', baseVersion: 0, ref: '2' });
     assert.equal((await device.next('written')).version, 1);
   });
 
@@ -203,7 +203,7 @@ describe('long texts', () => {
     const room = await api.room({ history: false }, { from: here });
     assert.equal((await write(api, room, 30)).status, 200);
     assert.equal((await write(api, room, 65)).status, 413);
-    const headers = bearer(await keysOf(t, server).make('build', 'pro'));
+    const headers = bearer(await apiKeysOf(t, server).make('build', 'pro'));
     const { json } = await api.post('/api/rooms', { json: {}, headers });
     assert.equal((await write(api, json.roomId, 500)).status, 200);
   });
@@ -231,9 +231,9 @@ describe('the quota of all clients', () => {
     const race = Array.from({ length: 30 }, (_, i) =>
       api.upload(room, 'a.bin', Buffer.alloc(100 * KiB), { from: `203.0.113.${i}` }),
     );
-    const answers = await Promise.all(race);
-    for (const answer of answers) if (answer.status !== 201) assertError(answer, 507, 'STORAGE_FULL');
-    const stored = answers.filter(({ status }) => status === 201).length;
+    const responses = await Promise.all(race);
+    for (const response of responses) if (response.status !== 201) assertError(response, 507, 'STORAGE_FULL');
+    const stored = responses.filter(({ status }) => status === 201).length;
     assert.ok(stored <= 10);
     const rest = 1024 * KiB - stored * 100 * KiB;
     assert.equal((await api.upload(room, 'rest.bin', Buffer.alloc(rest))).status, 201);
@@ -263,28 +263,28 @@ describe('the quota of all clients', () => {
   });
 });
 
-/** So many were stored, and all others refused. */
-function assertOnly(answers: readonly Answer[], stored: number): void {
-  const refused = answers.filter(({ status }) => status !== 201);
-  for (const answer of refused) assertError(answer, 413, 'QUOTA_EXCEEDED');
-  assert.equal(answers.length - refused.length, stored);
+/** Fails unless exactly this many were stored, and all others rejected. */
+function assertOnly(responses: readonly ApiResponse[], stored: number): void {
+  const refused = responses.filter(({ status }) => status !== 201);
+  for (const response of refused) assertError(response, 413, 'QUOTA_EXCEEDED');
+  assert.equal(responses.length - refused.length, stored);
 }
 
-async function firstFile(api: TestServer['api'], room: string, uploaded: Answer): Promise<{ fileId: string }> {
+async function firstFile(api: TestServer['api'], room: string, uploaded: ApiResponse): Promise<{ fileId: string }> {
   assert.equal(uploaded.status, 201);
   return (await api.get(`/api/rooms/${room}/files`)).json.files[0];
 }
 
 /** Leaves in the middle of a file. */
-async function breakOff(t: Parameters<typeof openWire>[0], server: TestServer, room: string): Promise<void> {
-  const wire = await openWire(t, server.port);
+async function breakOff(t: Parameters<typeof openRawSocket>[0], server: TestServer, room: string): Promise<void> {
+  const socket = await openRawSocket(t, server.port);
   const headers = {
     'Content-Type': 'text/plain',
     'X-File-Name': 'half.txt',
     'X-Forwarded-For': here,
     'Content-Length': 1024 * KiB,
   };
-  await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers) + 'x'.repeat(1000));
+  await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, headers) + 'x'.repeat(1000));
   await eventually('the upload has begun', async () => (await storedBlobs(server)).length === 1);
-  wire.leave();
+  socket.destroy();
 }

@@ -1,10 +1,10 @@
 /** Rate limits and their headers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { bearer, keysOf } from '../support/keys.ts';
-import { ask, lines } from '../support/raw-http.ts';
+import { apiKeysOf, bearer } from '../support/keys.ts';
+import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const second = 1000;
@@ -13,18 +13,22 @@ const hour = 3600 * second;
 describe('the limit of a client', () => {
   it('[RATE-1] [RATE-2] is 100 requests per hour, and exactly so many of 300 concurrent ones are granted', async (t) => {
     const { api } = await startTestServer(t);
-    const answers = await Promise.all(Array.from({ length: 300 }, () => api.get('/api/health')));
-    const granted = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all(Array.from({ length: 300 }, () => api.get('/api/health')));
+    const granted = responses.filter(({ status }) => status === 200);
     assert.equal(granted.length, 100);
     const remaining = granted.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
     assert.deepEqual(
       remaining.sort((a, b) => a - b),
       Array.from({ length: 100 }, (_, n) => n),
     );
-    for (const answer of answers.filter(({ status }) => status !== 200)) {
-      assert.deepEqual(assertError(answer, 429, 'RATE_LIMITED'), { reason: 'requests', retryAfter: 3600, limit: 100 });
-      assert.equal(answer.headers.get('retry-after'), '3600');
-      assert.equal(answer.headers.get('x-ratelimit-remaining'), '0');
+    for (const response of responses.filter(({ status }) => status !== 200)) {
+      assert.deepEqual(assertError(response, 429, 'RATE_LIMITED'), {
+        reason: 'requests',
+        retryAfter: 3600,
+        limit: 100,
+      });
+      assert.equal(response.headers.get('retry-after'), '3600');
+      assert.equal(response.headers.get('x-ratelimit-remaining'), '0');
     }
   });
 
@@ -56,8 +60,8 @@ describe('the limit of a client', () => {
     const { api } = await startTestServer(t, { POPROOM_FREE_LIMIT: '20' });
     const room = await api.room();
     const paths = ['/api/health', '/api/nothing', `/api/rooms/${room}`, `/api/rooms/${room}/content`];
-    const answers = await Promise.all(Array.from({ length: 15 }, () => paths.map((path) => api.get(path))).flat());
-    assert.equal(answers.filter(({ code }) => code !== 'RATE_LIMITED').length, 19);
+    const responses = await Promise.all(Array.from({ length: 15 }, () => paths.map((path) => api.get(path))).flat());
+    assert.equal(responses.filter(({ code }) => code !== 'RATE_LIMITED').length, 19);
   });
 
   it('[RATE-2] rejects a request over it before anything is done', async (t) => {
@@ -97,9 +101,13 @@ describe('the limit of a client', () => {
 
   it('[RATE-5] is disabled by 0, and is then not named', async (t) => {
     const { api, port } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
-    const answers = await Promise.all(Array.from({ length: 150 }, () => api.get('/api/health')));
-    answers.push(await api.get('/livez'), await api.get('/api/nothing'), await ask(t, port, 'nonsense\r\n\r\n'));
-    for (const { status, headers } of answers) {
+    const responses = await Promise.all(Array.from({ length: 150 }, () => api.get('/api/health')));
+    responses.push(
+      await api.get('/livez'),
+      await api.get('/api/nothing'),
+      await requestRaw(t, port, 'nonsense\r\n\r\n'),
+    );
+    for (const { status, headers } of responses) {
       assert.notEqual(status, 429);
       assert.deepEqual(
         [...headers.keys()].filter((name) => name.includes('ratelimit')),
@@ -110,10 +118,10 @@ describe('the limit of a client', () => {
 
   it('[RATE-1] [RATE-5] depends on the tier, each with its own setting', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '5' });
-    const headers = bearer(await keysOf(t, server).make('laptop', 'pro'));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => server.api.get('/api/health', { headers })));
-    assert.equal(answers.filter(({ status }) => status === 200).length, 5);
-    for (const { headers } of answers) assert.equal(headers.get('ratelimit-policy'), '"pro";q=5;w=3600');
+    const headers = bearer(await apiKeysOf(t, server).make('laptop', 'pro'));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => server.api.get('/api/health', { headers })));
+    assert.equal(responses.filter(({ status }) => status === 200).length, 5);
+    for (const { headers } of responses) assert.equal(headers.get('ratelimit-policy'), '"pro";q=5;w=3600');
     assert.equal((await server.api.get('/api/health')).headers.get('ratelimit-policy'), null);
   });
 
@@ -135,7 +143,7 @@ describe('the limit of a client', () => {
 });
 
 describe('the rate headers', () => {
-  const kinds: Record<string, { status: number; get: (t: TestServer) => Promise<Answer> }> = {
+  const kinds: Record<string, { status: number; get: (t: TestServer) => Promise<ApiResponse> }> = {
     'a read': { status: 200, get: ({ api }) => api.get('/api/health') },
     'a creation': { status: 201, get: ({ api }) => api.post('/api/rooms') },
     'a preflight': { status: 204, get: ({ api }) => api.call('OPTIONS', '/api/rooms') },
@@ -177,9 +185,9 @@ describe('the rate headers', () => {
     const server = await startTestServer(t);
     const { now } = server.clock;
     for (const [name, { status, get }] of Object.entries(kinds)) {
-      const answer = await get(server);
-      assert.equal(answer.status, status, name);
-      assertQuota(answer, { limit: 100, left: leftOf(answer), resetAt: now + hour, now });
+      const response = await get(server);
+      assert.equal(response.status, status, name);
+      assertQuota(response, { limit: 100, left: leftOf(response), resetAt: now + hour, now });
     }
   });
 
@@ -198,10 +206,10 @@ describe('the rate headers', () => {
   it('[RATE-4] are on invalid HTTP (400), if the address is known', async (t) => {
     const { api, clock, port } = await startTestServer(t);
     await api.get('/api/health');
-    for (const bytes of ['nonsense\r\n\r\n', lines('GET / HTTP/1.1', 'Host : x'), '\x16\x03\x01']) {
-      const answer = await ask(t, port, bytes);
-      assert.equal(answer.status, 400);
-      assertQuota(answer, { limit: 100, left: 99, resetAt: clock.now + hour, now: clock.now });
+    for (const bytes of ['nonsense\r\n\r\n', requestLines('GET / HTTP/1.1', 'Host : x'), '\x16\x03\x01']) {
+      const response = await requestRaw(t, port, bytes);
+      assert.equal(response.status, 400);
+      assertQuota(response, { limit: 100, left: 99, resetAt: clock.now + hour, now: clock.now });
     }
   });
 });
@@ -213,7 +221,7 @@ interface ExpectedQuota {
   now: number;
 }
 
-function assertQuota({ headers }: Answer, { limit, left, resetAt, now }: ExpectedQuota): void {
+function assertQuota({ headers }: ApiResponse, { limit, left, resetAt, now }: ExpectedQuota): void {
   assert.deepEqual(Object.fromEntries([...headers].filter(([name]) => name.includes('ratelimit'))), {
     'ratelimit-policy': `"free";q=${limit};w=3600`,
     ratelimit: `"free";r=${left};t=${Math.ceil((resetAt - now) / 1000)}`,
@@ -223,7 +231,7 @@ function assertQuota({ headers }: Answer, { limit, left, resetAt, now }: Expecte
   });
 }
 
-function leftOf({ headers }: Answer): number {
+function leftOf({ headers }: ApiResponse): number {
   const left = headers.get('x-ratelimit-remaining');
   assert.match(left ?? '', /^\d+$/);
   return Number(left);

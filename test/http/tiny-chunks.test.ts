@@ -13,14 +13,14 @@ import { compileBodySchemas } from '../../src/http/request/json-body.ts';
 import { startServer } from '../../src/server.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { lastChunk, openWire, requestHead } from '../support/wire.ts';
+import { lastChunk, openRawSocket, requestHead } from '../support/raw-socket.ts';
 
 const MiB = 1024 * 1024;
 const text = '0123456789'.repeat(10_000);
 const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
 const byteByByte = (bytes: string) => Array.from(bytes, (byte) => `1\r\n${byte}\r\n`).join('');
 
-/** Unlike the others, nobody keeps what it receives in order to look for it later. */
+/** Unlike the other test servers, it does not record what it receives. */
 async function startBareServer(t: TestContext): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const nothing = () => undefined;
@@ -59,7 +59,7 @@ describe('a text in chunks of one byte', () => {
     const port = await startBareServer(t);
     const path = `/api/rooms/${await createApi(() => `http://127.0.0.1:${port}`).room()}/content`;
     const begun = requestHead('POST', path, headers) + byteByByte(`{"content":"${text}`);
-    const wire = await openWire(t, port);
+    const wire = await openRawSocket(t, port);
     const connection = nextConnection(t);
     const before = memory();
     await wire.send(begun);
@@ -71,6 +71,6 @@ describe('a text in chunks of one byte', () => {
     t.diagnostic(`${bytesRead} bytes on the wire took ${growth.toFixed(1)} MiB`);
     assert.ok(growth < 2, `${growth} MiB`);
     await wire.send(`${byteByByte('"}')}${lastChunk}`);
-    assert.equal(JSON.parse((await wire.answer()).text).content, text);
+    assert.equal(JSON.parse((await wire.response()).text).content, text);
   });
 });

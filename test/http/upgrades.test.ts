@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { connect } from '../support/device.ts';
-import { ask, lines } from '../support/raw-http.ts';
+import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const route = '/api/rooms/:roomId/live';
 const handshake = (room: string, ...more: string[]) =>
-  lines(
+  requestLines(
     `GET /api/rooms/${room}/live HTTP/1.1`,
     'Host: localhost',
     'Upgrade: websocket',
@@ -27,17 +27,17 @@ describe('a refused upgrade', () => {
   it('[RUN-5] [RUN-3] [ERR-1] has the common headers, a line in the log and is counted in the metrics', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
-    const answer = await ask(t, server.port, handshake(room, 'Origin: https://evil.example'));
-    assert.equal(assertError(answer, 400, 'VALIDATION_FAILED').field, 'Origin');
-    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-    assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
-    assert.equal(answer.headers.get('keep-alive'), null);
+    const response = await requestRaw(t, server.port, handshake(room, 'Origin: https://evil.example'));
+    assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'Origin');
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(response.headers.get('keep-alive'), null);
     const line = server
       .logged()
       .split('\n')
-      .find((candidate) => candidate.includes(answer.json.requestId));
+      .find((candidate) => candidate.includes(response.json.requestId));
     const { ms, client, ...noted } = JSON.parse(line ?? '{}');
-    const { requestId } = answer.json;
+    const { requestId } = response.json;
     const refusal = { level: 'info', message: 'request', code: 'VALIDATION_FAILED' };
     assert.deepEqual(noted, { ...refusal, requestId, method: 'GET', route, status: 400 });
     assert.ok(ms >= 0);

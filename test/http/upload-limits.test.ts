@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { closing, filePart, form, formType, opening } from '../support/form.ts';
+import { closingBoundary, filePart, form, formType, partHead } from '../support/form.ts';
+import { chunk, openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
+import { assertNothingStored, storedBlobs } from '../support/stored-blobs.ts';
 import { streamed } from '../support/streamed-body.ts';
-import { assertNothingStays, storedBlobs } from '../support/upload-folder.ts';
-import { chunk, openWire, requestHead } from '../support/wire.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 const largest = 10_485_760;
@@ -30,7 +30,7 @@ describe('the maximum file size', () => {
           [message, details],
           ['The file exceeds the limit of 10 MiB (10,485,760 bytes).', { maximum: largest }],
         );
-        await assertNothingStays(server, room);
+        await assertNothingStored(server, room);
       });
     }
   }
@@ -44,13 +44,13 @@ describe('the maximum file size', () => {
       { ...formHeaders, 'Content-Length': largest + 1024 * 1024 },
     ];
     for (const headers of lengths) {
-      const wire = await openWire(t, server.port);
-      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
-      const { status, code, headers: answered } = await wire.answer();
+      const socket = await openRawSocket(t, server.port);
+      await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+      const { status, code, headers: answered } = await socket.response();
       assert.deepEqual([status, code, answered.connection], [413, 'FILE_TOO_LARGE', 'close']);
-      wire.leave();
+      socket.destroy();
     }
-    await assertNothingStays(server, room);
+    await assertNothingStored(server, room);
   });
 
   it('[UP-2] rejects a client that expects 100 Continue, instead of continuing', async (t) => {
@@ -66,10 +66,10 @@ describe('the maximum file size', () => {
       { to: '000000', headers: { ...bareHeaders, 'Content-Length': 5 }, code: 'ROOM_NOT_FOUND' },
     ];
     for (const { to, headers, code } of refused) {
-      const wire = await openWire(t, server.port);
-      await wire.send(requestHead('POST', `/api/rooms/${to}/upload`, { ...headers, ...asking }));
-      assert.equal((await wire.answer()).code, code);
-      await wire.closed();
+      const socket = await openRawSocket(t, server.port);
+      await socket.send(requestHead('POST', `/api/rooms/${to}/upload`, { ...headers, ...asking }));
+      assert.equal((await socket.response()).code, code);
+      await socket.closed();
     }
   });
 
@@ -77,7 +77,7 @@ describe('the maximum file size', () => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const tooMuch = Buffer.alloc(largest + 1);
-    const fileOpening = opening({ disposition: 'name="file"; filename="a.txt"' });
+    const fileOpening = partHead({ disposition: 'name="file"; filename="a.txt"' });
     const begun = [
       { headers: { ...bareHeaders, 'Transfer-Encoding': 'chunked' }, body: chunk(tooMuch) },
       {
@@ -85,18 +85,18 @@ describe('the maximum file size', () => {
         body: chunk(Buffer.concat([fileOpening, tooMuch])),
       },
       {
-        headers: { ...formHeaders, 'Content-Length': fileOpening.length + tooMuch.length + 2 + closing.length },
+        headers: { ...formHeaders, 'Content-Length': fileOpening.length + tooMuch.length + 2 + closingBoundary.length },
         // The first bytes of a boundary are held back until it is clear that they are none.
         body: Buffer.concat([fileOpening, tooMuch, Buffer.from('\r\n')]),
       },
     ];
     for (const { headers, body } of begun) {
-      const wire = await openWire(t, server.port);
-      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
-      await wire.send(body);
-      assert.equal((await wire.answer()).code, 'FILE_TOO_LARGE');
-      await assertNothingStays(server, room);
-      wire.leave();
+      const socket = await openRawSocket(t, server.port);
+      await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+      await socket.send(body);
+      assert.equal((await socket.response()).code, 'FILE_TOO_LARGE');
+      await assertNothingStored(server, room);
+      socket.destroy();
     }
   });
 
@@ -107,19 +107,19 @@ describe('the maximum file size', () => {
     const endless = {
       preamble: Buffer.from(''),
       'part header': Buffer.from('--xyzzy\r\nX-Long: '),
-      field: opening({ disposition: 'name="pin"' }),
+      field: partHead({ disposition: 'name="pin"' }),
       'part that is skipped': Buffer.from('--xyzzy\r\nX-Other: 1\r\n\r\n'),
     };
     for (const [where, begun] of Object.entries(endless)) {
-      const wire = await openWire(t, server.port);
+      const socket = await openRawSocket(t, server.port);
       const headers = { ...formHeaders, 'Transfer-Encoding': 'chunked' };
-      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
-      await wire.send(chunk(begun));
-      for (let MiB = 0; MiB < 12 && wire.pending() === ''; MiB++) await wire.send(chunk(rubbish));
-      const { status } = await wire.answer();
+      await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+      await socket.send(chunk(begun));
+      for (let MiB = 0; MiB < 12 && socket.unread() === ''; MiB++) await socket.send(chunk(rubbish));
+      const { status } = await socket.response();
       assert.ok(status === 400 || status === 413, `an endless ${where} is refused: ${status}`);
-      await assertNothingStays(server, room);
-      wire.leave();
+      await assertNothingStored(server, room);
+      socket.destroy();
     }
   });
 });
@@ -153,10 +153,14 @@ describe('a full room', () => {
     for (let i = 0; i < 9; i++) assert.equal((await api.upload(room, `${i}.bin`, big)).status, 201);
     assert.equal((await api.upload(room, 'most.bin', big.subarray(1))).status, 201);
 
-    const wire = await openWire(t, port);
-    await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, { ...bareHeaders, 'Content-Length': 2 }));
-    assert.equal((await wire.answer()).code, 'ROOM_FULL', 'an announced length is refused at once');
-    wire.leave();
+    const socket = await openRawSocket(t, port);
+    await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, { ...bareHeaders, 'Content-Length': 2 }));
+    assert.equal(
+      (await socket.response()).code,
+      'ROOM_FULL',
+      'a declared length over the limit is rejected immediately',
+    );
+    socket.destroy();
     assert.equal((await api.upload(room, 'two.bin', streamed('xx'))).code, 'ROOM_FULL');
     const asForm = { body: form(filePart('xx')), headers: { 'content-type': formType } };
     assert.equal((await api.post(`/api/rooms/${room}/upload`, asForm)).code, 'ROOM_FULL');
@@ -174,7 +178,7 @@ describe('a full disk', () => {
     const body = form(filePart('x'));
     const headers = { 'content-type': formType };
     assert.equal((await server.api.post(`/api/rooms/${room}/upload`, { body, headers })).code, 'STORAGE_FULL');
-    await assertNothingStays(server, room);
+    await assertNothingStored(server, room);
     assert.ok(!server.logged().includes(server.folder), 'no path is in the log');
   });
 });

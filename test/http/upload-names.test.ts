@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { filePart, form, formType } from '../support/form.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { assertNothingStays, storedBlobs } from '../support/upload-folder.ts';
-import { openWire, requestHead } from '../support/wire.ts';
+import { assertNothingStored, storedBlobs } from '../support/stored-blobs.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 
@@ -115,12 +115,12 @@ describe('the name of an upload', () => {
       assert.equal(json.error.details.field, 'X-File-Name');
     }
     for (const bytes of ['na\xefve.txt', 'na\xc3\xafve.txt']) {
-      const wire = await openWire(t, server.port);
+      const socket = await openRawSocket(t, server.port);
       const headers = { 'Content-Type': 'text/plain', 'X-File-Name': bytes, 'Content-Length': 1 };
-      await wire.send(Buffer.from(`${requestHead('POST', `/api/rooms/${room}/upload`, headers)}x`, 'latin1'));
-      assert.equal((await wire.answer()).code, 'VALIDATION_FAILED');
+      await socket.send(Buffer.from(`${requestHead('POST', `/api/rooms/${room}/upload`, headers)}x`, 'latin1'));
+      assert.equal((await socket.response()).code, 'VALIDATION_FAILED');
     }
-    await assertNothingStays(server, room);
+    await assertNothingStored(server, room);
   });
 });
 

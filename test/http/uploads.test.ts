@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
-import { ask, lines } from '../support/raw-http.ts';
+import { requestLines, requestRaw } from '../support/raw-http.ts';
+import { chunk, lastChunk, openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
+import { readBlob, storedBlobs, unfinishedBlobs } from '../support/stored-blobs.ts';
 import { streamed } from '../support/streamed-body.ts';
-import { readBlob, storedBlobs, unfinishedBlobs } from '../support/upload-folder.ts';
-import { chunk, lastChunk, openWire, requestHead } from '../support/wire.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 const largest = 10_485_760;
@@ -76,7 +76,7 @@ describe('uploads', () => {
     const { api, port } = await startTestServer(t);
     const to = `POST /api/rooms/${await api.room()}/upload?fileName=empty.txt HTTP/1.1`;
     const send = (type: string) =>
-      ask(t, port, lines(to, 'Host: localhost', `Content-Type: ${type}`, 'Connection: close'));
+      requestRaw(t, port, requestLines(to, 'Host: localhost', `Content-Type: ${type}`, 'Connection: close'));
     const bare = await send('text/plain');
     assert.deepEqual([bare.status, bare.json.fileSize], [201, 0]);
     assertError(await send(formType), 400, 'VALIDATION_FAILED');
@@ -99,7 +99,7 @@ describe('uploads', () => {
         assert.deepEqual(others, []);
         assert.ok(bytes.equals(await readBlob(server, blob)), 'every byte is stored when it is answered');
         const read = Buffer.from(await (await fetch(json.fileUrl)).arrayBuffer());
-        assert.ok(bytes.equals(read), 'every byte comes back');
+        assert.ok(bytes.equals(read), 'the download equals the upload');
       });
     }
   }
@@ -112,25 +112,25 @@ describe('uploads', () => {
       { body: form(filePart('hello')), headers: { 'Content-Type': formType } },
     ];
     for (const { body, headers } of bodies) {
-      const wire = await openWire(t, port);
+      const socket = await openRawSocket(t, port);
       const asking = { ...headers, 'Content-Length': body.length, Expect: '100-continue' };
-      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, asking));
-      assert.equal((await wire.answer()).status, 100);
-      await wire.send(body);
-      assert.equal((await wire.answer()).status, 201);
+      await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, asking));
+      assert.equal((await socket.response()).status, 100);
+      await socket.send(body);
+      assert.equal((await socket.response()).status, 201);
     }
   });
 
   it('[UP-1] accepts a form that arrives in single bytes, with text before and after it', async (t) => {
     const { api, port } = await startTestServer(t);
     const room = await api.room();
-    const wire = await openWire(t, port);
+    const socket = await openRawSocket(t, port);
     const headers = { Host: `127.0.0.1:${port}`, 'Content-Type': formType, 'Transfer-Encoding': 'chunked' };
-    await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+    await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
     const body = Buffer.concat([Buffer.from('preamble\r\n'), form(filePart('hello')), Buffer.from('epilogue')]);
-    for (const byte of body) await wire.send(chunk(Buffer.from([byte])));
-    await wire.send(lastChunk);
-    const { status, text } = await wire.answer();
+    for (const byte of body) await socket.send(chunk(Buffer.from([byte])));
+    await socket.send(lastChunk);
+    const { status, text } = await socket.response();
     assert.equal(status, 201);
     assert.equal((await api.get(JSON.parse(text).fileUrl)).text, 'hello');
   });

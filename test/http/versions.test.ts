@@ -44,9 +44,9 @@ describe('a write with If-Match', () => {
     const { write } = await room(api);
     const matching = ['"0"', '"1"', '"9", "2"', '"3","x"', ' "4" ', '*', ' * ', '"x,y" , "7"', 'W/"9", "8"'];
     for (const [version, ifMatch] of matching.entries()) {
-      const answer = await write(`text ${version}`, ifMatch);
-      assert.equal(answer.status, 200, ifMatch);
-      assert.equal(answer.headers.get('etag'), `"${version + 1}"`);
+      const response = await write(`text ${version}`, ifMatch);
+      assert.equal(response.status, 200, ifMatch);
+      assert.equal(response.headers.get('etag'), `"${version + 1}"`);
     }
   });
 
@@ -72,8 +72,8 @@ describe('a write with If-Match', () => {
     const { api } = await startTestServer(t);
     const { path, write } = await room(api);
     for (const ifMatch of ['0', '', '"0', '0"', "'0'", '"0" "1"', '*, "0"', 'w/"0"', '"0";', '"0",,x', 'null']) {
-      const answer = await write('x', ifMatch);
-      assert.equal(assertError(answer, 400, 'VALIDATION_FAILED', ifMatch).field, 'If-Match');
+      const response = await write('x', ifMatch);
+      assert.equal(assertError(response, 400, 'VALIDATION_FAILED', ifMatch).field, 'If-Match');
     }
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
   });
@@ -82,10 +82,10 @@ describe('a write with If-Match', () => {
     const { api } = await startTestServer(t, unlimited);
     const { path, write } = await room(api);
     for (let round = 0; round < 5; round++) {
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => write(`text ${n}`, `"${round}"`)));
-      const winners = answers.filter(({ status }) => status === 200);
+      const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => write(`text ${n}`, `"${round}"`)));
+      const winners = responses.filter(({ status }) => status === 200);
       assert.equal(winners.length, 1);
-      assert.equal(answers.filter(({ code }) => code === 'VERSION_CONFLICT').length, 49);
+      assert.equal(responses.filter(({ code }) => code === 'VERSION_CONFLICT').length, 49);
       const { json, headers } = await api.get(path);
       assert.equal(json.content, winners[0]?.json.content);
       assert.equal(headers.get('etag'), `"${round + 1}"`);

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { type Device, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { emptyReplica, learn, type Replica } from '../support/replica.ts';
+import { applyMessage, emptyRoomView, type RoomView } from '../support/room-view.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const members = 3;
@@ -12,7 +12,7 @@ const members = 3;
 /** A device that loses its connection, comes back with the seq it has, and writes on what it knows. */
 class Member {
   readonly id: string;
-  replica: Replica = emptyReplica();
+  replica: RoomView = emptyRoomView();
   #device: Device | undefined;
   #learned = 0;
   #answered = 0;
@@ -43,7 +43,7 @@ class Member {
     if (!this.#device) return;
     const ref = `${this.id}-${text}`;
     this.#pending.set(ref, { text, version: this.replica.version + 1 });
-    this.#device.say({ type: 'content', content: text, baseVersion: this.replica.version, ref });
+    this.#device.send({ type: 'content', content: text, baseVersion: this.replica.version, ref });
   }
 
   /** Waits until all that it wrote is answered: only then is there one truth. */
@@ -54,15 +54,15 @@ class Member {
     });
   }
 
-  knows(): Replica {
+  knows(): RoomView {
     this.#catchUp();
     return this.replica;
   }
 
   #catchUp(): void {
-    const told = this.#device?.told ?? [];
+    const told = this.#device?.received ?? [];
     for (const message of told.slice(this.#learned)) {
-      this.replica = learn(this.replica, message);
+      this.replica = applyMessage(this.replica, message);
       if (message.type === 'written' || message.type === 'conflict') this.#answered += 1;
       const own = message.type === 'written' && this.#pending.get(message.ref ?? '');
       if (own && own.version >= this.replica.version) Object.assign(this.replica, own);

@@ -20,7 +20,7 @@ describe('a message from the client', () => {
   it('[LIVE-24] has at most 4 KiB before it has joined', async (t) => {
     const { url, room } = await openRoom(t);
     const device = await connect(t, url, room);
-    device.say({ type: 'join', deviceName: 'x', pin: '0'.repeat(5000) });
+    device.send({ type: 'join', deviceName: 'x', pin: '0'.repeat(5000) });
     assert.equal((await device.closed).code, 1009);
     // Nor is a longer one waited for.
     const waiting = await connect(t, url, room);
@@ -34,12 +34,12 @@ describe('a message from the client', () => {
     const { url, room } = await openRoom(t);
     const device = await joinRoom(t, url, room);
     await device.next('snapshot');
-    for (const mistake of ['{', '[]', '{"type":"unknown"}', '{"type":"content"}']) device.say(mistake);
+    for (const mistake of ['{', '[]', '{"type":"unknown"}', '{"type":"content"}']) device.send(mistake);
     for (let n = 0; n < 4; n++) await device.next('error');
     assert.equal(device.socket.readyState, device.socket.OPEN);
-    device.say('null');
+    device.send('null');
     assert.equal((await device.closed).code, 1008);
-    assert.equal(device.told.filter(({ type }) => type === 'error').length, 5);
+    assert.equal(device.received.filter(({ type }) => type === 'error').length, 5);
   });
 
   it('[SAFE-3] has a bounded number of JSON values', async (t) => {
@@ -47,7 +47,7 @@ describe('a message from the client', () => {
     const device = await joinRoom(t, url, room);
     await device.next('snapshot');
     for (const text of [`[${'{},'.repeat(500_000)}0]`, '['.repeat(2_000_000)]) {
-      device.say(text);
+      device.send(text);
       assert.equal((await device.next('error')).error.code, 'INVALID_JSON');
     }
   });
@@ -74,7 +74,8 @@ describe('a message from the client', () => {
     await pause(200);
     for (const { socket } of others) rawSocketOf(socket).write(frame);
     await pause(500);
-    for (const { told } of others) assert.ok(!told.some(({ type }) => type === 'written' || type === 'conflict'));
+    for (const { received } of others)
+      assert.ok(!received.some(({ type }) => type === 'written' || type === 'conflict'));
     assert.equal((await api.get(`/api/rooms/${room}/content`)).status, 200);
     rawSocketOf(first.socket).write(frame.subarray(-1));
     await first.next('written');
@@ -101,7 +102,7 @@ describe('a message from the client', () => {
     for (const device of [first, second]) await write(device, 0, -1);
     await write(third, 0);
     await pause(200);
-    assert.ok(!third?.told.some(({ type }) => type === 'written'), 'a third message was received');
+    assert.ok(!third?.received.some(({ type }) => type === 'written'), 'a third message was received');
     await write(first, -1);
     await first?.next('written');
     await third?.next('conflict');
@@ -124,7 +125,7 @@ describe('a message to the client', () => {
     const deviceName = '"content":""';
     const [watcher, writer] = [await joinRoom(t, url, room, { deviceName }), await joinRoom(t, url, room)];
     await writer.next('snapshot');
-    writer.say({ type: 'content', content, baseVersion: 0 });
+    writer.send({ type: 'content', content, baseVersion: 0 });
     assert.equal((await watcher.next('content')).content, content);
     const late = await joinRoom(t, url, room);
     const snapshot = await late.next('snapshot');
@@ -144,17 +145,17 @@ describe('a message to the client', () => {
     const { url, room } = await openRoom(t);
     const writer = await joinRoom(t, url, room, { edits: true });
     await writer.next('snapshot');
-    writer.say({ type: 'content', content: '\u0001'.repeat(MiB - 100), baseVersion: 0 });
+    writer.send({ type: 'content', content: '\u0001'.repeat(MiB - 100), baseVersion: 0 });
     await writer.next('written');
     const unread: Device[] = [];
     // Each of another version, so that they have nothing in common.
     for (let version = 1; version <= 3; version++) {
       const device = await connect(t, url, room);
       rawSocketOf(device.socket).pause();
-      device.say({ type: 'join' });
+      device.send({ type: 'join' });
       unread.push(device);
       await pause(300);
-      writer.say({ type: 'edit', edits: [{ from: 0, to: 0, insert: 'y' }], baseVersion: version });
+      writer.send({ type: 'edit', edits: [{ from: 0, to: 0, insert: 'y' }], baseVersion: version });
       await writer.next('written');
     }
     const refused = await joinRoom(t, url, room);
@@ -173,7 +174,7 @@ describe('a message to the client', () => {
     await api.post(`/api/rooms/${room}/content`, { json: { content } });
     const device = await joinRoom(t, url, room);
     await device.next('snapshot');
-    device.say({ type: 'content', content: 'y', baseVersion: 0, ref: 'a' });
+    device.send({ type: 'content', content: 'y', baseVersion: 0, ref: 'a' });
     const conflict = await device.next('conflict');
     assert.deepEqual([conflict.version, conflict.ref, conflict.content], [1, 'a', undefined]);
   });
@@ -183,16 +184,16 @@ describe('a message to the client', () => {
     const reader = await joinRoom(t, url, room);
     const writer = await joinRoom(t, url, room, { edits: true });
     await writer.next('snapshot');
-    writer.say({ type: 'content', content: 'x'.repeat(MiB - 1000), baseVersion: 0 });
+    writer.send({ type: 'content', content: 'x'.repeat(MiB - 1000), baseVersion: 0 });
     await writer.next('written');
     const edits = 15;
     for (let n = 1; n <= edits; n++) {
-      writer.say({ type: 'edit', edits: [{ from: 0, to: 0, insert: 'y' }], baseVersion: n });
+      writer.send({ type: 'edit', edits: [{ from: 0, to: 0, insert: 'y' }], baseVersion: n });
       await writer.next('written');
       await pause(5);
     }
     await reader.next('content', ({ version }) => version === edits + 1);
-    const texts = reader.told.filter(({ type }) => type === 'content').length;
+    const texts = reader.received.filter(({ type }) => type === 'content').length;
     assert.ok(texts < edits, `${texts} texts of 1 MiB were sent`);
   });
 });

@@ -12,7 +12,7 @@ describe('changes of a room', () => {
     await api.upload(room, 'a.txt', 'hi', { pin: '0427' });
     const device = await joinRoom(t, url, room, { pin: '0427', deviceId: 'phone', deviceName: 'My phone' });
     const snapshot = await device.next('snapshot');
-    assert.equal(device.told[0], snapshot);
+    assert.equal(device.received[0], snapshot);
     assert.equal(snapshot.seq, 2);
     assert.equal(snapshot.room.roomId, room);
     assert.equal(snapshot.room.hasPin, true);
@@ -39,7 +39,7 @@ describe('changes of a room', () => {
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'by REST' }, pin });
     for (const device of [one, two]) assert.equal((await device.next('content')).content, 'by REST');
 
-    one.say({ type: 'content', content: 'by socket', baseVersion: 1, ref: 'mine' });
+    one.send({ type: 'content', content: 'by socket', baseVersion: 1, ref: 'mine' });
     assert.deepEqual(await one.next('written').then(({ version, ref }) => ({ version, ref })), {
       version: 2,
       ref: 'mine',
@@ -57,15 +57,18 @@ describe('changes of a room', () => {
     await api.get(`/api/rooms/${room}`, { pin: '9999', from: '203.0.113.9' });
     for (const device of [one, two]) assert.equal((await device.next('pin-attempts')).pinAttempts, 1);
 
-    for (const { told } of [one, two]) {
-      const seqs = told.flatMap((message) => ('seq' in message ? [message.seq] : []));
+    for (const { received } of [one, two]) {
+      const seqs = received.flatMap((message) => ('seq' in message ? [message.seq] : []));
       assert.deepEqual(
         seqs,
         seqs.toSorted((a, b) => a - b),
       );
       assert.equal(seqs.at(-1), 5);
     }
-    assert.ok(!one.told.some((message) => message.type === 'content' && message.content === 'by socket'), 'no echo');
+    assert.ok(
+      !one.received.some((message) => message.type === 'content' && message.content === 'by socket'),
+      'no echo',
+    );
   });
 
   it('[LIVE-6] end when the room is deleted or expires', async (t) => {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { TextEdit } from '../../src/protocol/types.ts';
-import { type Device, type Joining, joinRoom } from '../support/device.ts';
+import { type Device, type JoinOptions, joinRoom } from '../support/device.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const insert = (at: number, text: string): TextEdit[] => [{ from: at, to: at, insert: text }];
 
 /** A device that follows a room by edits, and has its snapshot. */
-async function editor(t: TestContext, { url }: TestServer, room: string, joining: Joining = {}): Promise<Device> {
+async function editor(t: TestContext, { url }: TestServer, room: string, joining: JoinOptions = {}): Promise<Device> {
   const device = await joinRoom(t, url, room, { edits: true, ...joining });
   await device.next('snapshot');
   return device;
@@ -28,7 +28,7 @@ describe('editing over the channel', () => {
     const reader = await joinRoom(t, server.url, room);
     await reader.next('snapshot');
 
-    author.say({ type: 'edit', edits: insert(0, 'Hello'), baseVersion: 0, ref: 'a1' });
+    author.send({ type: 'edit', edits: insert(0, 'Hello'), baseVersion: 0, ref: 'a1' });
     const written = await author.next('written');
     assert.deepEqual([written.version, written.ref], [1, 'a1']);
     const { type: _, ...edit } = await other.next('edit');
@@ -36,9 +36,9 @@ describe('editing over the channel', () => {
     assert.deepEqual(edit, { seq, version: 1, edits: insert(0, 'Hello'), timestamp, deviceId: 'author', ref: 'a1' });
     const text = await reader.next('content');
     assert.deepEqual([text.content, text.version, text.seq], ['Hello', 1, seq]);
-    assert.ok(author.told.every(({ type }) => type !== 'edit' && type !== 'content'));
-    assert.ok(other.told.every(({ type }) => type !== 'content'));
-    assert.ok(reader.told.every(({ type }) => type !== 'edit'));
+    assert.ok(author.received.every(({ type }) => type !== 'edit' && type !== 'content'));
+    assert.ok(other.received.every(({ type }) => type !== 'content'));
+    assert.ok(reader.received.every(({ type }) => type !== 'edit'));
   });
 
   it('[LIVE-16] sends a replaced text as the smallest edit', async (t) => {
@@ -57,13 +57,13 @@ describe('editing over the channel', () => {
     const room = await server.api.room();
     const [modern, old] = [await editor(t, server, room), await joinRoom(t, server.url, room)];
     await old.next('snapshot');
-    old.say({ type: 'content', content: 'from old', baseVersion: 0, ref: 'o' });
+    old.send({ type: 'content', content: 'from old', baseVersion: 0, ref: 'o' });
     assert.equal((await old.next('written')).version, 1);
     assert.deepEqual((await modern.next('edit')).edits, insert(0, 'from old'));
-    modern.say({ type: 'edit', edits: insert(8, ' and new'), baseVersion: 1 });
+    modern.send({ type: 'edit', edits: insert(8, ' and new'), baseVersion: 1 });
     assert.equal((await modern.next('written')).ref, undefined);
     assert.equal((await old.next('content')).content, 'from old and new');
-    old.say({ type: 'content', content: 'too late', baseVersion: 1, ref: 'p' });
+    old.send({ type: 'content', content: 'too late', baseVersion: 1, ref: 'p' });
     const { content, version, ref } = await old.next('conflict');
     assert.deepEqual({ content, version, ref }, { content: 'from old and new', version: 2, ref: 'p' });
   });
@@ -74,7 +74,7 @@ describe('editing over the channel', () => {
     const old = await joinRoom(t, server.url, room);
     await old.next('snapshot');
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'B' } });
-    old.say({ type: 'edit', edits: insert(0, 'A'), baseVersion: 0 });
+    old.send({ type: 'edit', edits: insert(0, 'A'), baseVersion: 0 });
     assert.equal((await old.next('content', ({ version }) => version === 2)).content, 'AB');
     assert.equal((await old.next('written')).version, 2);
   });
@@ -83,12 +83,12 @@ describe('editing over the channel', () => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const [a, b] = [await editor(t, server, room, { deviceId: 'a' }), await editor(t, server, room, { deviceId: 'b' })];
-    b.say({ type: 'edit', edits: insert(0, 'xyz'), baseVersion: 0 });
+    b.send({ type: 'edit', edits: insert(0, 'xyz'), baseVersion: 0 });
     await b.next('written');
-    a.say({ type: 'edit', edits: insert(0, 'abc'), baseVersion: 0 });
+    a.send({ type: 'edit', edits: insert(0, 'abc'), baseVersion: 0 });
     assert.equal((await a.next('written')).version, 2);
     assert.deepEqual((await b.next('edit')).edits, insert(0, 'abc'));
-    b.say({ type: 'edit', edits: insert(3, '!'), baseVersion: 1 });
+    b.send({ type: 'edit', edits: insert(3, '!'), baseVersion: 1 });
     assert.equal((await b.next('written')).version, 3);
     assert.deepEqual((await a.next('edit', ({ version }) => version === 3)).edits, insert(6, '!'));
     assert.equal(await contentOf(server, room), 'abcxyz!');
@@ -101,7 +101,7 @@ describe('editing over the channel', () => {
     const devices = await Promise.all(names.map((deviceId) => editor(t, server, room, { deviceId })));
     for (let n = 0; n < 10; n++) {
       for (const [i, device] of devices.entries()) {
-        device.say({ type: 'edit', edits: insert(0, `${i}`), baseVersion: 0, ref: `${n}` });
+        device.send({ type: 'edit', edits: insert(0, `${i}`), baseVersion: 0, ref: `${n}` });
       }
     }
     const expected = Array.from({ length: 100 }, (_, n) => n + 1);
@@ -117,8 +117,8 @@ describe('editing over the channel', () => {
   });
 });
 
-const versionsOf = ({ told }: Device) =>
-  told.flatMap((message) => (message.type === 'edit' || message.type === 'written' ? message.version : []));
+const versionsOf = ({ received }: Device) =>
+  received.flatMap((message) => (message.type === 'edit' || message.type === 'written' ? message.version : []));
 
 describe('a device that rejoins', () => {
   it('[LIVE-18] receives the edits that it missed, and no snapshot', async (t) => {
@@ -127,17 +127,17 @@ describe('a device that rejoins', () => {
     const writer = await editor(t, server, room, { deviceId: 'writer' });
     const first = await editor(t, server, room, { deviceId: 'phone' });
     for (const [n, letter] of [...'abc'].entries()) {
-      writer.say({ type: 'edit', edits: insert(n, letter), baseVersion: n, ref: letter });
+      writer.send({ type: 'edit', edits: insert(n, letter), baseVersion: n, ref: letter });
       await writer.next('written');
     }
     const { seq, version, timestamp } = await first.next('edit');
     await first.leave();
     const again = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone', seq, version, timestamp });
     await again.next('devices');
-    const types = again.told.map(({ type }) => type);
+    const types = again.received.map(({ type }) => type);
     assert.deepEqual(types.slice(0, 3), ['edit', 'edit', 'devices']);
     assert.deepEqual(versionsOf(again), [2, 3]);
-    const [, last, devices] = again.told as { seq: number }[];
+    const [, last, devices] = again.received as { seq: number }[];
     assert.equal(last?.seq, seq, 'only the last message of a step has the new seq');
     assert.equal(devices?.seq, seq + 2);
   });
@@ -146,7 +146,7 @@ describe('a device that rejoins', () => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const writer = await editor(t, server, room);
-    writer.say({ type: 'edit', edits: insert(0, 'a'), baseVersion: 0, ref: 'mine' });
+    writer.send({ type: 'edit', edits: insert(0, 'a'), baseVersion: 0, ref: 'mine' });
     const { seq, version, timestamp } = await writer.next('written');
     await server.api.upload(room, 'a.txt', 'abc');
     await server.api.patch(`/api/rooms/${room}/content`, { json: { append: 'b' } });
@@ -161,7 +161,7 @@ describe('a device that rejoins', () => {
     const room = await server.api.room();
     const writer = await editor(t, server, room);
     for (const [n, letter] of [...'ab'].entries()) {
-      writer.say({ type: 'edit', edits: insert(n, letter), baseVersion: n });
+      writer.send({ type: 'edit', edits: insert(n, letter), baseVersion: n });
       await writer.next('written');
     }
     const timestamp = '2026-01-01T00:00:00.000Z';
@@ -177,26 +177,26 @@ describe('a device that rejoins', () => {
     const room = await server.api.room();
     const first = await editor(t, server, room, { deviceId: 'phone' });
     const edit = { type: 'edit', edits: insert(0, 'once'), baseVersion: 0, ref: 'r1' };
-    first.say(edit);
+    first.send(edit);
     const { version, timestamp } = await first.next('written');
     first.socket.terminate();
     await server.api.patch(`/api/rooms/${room}/content`, { json: { append: '!' } });
     const again = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone', version: 0 });
     const replayed = await again.next('edit');
     assert.deepEqual([replayed.deviceId, replayed.ref], ['phone', 'r1']);
-    again.say(edit);
+    again.send(edit);
     const repeated = await again.next('written');
     assert.deepEqual([repeated.version, repeated.timestamp, repeated.ref], [version, timestamp, 'r1']);
-    again.say({ ...edit, edits: insert(0, 'other') });
+    again.send({ ...edit, edits: insert(0, 'other') });
     const { error, ref } = await again.next('error');
     assert.deepEqual([error.code, error.details?.field, ref], ['VALIDATION_FAILED', 'ref', 'r1']);
-    again.say({ type: 'edit', edits: [{ from: 0, to: 1, insert: '' }], baseVersion: 2, ref: 'r2' });
+    again.send({ type: 'edit', edits: [{ from: 0, to: 1, insert: '' }], baseVersion: 2, ref: 'r2' });
     await again.next('written', (told) => told.ref === 'r2');
-    again.say({ type: 'edit', edits: [{ from: 2, to: 4, insert: '' }], baseVersion: 2, ref: 'r2' });
+    again.send({ type: 'edit', edits: [{ from: 2, to: 4, insert: '' }], baseVersion: 2, ref: 'r2' });
     assert.equal((await again.next('error')).error.code, 'VALIDATION_FAILED');
     // The ref is of the device: another may use the same.
     const other = await editor(t, server, room, { deviceId: 'laptop' });
-    other.say({ ...edit, edits: insert(0, '2'), baseVersion: 3 });
+    other.send({ ...edit, edits: insert(0, '2'), baseVersion: 3 });
     await other.next('written');
     assert.equal(await contentOf(server, room), '2nce!');
   });
@@ -206,11 +206,11 @@ describe('a device that rejoins', () => {
     const room = await server.api.room();
     const first = await editor(t, server, room, { deviceId: 'phone' });
     const edit = { type: 'edit', edits: insert(0, 'once'), baseVersion: 0, ref: 'r1' };
-    first.say(edit);
+    first.send(edit);
     await first.next('written');
     await server.restart();
     const again = await editor(t, server, room, { deviceId: 'phone' });
-    again.say(edit);
+    again.send(edit);
     assert.equal((await again.next('written')).version, 1);
     assert.equal(await contentOf(server, room), 'once');
   });
@@ -238,15 +238,15 @@ describe('a rejected edit', () => {
     const server = await startTestServer(t, { POPROOM_CONTENT_MAX: '4KiB' });
     const room = await server.api.room();
     const device = await editor(t, server, room);
-    device.say({ type: 'edit', edits: insert(0, 'ab😀c'), baseVersion: 0 });
+    device.send({ type: 'edit', edits: insert(0, 'ab😀c'), baseVersion: 0 });
     await device.next('written');
     for (const [name, edit, code] of refused) {
-      device.say({ type: 'edit', ref: name, ...edit });
+      device.send({ type: 'edit', ref: name, ...edit });
       const { error, ref } = await device.next('error');
       assert.deepEqual([error.code, ref], [code, name]);
       assert.ok(!JSON.stringify(error).includes('ab😀c'), 'a refusal does not repeat the text');
       // Five mistakes in a row would end it.
-      device.say({ type: 'heartbeat' });
+      device.send({ type: 'heartbeat' });
     }
     const { headers, json } = await server.api.get(`/api/rooms/${room}/content`);
     assert.deepEqual([json.content, headers.get('etag')], ['ab😀c', '"1"']);
@@ -261,10 +261,10 @@ describe('a rejected edit', () => {
     for (let n = 0; n < 10; n++) {
       await server.api.post(`/api/rooms/${room}/content`, { json: { content: text(n) }, headers });
     }
-    device.say({ type: 'edit', edits: insert(0, 'x'), baseVersion: 0 });
+    device.send({ type: 'edit', edits: insert(0, 'x'), baseVersion: 0 });
     const { error } = await device.next('error');
     assert.deepEqual([error.code, error.details?.version], ['VERSION_CONFLICT', 10]);
-    device.say({ type: 'edit', edits: insert(0, 'x'), baseVersion: 9 });
+    device.send({ type: 'edit', edits: insert(0, 'x'), baseVersion: 9 });
     assert.equal((await device.next('written')).version, 11);
   });
 });

@@ -32,11 +32,11 @@ describe('heartbeats', () => {
     const { api, url } = await startTestServer(t, {}, { heartbeatMs });
     const room = await api.room();
     const stays = await joinRoom(t, url, room, { deviceId: 'stays' });
-    // Otherwise this may tell of both already.
+    // Otherwise the snapshot may already contain both devices.
     await stays.next('snapshot');
-    // It never answers a ping, as if its network were gone.
+    // It never replies to a ping, as if its network were down.
     const vanished = await connect(t, url, room, { autoPong: false });
-    vanished.say({ type: 'join', deviceId: 'vanished' });
+    vanished.send({ type: 'join', deviceId: 'vanished' });
     await stays.next('devices', ({ devices }) => devices.length === 2);
     await stays.next('devices', ({ devices }) => devices.length === 1);
     assert.equal((await vanished.closed).code, 1008);
@@ -47,10 +47,10 @@ describe('heartbeats', () => {
     const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
     const config = readConfig({ POPROOM_DATA_DIR: folder, ...engineUnderTest() });
     const { store, blobs, bus, secret, close } = await openEngine(config, Date.now);
-    const losesEverything: EventBus = { ...bus, publish: () => undefined };
+    const lossyBus: EventBus = { ...bus, publish: () => undefined };
     const parts = {
       ...{ rooms: store.rooms, storage: store.storage, quota: noQuota },
-      ...{ blobs, bus: losesEverything, clock: Date.now, secret },
+      ...{ blobs, bus: lossyBus, clock: Date.now, secret },
     };
     const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });
     const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -81,9 +81,9 @@ describe('heartbeats', () => {
       linkBase: '',
       linkTo: () => '',
     });
-    await rooms.writeContent(caller, 'unheard of', undefined);
-    await eventually('it is told all the same', () =>
-      sent.some(({ type, text }) => type === 'content' && text.includes('unheard of')),
+    await rooms.writeContent(caller, 'not announced', undefined);
+    await eventually('the session receives the text', () =>
+      sent.some(({ type, text }) => type === 'content' && text.includes('not announced')),
     );
   });
 });

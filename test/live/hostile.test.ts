@@ -6,10 +6,10 @@ import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { insideOf } from '../support/inside.ts';
-import { openLine } from '../support/line.ts';
 import { startRedis } from '../support/redis.ts';
 import { startTestServer } from '../support/server.ts';
+import { inspectStore } from '../support/store-inspector.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const handshake = (path: string, more = '') =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
@@ -62,15 +62,15 @@ describe('misbehaving connections', () => {
   it('[LIVE-12] a WebSocket that is reset while it is authorized keeps no channel', async (t) => {
     const redis = await startRedis();
     t.after(() => redis.stop());
-    const line = await openLine(t, () => redis.port);
+    const proxy = await startTcpProxy(t, () => redis.port);
     const { api, url, port } = await startTestServer(t, {
-      POPROOM_STORE: line.url.replace('http', 'redis'),
+      POPROOM_STORE: proxy.url.replace('http', 'redis'),
       POPROOM_SECRET: 'a secret for a store of its own',
       POPROOM_MAX_CHANNELS_PER_CLIENT: '3',
     });
     const room = await api.room();
     const atServer = acceptedAt(t, port);
-    line.hold();
+    proxy.pause();
     const sockets = await Promise.all(Array.from({ length: 3 }, () => open(t, port)));
     for (const socket of sockets) socket.write(handshake(`/api/rooms/${room}/live`));
     await eventually(
@@ -79,7 +79,7 @@ describe('misbehaving connections', () => {
     );
     for (const socket of sockets) socket.resetAndDestroy();
     await eventually('the server has seen them go', () => atServer.every(({ destroyed }) => destroyed));
-    line.release();
+    proxy.resume();
     const join = () => joinRoom(t, url, room).catch(() => undefined);
     await (await eventually('there is a place for another', join)).next('snapshot');
   });
@@ -126,7 +126,7 @@ describe('misbehaving connections', () => {
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'one' } });
     await api.get(`/api/rooms/${room}/content`);
     // As the writer's thread does, or another node, before the event loop hears of it.
-    await (await insideOf(server)).writeSecond(room, 'two');
+    await (await inspectStore(server)).writeSecondText(room, 'two');
     const device = await joinRoom(t, url, room, { seq: 1 });
     assert.equal((await device.next('snapshot')).content.content, 'two');
   });

@@ -46,7 +46,7 @@ describe('joining', () => {
       'null',
     ]) {
       const device = await connect(t, url, room);
-      device.say(first);
+      device.send(first);
       assert.equal((await device.closed).code, 1008, JSON.stringify(first));
     }
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, '');
@@ -61,7 +61,7 @@ describe('joining', () => {
     await first.leave();
     const missedNothing = await joinRoom(t, url, room, { deviceId: 'phone', seq });
     await missedNothing.next('devices');
-    assert.equal(missedNothing.told[0]?.type, 'devices');
+    assert.equal(missedNothing.received[0]?.type, 'devices');
     await missedNothing.leave();
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'two' } });
     const missedOne = await joinRoom(t, url, room, { deviceId: 'phone', seq });
@@ -83,9 +83,9 @@ describe('joining', () => {
     const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
     const room = await api.room();
     const device = await connect(t, url, room);
-    device.say({ type: 'join' });
+    device.send({ type: 'join' });
     await device.next('snapshot');
-    for (let i = 0; i < 10; i++) device.say({ type: 'heartbeat' });
+    for (let i = 0; i < 10; i++) device.send({ type: 'heartbeat' });
     const events = await fetch(`${url}/api/rooms/${room}/events`);
     assert.equal(events.headers.get('x-ratelimit-remaining'), '0');
     await events.body?.cancel();

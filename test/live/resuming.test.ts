@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect, type Device, joinRoom } from '../support/device.ts';
-import { insideOf } from '../support/inside.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { inspectStore } from '../support/store-inspector.ts';
 
 const elsewhere = { from: '10.0.0.9' };
 const minute = 60_000;
@@ -22,7 +22,7 @@ describe('a channel that resumes', () => {
     const resumed = await joinRoom(t, server.url, room, {}, { resumeToken: token });
     assert.equal(resumed.socket.protocol, 'poproom');
     assert.equal((await resumed.next('snapshot')).content.version, 0);
-    resumed.say({ type: 'content', content: 'written all the same', baseVersion: 0 });
+    resumed.send({ type: 'content', content: 'written all the same', baseVersion: 0 });
     await resumed.next('written');
     const { json } = await server.api.get(`/api/rooms/${room}/content`, elsewhere);
     assert.equal(json.content, 'written all the same');
@@ -52,7 +52,7 @@ describe('a channel that resumes', () => {
     server.clock.advance(5 * minute);
     const resumed = await joinRoom(t, server.url, room, { seq }, { resumeToken: token });
     const renewed = tokenIn(await resumed.next('heartbeat'));
-    assert.equal(resumed.told[0]?.type, 'devices');
+    assert.equal(resumed.received[0]?.type, 'devices');
     await resumed.leave();
     server.clock.advance(9 * minute);
     await useUp(server);
@@ -119,7 +119,7 @@ describe('a channel that resumes', () => {
     assert.equal((await refusedJoin(t, server, room, token)).code, 4404);
     server.clock.advance(1000);
     const successor = await server.api.room({ pin: '7240' });
-    await (await insideOf(server)).rename(successor, room);
+    await (await inspectStore(server)).changeCode(successor, room);
     assert.equal((await refusedJoin(t, server, room, token)).code, 4401);
   });
 

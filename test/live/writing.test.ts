@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { connect as connectSocket } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
-import { onReceived } from '../support/overhear.ts';
+import { onMessageReceived } from '../support/record-traffic.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('writing over the channel', () => {
@@ -12,9 +12,9 @@ describe('writing over the channel', () => {
     const room = await api.room();
     const [one, two] = [await joinRoom(t, url, room), await joinRoom(t, url, room)];
     await Promise.all([one.next('snapshot'), two.next('snapshot')]);
-    one.say({ type: 'content', content: 'first', baseVersion: 0, ref: 'a' });
+    one.send({ type: 'content', content: 'first', baseVersion: 0, ref: 'a' });
     await one.next('written');
-    two.say({ type: 'content', content: 'second', baseVersion: 0, ref: 'b' });
+    two.send({ type: 'content', content: 'second', baseVersion: 0, ref: 'b' });
     const { content, version, ref } = await two.next('conflict');
     assert.deepEqual({ content, version, ref }, { content: 'first', version: 1, ref: 'b' });
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, 'first');
@@ -35,14 +35,14 @@ describe('writing over the channel', () => {
       [{ type: 'join' }, 'VALIDATION_FAILED'],
     ];
     for (const [message, code] of rubbish) {
-      device.say(message);
+      device.send(message);
       assert.equal((await device.next('error')).error.code, code, JSON.stringify(message));
       // Five mistakes in a row would end it.
-      device.say({ type: 'heartbeat' });
+      device.send({ type: 'heartbeat' });
     }
     device.socket.send(Buffer.from([1, 2, 3]));
     assert.equal((await device.next('error')).error.code, 'VALIDATION_FAILED');
-    device.say({ type: 'content', content: 'fine', baseVersion: 0 });
+    device.send({ type: 'content', content: 'fine', baseVersion: 0 });
     await device.next('written');
   });
 
@@ -50,9 +50,9 @@ describe('writing over the channel', () => {
     const { api, url } = await startTestServer(t);
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
-    device.say({ type: 'content', content: 'x', baseVersion: -1, ref: 'mine' });
+    device.send({ type: 'content', content: 'x', baseVersion: -1, ref: 'mine' });
     assert.equal((await device.next('error')).ref, 'mine');
-    device.say({ type: 'content', content: 'x', baseVersion: -1, ref: 7 });
+    device.send({ type: 'content', content: 'x', baseVersion: -1, ref: 7 });
     assert.equal((await device.next('error')).ref, undefined);
   });
 
@@ -62,10 +62,10 @@ describe('writing over the channel', () => {
     const device = await joinRoom(t, url, await api.room({ expiresIn: 60 }));
     await device.next('snapshot');
     clock.advance(60_000);
-    device.say({ type: 'content', content: 'late', baseVersion: 0 });
+    device.send({ type: 'content', content: 'late', baseVersion: 0 });
     assert.equal((await device.next('closed')).reason, 'expired');
     assert.equal((await device.closed).code, 4410);
-    assert.ok(device.told.every(({ type }) => type !== 'error'));
+    assert.ok(device.received.every(({ type }) => type !== 'error'));
   });
 
   it('[LIVE-9] of large texts waits at the sender until the earlier ones are stored', async (t) => {
@@ -75,7 +75,7 @@ describe('writing over the channel', () => {
     const texts = 30;
     let [waiting, most] = [0, 0];
     t.after(
-      onReceived(
+      onMessageReceived(
         () => port,
         () => {
           waiting += 1;
@@ -83,7 +83,7 @@ describe('writing over the channel', () => {
         },
       ),
     );
-    for (let n = 0; n < texts; n++) device.say({ type: 'content', content: `${n}`.repeat(400_000), baseVersion: n });
+    for (let n = 0; n < texts; n++) device.send({ type: 'content', content: `${n}`.repeat(400_000), baseVersion: n });
     for (let n = 0; n < texts; n++) {
       assert.equal((await device.next('written')).version, n + 1);
       waiting -= 1;
@@ -95,7 +95,7 @@ describe('writing over the channel', () => {
     const { api, url } = await startTestServer(t);
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
-    for (let i = 0; i < 200; i++) device.say({ type: 'heartbeat' });
+    for (let i = 0; i < 200; i++) device.send({ type: 'heartbeat' });
     assert.equal((await device.closed).code, 4429);
   });
 
@@ -104,7 +104,7 @@ describe('writing over the channel', () => {
     const room = await api.room();
     const large = await joinRoom(t, url, room);
     await large.next('snapshot');
-    large.say({ type: 'content', content: 'x'.repeat(40_000), baseVersion: 0 });
+    large.send({ type: 'content', content: 'x'.repeat(40_000), baseVersion: 0 });
     assert.equal((await large.closed).code, 1009);
 
     const pieces = await joinRoom(t, url, room);
@@ -152,6 +152,6 @@ describe('writing over the channel', () => {
     deafSocket.socket.resume();
     await Promise.all([closed, deafSocket.closed]);
     assert.ok(received < (writes * text.length) / 2, `what was kept for it: ${received} bytes`);
-    assert.ok(deafSocket.told.length < writes / 2, `messages kept for the socket: ${deafSocket.told.length}`);
+    assert.ok(deafSocket.received.length < writes / 2, `messages kept for the socket: ${deafSocket.received.length}`);
   });
 });

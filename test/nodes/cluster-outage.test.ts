@@ -1,17 +1,17 @@
 /** Outages of a cluster, complete or partial: the rules for one server apply. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { type Device, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import type { ServerProcess } from '../support/process.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
 const trueWithinMs = 5_000;
-/** So many that some lie on each server; one client may have 20 channels. */
+/** Enough that each server has some. One client may have 20 channels. */
 const roomCount = 18;
 
 describe('a cluster outage', { timeout: 90_000 }, () => {
@@ -32,13 +32,13 @@ describe('a cluster outage', { timeout: 90_000 }, () => {
       for (const server of lost) server.signal('SIGKILL');
       await eventually('it is noticed', async () => (await nodes[0].api.get('/readyz')).status === 503);
       await Promise.all(lost.map((server) => server.restart()));
-      await redis.whole();
-      t.diagnostic(`told after ${Math.round(await msUntilTold(rooms))} ms`);
+      await redis.waitUntilHealthy();
+      t.diagnostic(`notified after ${Math.round(await msUntilNotified(rooms))} ms`);
     });
   }
 
   async function startAll(t: TestContext) {
-    const nodes = await startTwo(t, installation({ redis, s3 }, withoutLimits));
+    const nodes = await startTwoNodes(t, installationSettings({ redis, s3 }, withoutLimits));
     return { nodes, rooms: await Promise.all(Array.from({ length: roomCount }, () => watchedRoom(t, nodes))) };
   }
 });
@@ -46,10 +46,10 @@ describe('a cluster outage', { timeout: 90_000 }, () => {
 type WatchedRoom = Awaited<ReturnType<typeof watchedRoom>>;
 
 /** Writes to each of them. */
-async function msUntilTold(rooms: readonly WatchedRoom[]): Promise<number> {
+async function msUntilNotified(rooms: readonly WatchedRoom[]): Promise<number> {
   const since = performance.now();
   await Promise.all(rooms.map(({ write }) => eventually('writes are taken', write, trueWithinMs)));
-  await Promise.all(rooms.map(({ isTold }) => eventually('devices are told', isTold, trueWithinMs)));
+  await Promise.all(rooms.map(({ isNotified }) => eventually('devices are notified', isNotified, trueWithinMs)));
   const ms = performance.now() - since;
   assert.ok(ms < trueWithinMs, `the devices have the true state after ${ms} ms`);
   return ms;
@@ -63,16 +63,17 @@ async function watchedRoom(t: TestContext, [one, two]: readonly [ServerProcess, 
   const content = `the first in ${code} after it`;
   return {
     async write() {
-      const answer = await one.api.post(`/api/rooms/${code}/content`, { json: { content } });
-      return answer.status === 200 || isAway(answer);
+      const response = await one.api.post(`/api/rooms/${code}/content`, { json: { content } });
+      return response.status === 200 || isAway(response);
     },
-    isTold: () => textsIn(device).includes(content),
+    isNotified: () => textsIn(device).includes(content),
   };
 }
 
-const textsIn = ({ told }: Device) => told.flatMap((message) => (message.type === 'content' ? [message.content] : []));
+const textsIn = ({ received }: Device) =>
+  received.flatMap((message) => (message.type === 'content' ? [message.content] : []));
 
-function isAway(answer: Answer): false {
-  assertError(answer, 503, 'UNAVAILABLE');
+function isAway(response: ApiResponse): false {
+  assertError(response, 503, 'UNAVAILABLE');
   return false;
 }

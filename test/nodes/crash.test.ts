@@ -1,11 +1,11 @@
 /** A killed node: nothing acknowledged is lost, and its devices are removed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertRemembered, type RoomMemory, rememberRoom } from '../support/answered.ts';
+import { assertAcknowledged, type TrackedRoom, trackRoom } from '../support/acknowledged.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { versionOf } from '../support/load.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import type { ServerProcess } from '../support/process.ts';
 import { startRedis } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
@@ -17,7 +17,7 @@ describe('a node that is killed', { timeout: 110_000 }, () => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const [killed, other] = await startTwo(t, installation({ redis, s3 }, withoutLimits));
+    const [killed, other] = await startTwoNodes(t, installationSettings({ redis, s3 }, withoutLimits));
     const room = await other.api.room();
     const stays = await joinRoom(t, other.url, room, { deviceId: 'stays' });
     await stays.next('snapshot');
@@ -25,13 +25,13 @@ describe('a node that is killed', { timeout: 110_000 }, () => {
     await goes.next('snapshot');
     await stays.next('devices', ({ devices }) => devices.length === 2);
 
-    const written = await Promise.all(Array.from({ length: 4 }, async () => rememberRoom(await killed.api.room())));
+    const written = await Promise.all(Array.from({ length: 4 }, async () => trackRoom(await killed.api.room())));
     const clients = written.map((memory, i) => writeUntilGone(killed, memory, `client ${i}`));
-    await eventually('writes are answered', () => written.every(({ answered }) => answered.size > 10));
+    await eventually('writes are answered', () => written.every(({ acknowledged }) => acknowledged.size > 10));
     await killed.end('SIGKILL');
     const killedAt = performance.now();
     await Promise.all(clients);
-    for (const memory of written) await assertRemembered(other.api, memory);
+    for (const memory of written) await assertAcknowledged(other.api, memory);
 
     await stays.next('devices', ({ devices }) => devices.every(({ deviceId }) => deviceId === 'stays'));
     const goneAfter = performance.now() - killedAt;
@@ -41,12 +41,16 @@ describe('a node that is killed', { timeout: 110_000 }, () => {
   });
 });
 
-async function writeUntilGone({ api }: ServerProcess, { code, sent, answered }: RoomMemory, by: string): Promise<void> {
+async function writeUntilGone(
+  { api }: ServerProcess,
+  { code, sent, acknowledged }: TrackedRoom,
+  by: string,
+): Promise<void> {
   for (let n = 0; ; n++) {
     const content = `${by} text ${n}`;
     sent.add(content);
     try {
-      answered.set(versionOf(await api.post(`/api/rooms/${code}/content`, { json: { content } })), content);
+      acknowledged.set(versionOf(await api.post(`/api/rooms/${code}/content`, { json: { content } })), content);
     } catch (error) {
       if (/^(fetch failed|terminated)$/.test((error as Error).message)) return;
       throw error;

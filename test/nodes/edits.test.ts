@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TextEdited, Written } from '../../src/protocol/types.ts';
 import { type Device, joinRoom } from '../support/device.ts';
-import { installation, type Stores, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, type Stores, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
@@ -17,7 +17,7 @@ describe('a text that is edited on two nodes', () => {
   after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
 
   it('[NODE-1] [TEXT-10] has the edits of both, in one order, and is sent to all', async (t) => {
-    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
     const room = await one.api.room();
     const join = async (url: string, deviceId: string) => {
       const device = await joinRoom(t, url, room, { edits: true, deviceId });
@@ -37,23 +37,23 @@ describe('a text that is edited on two nodes', () => {
   });
 
   it('[LIVE-18] [LIVE-19] [NODE-8] continues with the other node, and stores an edit once', async (t) => {
-    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
     const room = await one.api.room();
     const first = await joinRoom(t, one.url, room, { edits: true, deviceId: 'phone' });
     const { content } = await first.next('snapshot');
     const edit = { type: 'edit', edits: insert(0, 'once'), baseVersion: 0, ref: 'r1' };
-    first.say(edit);
+    first.send(edit);
     await first.next('written');
     first.socket.terminate();
     const again = await joinRoom(t, two.url, room, { edits: true, deviceId: 'phone', version: content.version });
     assert.deepEqual((await again.next('edit')).ref, 'r1');
-    again.say(edit);
+    again.send(edit);
     assert.equal((await again.next('written')).version, 1);
     assert.equal((await one.api.get(`/api/rooms/${room}/content`)).json.content, 'once');
   });
 
   it('[HIST-2] [HIST-3] has one history on both', async (t) => {
-    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
     const path = `/api/rooms/${await one.api.room()}`;
     const longText = 'a text that is long enough to be missed';
     await one.api.post(`${path}/content`, { json: { content: longText } });
@@ -75,7 +75,7 @@ describe('a text that is edited on two nodes', () => {
 async function typeAtStart(device: Device, word: string): Promise<void> {
   let baseVersion = 0;
   for (const [n, letter] of [...word].entries()) {
-    device.say({
+    device.send({
       type: 'edit',
       edits: insert(n === 0 ? 0 : endOfWord(device, n), letter),
       baseVersion,
@@ -87,14 +87,14 @@ async function typeAtStart(device: Device, word: string): Promise<void> {
 
 /** Where the own word ends in the text that the device has. */
 function endOfWord(device: Device, typed: number): number {
-  const own = device.told.findLast(({ type }) => type === 'written') as Written;
+  const own = device.received.findLast(({ type }) => type === 'written') as Written;
   const ownDevice = own.ref?.charAt(0) ?? '';
-  const known = device.told.filter(
+  const known = device.received.filter(
     (message): message is TextEdited => message.type === 'edit' && message.version < own.version,
   );
   const before = known.filter(({ deviceId = '' }) => deviceId < ownDevice).length;
   return before + typed;
 }
 
-const versionsOf = ({ told }: Device) =>
-  told.flatMap((message) => (message.type === 'edit' || message.type === 'written' ? message.version : []));
+const versionsOf = ({ received }: Device) =>
+  received.flatMap((message) => (message.type === 'edit' || message.type === 'written' ? message.version : []));

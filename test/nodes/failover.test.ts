@@ -1,22 +1,22 @@
 /** Sentinel replaces the lost primary of Redis with its replica, and the nodes continue with it. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { startRedisWithSentinels } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
 
 /** Twice what is promised: much runs beside this. */
-const answersWithinMs = 4_000;
+const respondsWithinMs = 4_000;
 /**
  * A second until it is missed, the vote, the change; all of it on a machine that does other things too. A
  * Sentinel that was held up trusts its clock again only after half a minute.
  */
 const failsOverWithinMs = 60_000;
-const toldWithinMs = 5_000;
+const notifiedWithinMs = 5_000;
 
 describe('a failover by Sentinel', { timeout: 150_000 }, () => {
   it('[NODE-16] keeps what was replicated, needs no restart, and devices receive later writes', async (t) => {
@@ -28,7 +28,7 @@ describe('a failover by Sentinel', { timeout: 150_000 }, () => {
     const write = (content: string) => one.api.post(`/api/rooms/${room}/content`, { json: { content } });
     await one.api.post(`/api/rooms/${untouched}/content`, { pin: '0427', json: { content: 'kept' } });
     assert.equal((await write('before')).status, 200);
-    await redis.replicated();
+    await redis.waitForReplication();
 
     redis.primary.signal('SIGKILL');
     const killedAt = performance.now();
@@ -36,33 +36,33 @@ describe('a failover by Sentinel', { timeout: 150_000 }, () => {
     for (const { api } of nodes) {
       const timed = async () => {
         const since = performance.now();
-        const answer = await api.get(`/api/rooms/${room}`);
+        const response = await api.get(`/api/rooms/${room}`);
         slowest = Math.max(slowest, performance.now() - since);
-        return answer.status === 200 || isAway(answer);
+        return response.status === 200 || isAway(response);
       };
       await eventually('it serves again', timed, failsOverWithinMs);
     }
     const servesAfter = performance.now() - killedAt;
-    assert.ok(slowest < answersWithinMs, `the slowest answer took ${slowest} ms`);
+    assert.ok(slowest < respondsWithinMs, `the slowest response took ${slowest} ms`);
 
     const written = await eventually('writes are taken', async () => {
-      const answer = await write('after');
-      return answer.status === 200 && answer;
+      const response = await write('after');
+      return response.status === 200 && response;
     });
     const writtenAt = performance.now();
     assert.equal(written.headers.get('etag'), '"2"', 'it was written once, upon what was there');
     await Promise.all(devices.map((device) => device.next('content', ({ content }) => content === 'after')));
-    const toldAfter = performance.now() - writtenAt;
-    assert.ok(toldAfter < toldWithinMs, `the devices were told after ${toldAfter} ms`);
+    const notifiedAfter = performance.now() - writtenAt;
+    assert.ok(notifiedAfter < notifiedWithinMs, `the devices were notified after ${notifiedAfter} ms`);
     for (const { api } of nodes) {
       assert.equal((await api.get(`/api/rooms/${untouched}/content`, { pin: '0427' })).json.content, 'kept');
     }
     const [device, other] = devices as [(typeof devices)[0], (typeof devices)[0]];
-    device.say({ type: 'content', content: 'from a device', baseVersion: 2 });
+    device.send({ type: 'content', content: 'from a device', baseVersion: 2 });
     await other.next('content', ({ content }) => content === 'from a device');
     t.diagnostic(
-      `serves after ${Math.round(servesAfter)} ms, slowest answer ${Math.round(slowest)} ms, ` +
-        `devices told after ${Math.round(toldAfter)} ms`,
+      `serves after ${Math.round(servesAfter)} ms, slowest response ${Math.round(slowest)} ms, ` +
+        `devices notified after ${Math.round(notifiedAfter)} ms`,
     );
   });
 });
@@ -70,11 +70,11 @@ describe('a failover by Sentinel', { timeout: 150_000 }, () => {
 async function startAll(t: TestContext) {
   const [redis, s3] = await Promise.all([startRedisWithSentinels(), startS3()]);
   t.after(() => Promise.all([redis.stop(), s3.stop()]));
-  return { redis, nodes: await startTwo(t, installation({ redis, s3 }, withoutLimits)) };
+  return { redis, nodes: await startTwoNodes(t, installationSettings({ redis, s3 }, withoutLimits)) };
 }
 
 /** The one refusal that a failover allows. */
-function isAway(answer: Answer): false {
-  assertError(answer, 503, 'UNAVAILABLE');
+function isAway(response: ApiResponse): false {
+  assertError(response, 503, 'UNAVAILABLE');
   return false;
 }

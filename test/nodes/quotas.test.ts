@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
-import { installation, type Stores, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, type Stores, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
@@ -16,14 +16,17 @@ describe('quotas across two nodes', () => {
   after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
 
   it('[NODE-18] are exact when uploads of one client are concurrent on both, and a removal on one frees both', async (t) => {
-    const nodes = await startTwo(t, installation(stores, { ...withoutLimits, POPROOM_CLIENT_MAX_BYTES: '1MiB' }));
+    const nodes = await startTwoNodes(
+      t,
+      installationSettings(stores, { ...withoutLimits, POPROOM_CLIENT_MAX_BYTES: '1MiB' }),
+    );
     const from = '203.0.113.7';
     const rooms = await Promise.all(Array.from({ length: 4 }, (_, i) => nodes[i % 2 ? 1 : 0].api.room()));
     const send = (i: number, bytes: number) =>
       nodes[i % 2 ? 1 : 0].api.upload(rooms[i % 4] ?? '', `${i}.bin`, Buffer.alloc(bytes), { from });
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => send(i, 100 * KiB)));
-    const refused = answers.filter(({ status }) => status !== 201);
-    for (const answer of refused) assertError(answer, 413, 'QUOTA_EXCEEDED');
+    const responses = await Promise.all(Array.from({ length: 40 }, (_, i) => send(i, 100 * KiB)));
+    const refused = responses.filter(({ status }) => status !== 201);
+    for (const response of refused) assertError(response, 413, 'QUOTA_EXCEEDED');
     assert.equal(refused.length, 30);
     assert.equal((await send(1, 24 * KiB)).status, 201, 'the last byte fits');
     assertError(await send(0, 1), 413, 'QUOTA_EXCEEDED');

@@ -3,24 +3,24 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { assertRemembered } from '../support/answered.ts';
-import { type Answer, toAnswer } from '../support/api.ts';
+import { assertAcknowledged } from '../support/acknowledged.ts';
+import { type ApiResponse, apiResponseOf } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { type Device, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
 import { startLoad } from '../support/load.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import type { ServerProcess } from '../support/process.ts';
-import { peakMemory } from '../support/process-figures.ts';
+import { peakMemory } from '../support/process-stats.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
-import { emptyReplica, learn } from '../support/replica.ts';
+import { applyMessage, emptyRoomView } from '../support/room-view.ts';
 import { startS3 } from '../support/s3.ts';
-import { openWire } from '../support/wire.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const answersWithinMs = 2_000;
 const trueWithinMs = 5_000;
-/** A node at rest has about 100; what the load of these tests could pile up in an outage would be far more. */
+/** An idle node has about 100. A leak during an outage would add far more. */
 const mostMemory = 256;
 
 interface Outage {
@@ -60,9 +60,9 @@ describe('a Redis outage', () => {
         rooms: 4,
         clients: 6,
         pauseMs: 50,
-        checkRefusal: isAway,
+        checkRejection: isAway,
       });
-      await eventually('the load is on', () => load.granted() > 50);
+      await eventually('the load is on', () => load.succeeded() > 50);
 
       outage.begin(redis);
       const [one] = nodes;
@@ -73,7 +73,7 @@ describe('a Redis outage', () => {
       if (outage.lastsMs > 0) await assertAway(nodes);
       await outage.end(redis);
       const returnedAt = performance.now();
-      for (const answer of await Promise.all(unsure)) if (answer.status !== 200) isAway(answer);
+      for (const response of await Promise.all(unsure)) if (response.status !== 200) isAway(response);
       for (const { code } of late) {
         const write = () => one.api.post(`/api/rooms/${code}/content`, { json: { content: 'the first after it' } });
         await eventually('writes are taken again', async () => (await write()).status === 200);
@@ -84,16 +84,16 @@ describe('a Redis outage', () => {
       assert.ok(trueAfter < trueWithinMs, `the devices have the true state ${trueAfter} ms after its return`);
 
       await Promise.all([load.stop(), guesses.stop(), streams.stop(), control.stop()]);
-      for (const room of load.rooms) for (const { api } of nodes) await assertRemembered(api, room);
+      for (const room of load.rooms) for (const { api } of nodes) await assertAcknowledged(api, room);
       // What even those wait who need no Redis is the machine's doing.
       const within = answersWithinMs + control.slowest();
-      assert.ok(load.slowest() < within, `the slowest answer took ${load.slowest()} ms`);
+      assert.ok(load.slowestMs() < within, `the slowest response took ${load.slowestMs()} ms`);
       assert.ok(streams.slowest() < within, `the slowest stream took ${streams.slowest()} ms to open`);
       assert.ok(guesses.evaluated() <= 5, `${guesses.evaluated()} wrong PINs were evaluated`);
       const memory = await Promise.all(nodes.map(({ pid }) => peakMemory(pid)));
       for (const most of memory) assert.ok(most < mostMemory, `${most} MiB`);
       t.diagnostic(
-        `${load.granted()} granted, ${load.refused()} refused, slowest ${Math.round(load.slowest())} ms, ` +
+        `${load.succeeded()} granted, ${load.rejected()} refused, slowest ${Math.round(load.slowestMs())} ms, ` +
           `streams ${Math.round(streams.slowest())} ms, without Redis ${Math.round(control.slowest())} ms; back after ${Math.round(backAfter)} ms, ` +
           `true after ${Math.round(trueAfter)} ms; ${guesses.evaluated()} PINs evaluated; ` +
           `at most ${memory.map(Math.round).join(' and ')} MiB`,
@@ -102,14 +102,14 @@ describe('a Redis outage', () => {
   }
 
   it('[NODE-11] ends without a restart when connections died silently', async (t) => {
-    const line = await openLine(t, () => redis.port);
+    const proxy = await startTcpProxy(t, () => redis.port);
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const settings = installation({ redis: { url: line.url.replace('http', 'redis') }, s3 }, withoutLimits);
-    const nodes = await startTwo(t, settings);
+    const settings = installationSettings({ redis: { url: proxy.url.replace('http', 'redis') }, s3 }, withoutLimits);
+    const nodes = await startTwoNodes(t, settings);
     const room = await watchedRoom(t, nodes);
-    line.strand();
+    proxy.dropSilently();
     const since = performance.now();
     const [one] = nodes;
     const write = () => one.api.post(`/api/rooms/${room.code}/content`, { json: { content: 'again' } });
@@ -122,10 +122,10 @@ describe('a Redis outage', () => {
     const { redis, nodes } = await startAll(t);
     const { code, isTrue } = await watchedRoom(t, nodes);
     const writer = await joinRoom(t, nodes[0].url, code);
-    writer.say({ type: 'content', content: 'early', baseVersion: 0 });
+    writer.send({ type: 'content', content: 'early', baseVersion: 0 });
     await writer.next('written');
     redis.signal('SIGSTOP');
-    writer.say({ type: 'content', content: 'late', baseVersion: 1 });
+    writer.send({ type: 'content', content: 'late', baseVersion: 1 });
     assert.equal((await writer.next('error')).error.code, 'UNAVAILABLE');
     redis.signal('SIGCONT');
     const text = async () => (await nodes[0].api.get(`/api/rooms/${code}/content`)).json.content;
@@ -138,9 +138,9 @@ describe('a Redis outage', () => {
     redis.signal('SIGKILL');
     await eventually('it is away', async () => (await nodes[0].api.get('/readyz')).status === 503);
     for (const { port, api } of nodes) {
-      const wire = await openWire(t, port);
-      await wire.send('this is not HTTP\r\n\r\n');
-      assert.equal((await wire.answer()).status, 400);
+      const socket = await openRawSocket(t, port);
+      await socket.send('this is not HTTP\r\n\r\n');
+      assert.equal((await socket.response()).status, 400);
       assert.equal((await api.get('/api/health')).status, 503);
     }
   });
@@ -161,13 +161,13 @@ async function startAll(t: TestContext, limits: Record<string, string> = without
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
   const s3 = await startS3();
   t.after(() => Promise.all([redis.stop(), s3.stop()]));
-  return { redis, nodes: await startTwo(t, installation({ redis, s3 }, limits)) };
+  return { redis, nodes: await startTwoNodes(t, installationSettings({ redis, s3 }, limits)) };
 }
 
 /** The one refusal that an outage allows. */
-function isAway(answer: Answer): void {
-  assertError(answer, 503, 'UNAVAILABLE');
-  assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+function isAway(response: ApiResponse): void {
+  assertError(response, 503, 'UNAVAILABLE');
+  assert.match(response.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
 }
 
 async function assertAway(nodes: readonly ServerProcess[]): Promise<void> {
@@ -185,7 +185,7 @@ async function watchedRoom(t: TestContext, nodes: readonly ServerProcess[]) {
   const code = await one.api.room();
   const devices = await Promise.all(nodes.map(({ url }) => joinRoom(t, url, code)));
   await Promise.all(devices.map((device) => device.next('snapshot')));
-  const textOf = ({ told }: Device) => told.reduce(learn, emptyReplica()).text;
+  const textOf = ({ received }: Device) => received.reduce(applyMessage, emptyRoomView()).text;
   return {
     code,
     async isTrue() {
@@ -202,9 +202,9 @@ async function guess(nodes: readonly ServerProcess[]) {
   async function run(): Promise<void> {
     for (let n = 0; !stopped; n++) {
       const { api } = nodes[n % nodes.length] as ServerProcess;
-      const answer = await api.get(`/api/rooms/${code}`, { pin: String(1000 + n), from: '203.0.113.9' });
-      if (answer.code === 'PIN_INCORRECT') evaluated += 1;
-      else if (answer.code !== 'PIN_LOCKED') isAway(answer);
+      const response = await api.get(`/api/rooms/${code}`, { pin: String(1000 + n), from: '203.0.113.9' });
+      if (response.code === 'PIN_INCORRECT') evaluated += 1;
+      else if (response.code !== 'PIN_LOCKED') isAway(response);
       // The five tries reach into the outage.
       await pause(400);
     }
@@ -224,7 +224,7 @@ async function guess(nodes: readonly ServerProcess[]) {
 const openStreams = (nodes: readonly ServerProcess[], code: string) =>
   askOnAndOn(nodes, `/api/rooms/${code}/events`, async (response) => {
     if (response.status === 200) await response.body?.cancel();
-    else isAway(toAnswer(response.status, response.headers, await response.text()));
+    else isAway(apiResponseOf(response.status, response.headers, await response.text()));
   });
 
 const askWithoutRedis = (nodes: readonly ServerProcess[]) =>
@@ -233,7 +233,7 @@ const askWithoutRedis = (nodes: readonly ServerProcess[]) =>
     await response.text();
   });
 
-/** Asks all nodes in turn, and keeps account of the longest time until an answer begins. */
+/** Sends requests to all nodes in turn, and records the longest time to the first byte. */
 function askOnAndOn(nodes: readonly ServerProcess[], path: string, check: (response: Response) => Promise<void>) {
   let [slowest, stopped] = [0, false];
   async function run(): Promise<void> {

@@ -1,12 +1,12 @@
 /** Restarts one node after the other, behind a load balancer and under load. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertRemembered } from '../support/answered.ts';
+import { assertAcknowledged } from '../support/acknowledged.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHaproxy } from '../support/haproxy.ts';
 import { startLoad } from '../support/load.ts';
-import { installation, startNode, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startNode, withoutLimits } from '../support/nodes.ts';
 import { freePort, startRedis } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
 
@@ -15,7 +15,7 @@ describe('a rolling restart', { timeout: 90_000 }, () => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const settings = installation({ redis, s3 }, { ...withoutLimits, POPROOM_DRAIN: '3' });
+    const settings = installationSettings({ redis, s3 }, { ...withoutLimits, POPROOM_DRAIN: '3' });
     const ports = [await freePort(), await freePort()];
     const start = (port: number) => startNode(t, { ...settings, PORT: String(port) });
     const nodes = await Promise.all(ports.map(start));
@@ -31,19 +31,19 @@ describe('a rolling restart', { timeout: 90_000 }, () => {
       rooms: 4,
       clients: 10,
       pauseMs: 20,
-      checkRefusal: ({ status, text }) => assert.fail(`a request failed: ${status} ${text.slice(0, 300)}`),
+      checkRejection: ({ status, text }) => assert.fail(`a request failed: ${status} ${text.slice(0, 300)}`),
     });
     for (const [i, node] of nodes.entries()) {
-      const before = load.granted();
+      const before = load.succeeded();
       assert.deepEqual(await node.end('SIGTERM'), { code: 0, signal: null });
-      await eventually('the other one goes on', () => load.granted() > before);
+      await eventually('the other one goes on', () => load.succeeded() > before);
       const port = ports[i] as number;
       await start(port);
       await takesPart(port);
     }
     await load.stop();
-    for (const room of load.rooms) await assertRemembered(api, room);
-    assert.equal(load.refused(), 0);
-    t.diagnostic(`${load.granted()} requests, none failed, slowest ${Math.round(load.slowest())} ms`);
+    for (const room of load.rooms) await assertAcknowledged(api, room);
+    assert.equal(load.rejected(), 0);
+    t.diagnostic(`${load.succeeded()} requests, none failed, slowest ${Math.round(load.slowestMs())} ms`);
   });
 });

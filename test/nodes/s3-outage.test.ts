@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { installation, startNode, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startNode, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { startRedis } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const nothingListens = 1;
 const uploadRefusedWithinMs = 8_000;
@@ -18,8 +18,11 @@ describe('an S3 outage', { timeout: 60_000 }, () => {
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
     let port = s3.port;
-    const line = await openLine(t, () => port);
-    const nodes = await startTwo(t, installation({ redis, s3: { ...s3, endpoint: line.url } }, withoutLimits));
+    const proxy = await startTcpProxy(t, () => port);
+    const nodes = await startTwoNodes(
+      t,
+      installationSettings({ redis, s3: { ...s3, endpoint: proxy.url } }, withoutLimits),
+    );
     const [one, two] = nodes;
     const [room, doomed] = [await one.api.room(), await one.api.room()];
     const { fileUrl } = (await one.api.upload(room, 'a.txt', 'abc')).json;
@@ -28,7 +31,7 @@ describe('an S3 outage', { timeout: 60_000 }, () => {
     await device.next('snapshot');
 
     port = nothingListens;
-    line.cut();
+    proxy.disconnect();
     for (const { api } of nodes) {
       const since = performance.now();
       const refused = await api.upload(room, 'c.txt', 'abc');
@@ -62,18 +65,18 @@ describe('an S3 outage', { timeout: 60_000 }, () => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const line = await openLine(t, () => s3.port);
-    const settings = installation({ redis, s3: { ...s3, endpoint: line.url } }, withoutLimits);
+    const proxy = await startTcpProxy(t, () => s3.port);
+    const settings = installationSettings({ redis, s3: { ...s3, endpoint: proxy.url } }, withoutLimits);
     const { api } = await startNode(t, settings);
     const room = await api.room();
-    line.hold();
+    proxy.pause();
     const since = performance.now();
     const uploads = [Buffer.from('abc'), Buffer.alloc(10 * 1024 * 1024)].map((bytes) => api.upload(room, 'a', bytes));
     for (const refused of await Promise.all(uploads)) assertError(refused, 503, 'UNAVAILABLE');
     const took = performance.now() - since;
     assert.ok(took < uploadRefusedWithinMs, `they were refused after ${took} ms`);
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     assert.equal((await api.upload(room, 'a', 'abc')).status, 201);
     t.diagnostic(`refused after ${Math.round(took)} ms`);
   });

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bucketOf } from '../support/bucket.ts';
 import { joinRoom } from '../support/device.ts';
-import { embedded } from '../support/engine.ts';
+import { embeddedSettings } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { installation, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, withoutLimits } from '../support/nodes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const roomCount = 40;
 const fileCount = 24;
-const goneWithinMs = 60_000;
+const deletedWithinMs = 60_000;
 
 describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
   let redis: RedisServer;
@@ -23,8 +23,8 @@ describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
   });
   after(() => Promise.all([redis.stop(), s3.stop()]));
 
-  it('[NODE-14] end each room once, and remove each of its files once', async (t) => {
-    const settings = installation({ redis, s3 }, withoutLimits);
+  it('[NODE-14] remove each room once, and remove each of its files once', async (t) => {
+    const settings = installationSettings({ redis, s3 }, withoutLimits);
     const [one, two] = [await startTestServer(t, settings), await startTestServer(t, settings)];
     for (let i = 0; i < roomCount; i++) {
       const room = await one.api.room({ expiresIn: 60 });
@@ -34,47 +34,47 @@ describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
     await two.api.upload(stays, 'stays.txt', 'abc');
     assert.equal((await s3.keys()).length, roomCount + 1);
 
-    const since = performance.now();
+    const startedAt = performance.now();
     for (const { clock } of [one, two]) clock.advance(61_000);
-    // A start sweeps a moment later; so both do at the same time.
+    // Each node sweeps shortly after its start, so both sweep concurrently.
     await Promise.all([one.restart(), two.restart()]);
-    await eventually('the bytes are gone', async () => (await s3.keys()).length === 1, goneWithinMs);
-    await eventually('both have counted', () => endedBy(one) + endedBy(two) >= roomCount);
-    assert.equal(endedBy(one) + endedBy(two), roomCount, 'each room is ended once');
+    await eventually('the blobs are deleted', async () => (await s3.keys()).length === 1, deletedWithinMs);
+    await eventually('both nodes have logged their sweeps', () => sweptBy(one) + sweptBy(two) >= roomCount);
+    assert.equal(sweptBy(one) + sweptBy(two), roomCount, 'each room is removed once');
     await assertRemovals(settings, roomCount);
     for (const { api } of [one, two]) assert.equal((await api.get(`/api/rooms/${stays}/files`)).json.files.length, 1);
     t.diagnostic(
-      `${endedBy(one)} by one and ${endedBy(two)} by the other, in ${Math.round(performance.now() - since)} ms`,
+      `${sweptBy(one)} by one and ${sweptBy(two)} by the other, in ${Math.round(performance.now() - startedAt)} ms`,
     );
   });
 
   it('[NODE-14] remove each file once, whichever node and request removes it', async (t) => {
-    const settings = installation({ redis, s3 }, withoutLimits);
+    const settings = installationSettings({ redis, s3 }, withoutLimits);
     const nodes = [await startTestServer(t, settings), await startTestServer(t, settings)];
-    await removeAllAtOnce(nodes);
+    await removeAllConcurrently(nodes);
     await assertRemovals(settings, fileCount);
   });
 
   it('remove each file once on a single node too, with rooms in SQLite', async (t) => {
     const settings = {
-      ...installation({ redis, s3 }, withoutLimits),
-      ...embedded,
+      ...installationSettings({ redis, s3 }, withoutLimits),
+      ...embeddedSettings,
       POPROOM_FILES: `s3://${s3.bucket}/alone`,
     };
-    await removeAllAtOnce([await startTestServer(t, settings)]);
+    await removeAllConcurrently([await startTestServer(t, settings)]);
     await assertRemovals(settings, fileCount);
   });
 
-  /** Each file of an installation was removed once. The last may be gone before its removal is answered. */
+  /** Fails unless each file of an installation was deleted once. The last response may arrive after the file is gone. */
   async function assertRemovals({ POPROOM_FILES = '' }: Record<string, string>, count: number): Promise<void> {
     const prefix = POPROOM_FILES.replace('s3:/', '');
-    const removals = () => s3.removals().filter((path) => path.startsWith(`${prefix}/`)).length;
-    await eventually('all removals are answered', () => removals() >= count);
+    const removals = () => s3.deletions().filter((path) => path.startsWith(`${prefix}/`)).length;
+    await eventually('all deletions have finished', () => removals() >= count);
     assert.equal(removals(), count, 'each file is removed once');
   }
 
   it('[NODE-14] notify the devices of all nodes of the end', async (t) => {
-    const settings = installation({ redis, s3 }, withoutLimits);
+    const settings = installationSettings({ redis, s3 }, withoutLimits);
     const [one, two] = [await startTestServer(t, settings), await startTestServer(t, settings)];
     const room = await one.api.room({ expiresIn: 60 });
     const devices = await Promise.all([one, two].map(({ url }) => joinRoom(t, url, room)));
@@ -88,8 +88,8 @@ describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
   });
 });
 
-/** As many requests as there are files, on all nodes in turn; waits until the bytes are gone. */
-async function removeAllAtOnce(nodes: readonly TestServer[]): Promise<void> {
+/** Removes all files concurrently, on all nodes in turn, and waits until the blobs are deleted. */
+async function removeAllConcurrently(nodes: readonly TestServer[]): Promise<void> {
   const api = (n: number) => (nodes[n % nodes.length] as TestServer).api;
   const room = await api(0).room();
   await Promise.all(Array.from({ length: fileCount }, (_, n) => api(n).upload(room, 'a.txt', `bytes of ${n}`)));
@@ -99,11 +99,11 @@ async function removeAllAtOnce(nodes: readonly TestServer[]): Promise<void> {
   const removals = await Promise.all(ids.map((id, n) => api(n).delete(`/api/rooms/${room}/files/${id}`)));
   for (const { status } of removals) assert.equal(status, 200);
   const [bucket] = await Promise.all(nodes.map(bucketOf));
-  await eventually('the bytes are gone', async () => (await bucket?.names())?.length === 0);
+  await eventually('the blobs are deleted', async () => (await bucket?.names())?.length === 0);
 }
 
-/** How many rooms it says that it has ended. */
-function endedBy({ logged }: TestServer): number {
+/** The number of swept rooms in the log of a node. */
+function sweptBy({ logged }: TestServer): number {
   const swept = logged()
     .split('\n')
     .map((line) => JSON.parse(line))

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { joinRoom } from '../support/device.ts';
-import { installation, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { type RedisOverTls, startRedisOverTls } from '../support/redis-tls.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
@@ -21,8 +21,8 @@ describe('Redis over TLS', { timeout: 60_000, concurrency: true }, () => {
     ['a server that a Sentinel names, itself over TLS', (over: RedisOverTls) => over.sentinelUrl],
   ] as const) {
     it(`[NODE-17] serves from ${what}, when its authority is trusted`, async (t) => {
-      const settings = installation({ redis: { url: address(redis) }, s3 }, withoutLimits);
-      const [one, two] = await startTwo(t, { ...settings, NODE_EXTRA_CA_CERTS: redis.authority });
+      const settings = installationSettings({ redis: { url: address(redis) }, s3 }, withoutLimits);
+      const [one, two] = await startTwoNodes(t, { ...settings, NODE_EXTRA_CA_CERTS: redis.caFile });
       const room = await one.api.room();
       const device = await joinRoom(t, two.url, room);
       await device.next('snapshot');

@@ -1,11 +1,11 @@
 /** Two and three nodes with one Redis and one S3 store act as one service. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { hashOf } from '../support/answered.ts';
+import { hashOf } from '../support/acknowledged.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { bearer } from '../support/keys.ts';
-import { installation, type Stores, startNode, startTwo, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, type Stores, startNode, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { run, type ServerProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
@@ -18,8 +18,8 @@ describe('several nodes', () => {
   after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
 
   it('[NODE-1] send the devices of one what is written on another, immediately and in order', async (t) => {
-    const settings = installation(stores, withoutLimits);
-    const [one, two, three] = [...(await startTwo(t, settings)), await startNode(t, settings)] as const;
+    const settings = installationSettings(stores, withoutLimits);
+    const [one, two, three] = [...(await startTwoNodes(t, settings)), await startNode(t, settings)] as const;
     const room = await one.api.room();
     const there = await joinRoom(t, two.url, room, { deviceId: 'there' });
     const elsewhere = await joinRoom(t, three.url, room, { deviceId: 'elsewhere' });
@@ -30,21 +30,22 @@ describe('several nodes', () => {
       const { headers } = await one.api.post(path, { json: { content } });
       const version = Number(headers.get('etag')?.slice(1, -1));
       for (const device of [there, elsewhere]) {
-        assert.equal((await device.next('content', (told) => told.version === version)).content, content);
+        assert.equal((await device.next('content', (message) => message.version === version)).content, content);
       }
       for (const { api } of [one, two, three]) assert.equal((await api.get(path)).json.content, content);
     }
 
-    there.say({ type: 'content', content: 'from a device', baseVersion: 2, ref: '1' });
+    there.send({ type: 'content', content: 'from a device', baseVersion: 2, ref: '1' });
     assert.equal((await there.next('written')).version, 3);
     assert.equal((await elsewhere.next('content', ({ version }) => version === 3)).content, 'from a device');
-    elsewhere.say({ type: 'content', content: 'too late', baseVersion: 2, ref: '1' });
+    elsewhere.send({ type: 'content', content: 'too late', baseVersion: 2, ref: '1' });
     assert.equal((await elsewhere.next('conflict')).content, 'from a device');
-    for (const { told } of [there, elsewhere]) assert.deepEqual(seqsOf(told), seqsOf(told).toSorted(byNumber));
+    for (const { received } of [there, elsewhere])
+      assert.deepEqual(seqsOf(received), seqsOf(received).toSorted(byNumber));
   });
 
   it('[LIVE-22] allow a channel of another node to resume, even if all requests are used up', async (t) => {
-    const [one, two] = await startTwo(t, installation(stores, { POPROOM_FREE_LIMIT: '1' }));
+    const [one, two] = await startTwoNodes(t, installationSettings(stores, { POPROOM_FREE_LIMIT: '1' }));
     const room = await one.api.room({ pin: '0427' }, { from: '10.0.0.9' });
     const device = await joinRoom(t, one.url, room, { pin: '0427' });
     const { resumeToken } = await device.next('snapshot');
@@ -55,8 +56,8 @@ describe('several nodes', () => {
   });
 
   it('[NODE-2] serve a file that was uploaded on another, and stop when it is removed on a third', async (t) => {
-    const settings = installation(stores, withoutLimits);
-    const [one, two, three] = [...(await startTwo(t, settings)), await startNode(t, settings)] as const;
+    const settings = installationSettings(stores, withoutLimits);
+    const [one, two, three] = [...(await startTwoNodes(t, settings)), await startNode(t, settings)] as const;
     const room = await one.api.room();
     const device = await joinRoom(t, two.url, room);
     await device.next('snapshot');
@@ -74,11 +75,14 @@ describe('several nodes', () => {
     assert.equal((await device.next('file-removed')).fileId, file.fileId);
     for (const { url } of [one, two]) assert.equal((await fetch(url + path)).status, 404);
     const prefix = settings.POPROOM_FILES?.split('/').at(-1) ?? '';
-    await eventually('its bytes are gone', async () => !(await stores.s3.keys()).some((key) => key.startsWith(prefix)));
+    await eventually(
+      'its blobs are deleted',
+      async () => !(await stores.s3.keys()).some((key) => key.startsWith(prefix)),
+    );
   });
 
   it('[NODE-3] count and list the devices of all of them', async (t) => {
-    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
     const room = await one.api.room();
     const laptop = await joinRoom(t, one.url, room, { deviceId: 'laptop', deviceName: 'Laptop' });
     await laptop.next('snapshot');
@@ -101,7 +105,7 @@ describe('several nodes', () => {
   });
 
   it('[NODE-4] close a room on all of them when it is deleted on one', async (t) => {
-    const [one, two] = await startTwo(t, installation(stores, withoutLimits));
+    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
     const room = await one.api.room();
     const devices = await Promise.all([one, two, two].map(({ url }) => joinRoom(t, url, room)));
     for (const device of devices) await device.next('snapshot');
@@ -118,8 +122,8 @@ describe('several nodes', () => {
   });
 
   it('[NODE-5] grant exactly the limit, of 1,000 concurrent requests on three of them', async (t) => {
-    const settings = installation(stores, { POPROOM_FREE_LIMIT: '100' });
-    const nodes = [...(await startTwo(t, settings)), await startNode(t, settings)];
+    const settings = installationSettings(stores, { POPROOM_FREE_LIMIT: '100' });
+    const nodes = [...(await startTwoNodes(t, settings)), await startNode(t, settings)];
     const from = { 'x-forwarded-for': '203.0.113.7' };
     const answers = await race(1_000, 64, (i) => statusOf(nodes, i, '/api/health', { headers: from }));
     assert.equal(answers.filter((status) => status === 200).length, 100);
@@ -127,14 +131,14 @@ describe('several nodes', () => {
   });
 
   it('[NODE-6] evaluate at most 5 of 200 wrong PINs that are sent to two of them concurrently', async (t) => {
-    const nodes = await startTwo(t, installation(stores, withoutLimits));
+    const nodes = await startTwoNodes(t, installationSettings(stores, withoutLimits));
     const room = await nodes[0].api.room({ pin: '0427' });
     const member = await joinRoom(t, nodes[1].url, room, { pin: '0427' });
     await member.next('snapshot');
     const tries = Array.from({ length: 200 }, (_, i) =>
       nodes[i % 2]?.api.get(`/api/rooms/${room}`, { pin: String(1000 + i), from: '203.0.113.8' }),
     );
-    const codes = (await Promise.all(tries)).map((answer) => answer?.code);
+    const codes = (await Promise.all(tries)).map((response) => response?.code);
     assert.equal(codes.filter((code) => code === 'PIN_INCORRECT').length, 5);
     assert.equal(codes.filter((code) => code === 'PIN_LOCKED').length, 195);
     for (const { api } of nodes) {
@@ -146,16 +150,16 @@ describe('several nodes', () => {
   });
 
   it('[NODE-7] accept the keys that the command creates, and no longer those that it revokes', async (t) => {
-    const settings = installation(stores, { POPROOM_REQUIRE_API_KEY: 'true', POPROOM_PRO_LIMIT: '50' });
-    const nodes = await startTwo(t, settings);
+    const settings = installationSettings(stores, { POPROOM_REQUIRE_API_KEY: 'true', POPROOM_PRO_LIMIT: '50' });
+    const nodes = await startTwoNodes(t, settings);
     const made = await run(['keys', 'create', 'script'], settings);
     assert.equal(made.code, 0, made.stderr);
     const headers = bearer(made.stdout.trim());
     const left: number[] = [];
     for (const { api } of [...nodes, ...nodes]) {
-      const { status, headers: told } = await api.post('/api/rooms', { headers });
+      const { status, headers: received } = await api.post('/api/rooms', { headers });
       assert.equal(status, 201);
-      left.push(Number(told.get('x-ratelimit-remaining')));
+      left.push(Number(received.get('x-ratelimit-remaining')));
     }
     assert.deepEqual(left, [49, 48, 47, 46]);
     assert.match((await run(['keys', 'list'], settings)).stdout, /script +pro/);
@@ -164,7 +168,7 @@ describe('several nodes', () => {
   });
 });
 
-/** Runs `work` so many times, a bounded number of them at once. */
+/** Runs `work` a number of times, with limited concurrency. */
 async function race<T>(times: number, atOnce: number, work: (i: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
@@ -181,5 +185,6 @@ async function statusOf(nodes: readonly ServerProcess[], i: number, path: string
   return response.status;
 }
 
-const seqsOf = (told: object[]): number[] => told.flatMap((message) => ('seq' in message ? [Number(message.seq)] : []));
+const seqsOf = (messages: object[]): number[] =>
+  messages.flatMap((message) => ('seq' in message ? [Number(message.seq)] : []));
 const byNumber = (a: number, b: number) => a - b;

@@ -19,7 +19,7 @@ export interface Installed {
   /** The project that it is installed in. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Runs the installed command to its end, and answers what it prints. */
+  /** Runs the installed command and returns its output. */
   poproom(...args: string[]): Promise<string>;
   remove(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function packAndInstall(): Promise<Installed> {
   }
 }
 
-/** Of a copy, because packing builds everything anew, under the eyes of tests that use what is built. */
+/** Packs a copy, because packing rebuilds dist/, which other tests use. */
 async function pack(place: string): Promise<string> {
   const copy = join(place, 'checkout');
   await cp(checkout, copy, { recursive: true, filter: (path) => !leftOut.has(path.slice(checkout.length)) });
@@ -57,9 +57,14 @@ async function install(tarball: string, folder: string): Promise<string> {
 }
 
 /** Without a network it gives up, rather than trying on for minutes. */
-const patience = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=15000', '--loglevel=error'];
+const retryOptions = [
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-timeout=15000',
+  '--loglevel=error',
+];
 
-const npm = (cwd: string, ...args: string[]) => run('npm', [...args, ...patience], { cwd, env: ownEnvironment() });
+const npm = (cwd: string, ...args: string[]) => run('npm', [...args, ...retryOptions], { cwd, env: ownEnvironment() });
 
 /** Answers what it prints. It gets nothing to read, and three minutes. */
 async function run(program: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string> {
@@ -89,7 +94,7 @@ export async function serve({ folder, env }: Installed, settings: Record<string,
     cwd: folder,
     env: { ...env, ...quiet, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A group of its own: npx has the server as a child, and both are to end.
+    // Its own process group, because npx starts the server as a child, and both must end.
     detached: true,
   });
   let output = '';

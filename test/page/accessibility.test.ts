@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { openWorld } from '../support/page.ts';
-import { allViews, sayIn } from './support/views.ts';
+import { startTestSite } from '../support/page.ts';
+import { allViews, translatorFor } from './support/views.ts';
 
 const all: axe.RunOnly = {
   type: 'tag',
@@ -12,16 +12,16 @@ const all: axe.RunOnly = {
 };
 const ofColours: axe.RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
-describe('the page, for everyone', () => {
-  it('[PAGE-21] every view passes the checks of axe-core, in light and in dark', { timeout: 300_000 }, async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const views = await allViews(world);
+describe('the page, accessibility', () => {
+  it('[PAGE-21] every view passes axe-core in the light and dark theme', { timeout: 300_000 }, async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const views = await allViews(site);
     // Half-way through an animation, colours are not what they will be.
-    const { page, context } = await world.device({ reducedMotion: 'reduce' });
+    const { page, context } = await site.openDevice({ reducedMotion: 'reduce' });
     const found: string[] = [];
     for (const [name, show] of Object.entries(views)) {
       await context.setOffline(false);
-      await show(page, sayIn('en'));
+      await show(page, translatorFor('en'));
       await page.evaluate(axe.source);
       await page.emulateMedia({ colorScheme: 'light' });
       found.push(...(await violations(page, all)).map((violation) => `${name}, light: ${violation}`));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { codeOf, type Device, openWorld, textOf } from '../support/page.ts';
+import { type BrowserDevice, codeOf, startTestSite, textOf } from '../support/page.ts';
 
 const withCamera = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 
@@ -16,10 +16,10 @@ declare global {
 }
 
 describe('the page, the camera', () => {
-  it('[PAGE-2] finds the code of a room in the picture, passes over any other, and is then switched off', async (t) => {
-    const world = await openWorld(t, {}, { switches: withCamera });
-    const code = await world.server.api.room();
-    const device = await world.device();
+  it('[PAGE-2] finds the QR code of a room, ignores others, and is then turned off', async (t) => {
+    const site = await startTestSite(t, {}, { browserArgs: withCamera });
+    const code = await site.server.api.room();
+    const device = await site.openDevice();
     await standInForDetector(device);
     const { page } = device;
 
@@ -34,15 +34,15 @@ describe('the page, the camera', () => {
     await page.waitForFunction((before) => window.looks > before + 1, seen);
     assert.equal(new URL(page.url()).pathname, '/');
 
-    await page.evaluate((link) => window.inView.push(link), `${world.server.url}/r/${code}`);
+    await page.evaluate((link) => window.inView.push(link), `${site.server.url}/r/${code}`);
     await textOf(device).waitFor();
     assert.equal(codeOf(page), code);
     await assertCameraIsOff(device);
   });
 
-  it('[PAGE-2] is switched off when the search is called off', async (t) => {
-    const world = await openWorld(t, {}, { switches: withCamera });
-    const device = await world.device();
+  it('[PAGE-2] is turned off when scanning is cancelled', async (t) => {
+    const site = await startTestSite(t, {}, { browserArgs: withCamera });
+    const device = await site.openDevice();
     await standInForDetector(device);
     const { page } = device;
     await page.getByRole('button', { name: 'Scan QR code' }).click();
@@ -52,26 +52,26 @@ describe('the page, the camera', () => {
     await assertCameraIsOff(device);
   });
 
-  it('[PAGE-2] that is refused is said to be, and the code can be typed', async (t) => {
-    const world = await openWorld(
+  it('[PAGE-2] without permission shows a message, and the code can be typed', async (t) => {
+    const site = await startTestSite(
       t,
       {},
-      { switches: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'] },
+      { browserArgs: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'] },
     );
-    const device = await world.device();
+    const device = await site.openDevice();
     await standInForDetector(device);
     const { page } = device;
     await page.getByRole('button', { name: 'Scan QR code' }).click();
     await page.getByRole('alert').filter({ hasText: 'Can’t access the camera.' }).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('textbox', { name: 'Code or link' }).fill(await world.server.api.room());
+    await page.getByRole('textbox', { name: 'Code or link' }).fill(await site.server.api.room());
     await page.keyboard.press('Enter');
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-2] is not offered where the browser cannot read QR codes', async (t) => {
-    const world = await openWorld(t);
-    const { page, context } = await world.device();
+  it('[PAGE-2] is not offered if the browser cannot read QR codes', async (t) => {
+    const site = await startTestSite(t);
+    const { page, context } = await site.openDevice();
     await context.addInitScript(() => Reflect.deleteProperty(window, 'BarcodeDetector'));
     await page.reload();
     await page.getByRole('button', { name: 'Join', exact: true }).waitFor();
@@ -79,8 +79,8 @@ describe('the page, the camera', () => {
   });
 });
 
-/** Chromium reads QR codes on Android and macOS only. Here, what is in view is told by the test. */
-async function standInForDetector({ page, context }: Device): Promise<void> {
+/** Chromium reads QR codes on Android and macOS only. Here, the test provides the detected codes. */
+async function standInForDetector({ page, context }: BrowserDevice): Promise<void> {
   await context.addInitScript(() => {
     window.inView = [];
     window.looks = 0;
@@ -104,7 +104,7 @@ async function standInForDetector({ page, context }: Device): Promise<void> {
   await page.reload();
 }
 
-async function assertCameraIsOff({ page }: Device): Promise<void> {
+async function assertCameraIsOff({ page }: BrowserDevice): Promise<void> {
   await eventually('the camera is off', () =>
     page.evaluate(() => window.streams.flatMap((s) => s.getTracks()).every(({ readyState }) => readyState === 'ended')),
   );

@@ -1,39 +1,39 @@
 /** The API documentation in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openWorld } from '../support/page.ts';
+import { startTestSite } from '../support/page.ts';
 
 describe('the API documentation in a browser', () => {
   it('[API-11] copies the code of a block', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
     const block = page.locator('#createRoom figure').first();
     await block.getByRole('button', { name: 'Copy' }).click();
     await block.getByRole('button', { name: 'Copied' }).waitFor();
     assert.equal(
       await page.evaluate(() => navigator.clipboard.readText()),
-      `curl ${world.server.url}/api/rooms \\
+      `curl ${site.server.url}/api/rooms \\
   -H 'Content-Type: application/json' \\
   -d '{"pin": "0427", "expiresIn": 3600}'`,
     );
   });
 
   it('[API-11] copies without the clipboard API, as on a server without HTTPS', async (t) => {
-    const world = await openWorld(
+    const site = await startTestSite(
       t,
       {},
-      { host: 'poproom.test', switches: ['--host-resolver-rules=MAP poproom.test 127.0.0.1'] },
+      { host: 'poproom.test', browserArgs: ['--host-resolver-rules=MAP poproom.test 127.0.0.1'] },
     );
-    const { page } = await world.device({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = await site.openDevice({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
     assert.equal(await page.evaluate(() => isSecureContext), false);
     const block = page.locator('#health figure').first();
     await block.getByRole('button', { name: 'Copy' }).click();
     await block.getByRole('button', { name: 'Copied' }).waitFor();
   });
 
-  it('[API-11] leads home, and has a contents that closes when something was chosen', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device({ at: '/docs', viewport: { width: 375, height: 700 } });
+  it('[API-11] links to the start page, and its table of contents closes after a selection', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice({ at: '/docs', viewport: { width: 375, height: 700 } });
     await page.getByText('Contents', { exact: true }).click();
     const link = page.getByRole('navigation').getByRole('link', { name: 'Close codes' });
     await link.click();
@@ -44,8 +44,8 @@ describe('the API documentation in a browser', () => {
   });
 
   it('[API-11] works without JavaScript, on small and large screens, in light and dark', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device({ at: '/docs', javaScriptEnabled: false });
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice({ at: '/docs', javaScriptEnabled: false });
     assert.equal(await page.getByRole('button').count(), 0);
     const paper: string[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {

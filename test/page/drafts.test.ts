@@ -3,36 +3,36 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { type Device, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, showsStatus, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { agreedText } from './support/typing.ts';
 
-describe('the page, words that wait', () => {
-  it('[PAGE-15] [SYNC-3] of one tab are not touched by another, whose own are sent', async (t) => {
-    const world = await openWorld(t);
-    const first = await world.device();
+describe('the page, unsent edits', () => {
+  it('[PAGE-15] [SYNC-3] of one tab are not changed by another tab, which sends its own', async (t) => {
+    const site = await startTestSite(t);
+    const first = await site.openDevice();
     const code = await startRoom(first);
-    const { second, cut, mend } = await secondTab(first, code);
-    await cut();
+    const { second, disconnect, reconnect } = await secondTab(first, code);
+    await disconnect();
     await showsStatus(second, 'Offline');
     await textOf(second).fill('of the second');
     await keeps(second.page, 'of the second');
     await textOf(first).fill('of the first');
     await showsStatus(first, 'Saved');
     assert.match(String(await draftsOf(second.page)), /of the second/);
-    mend();
+    reconnect();
     await second.page.reload();
     await showsStatus(second, 'Saved');
-    assertOnce(await agreedText(world, code, [first, second]), ['of the first', 'of the second']);
+    assertOnce(await agreedText(site, code, [first, second]), ['of the first', 'of the second']);
     await eventually('no draft is left', async () => (await draftsOf(second.page)).length === 0);
   });
 
-  it('[PAGE-15] [SYNC-3] of a tab that is still open are not taken by a new one', async (t) => {
-    const world = await openWorld(t);
-    const first = await world.device();
+  it('[PAGE-15] [SYNC-3] of an open tab are not taken over by a new tab', async (t) => {
+    const site = await startTestSite(t);
+    const first = await site.openDevice();
     const code = await startRoom(first);
-    const { second, cut, mend } = await secondTab(first, code);
-    await cut();
+    const { second, disconnect, reconnect } = await secondTab(first, code);
+    await disconnect();
     await showsStatus(second, 'Offline');
     await textOf(second).fill('of the second');
     await keeps(second.page, 'of the second');
@@ -40,14 +40,14 @@ describe('the page, words that wait', () => {
     await third.page.goto(`/r/${code}`);
     await showsStatus(third, 'Saved');
     assert.equal(await textOf(third).inputValue(), '');
-    mend();
+    reconnect();
     await second.page.evaluate(() => dispatchEvent(new Event('online')));
-    assertOnce(await agreedText(world, code, [first, second, third]), ['of the second']);
+    assertOnce(await agreedText(site, code, [first, second, third]), ['of the second']);
   });
 
-  it('[PAGE-15] [SYNC-3] of several tabs that were closed are all sent by the next, each once', async (t) => {
-    const world = await openWorld(t);
-    const first = await world.device();
+  it('[PAGE-15] [SYNC-3] of several closed tabs are all sent by the next tab, each once', async (t) => {
+    const site = await startTestSite(t);
+    const first = await site.openDevice();
     const code = await startRoom(first);
     const { second } = await secondTab(first, code);
     await first.context.setOffline(true);
@@ -68,32 +68,32 @@ describe('the page, words that wait', () => {
     await eventually('both are sent', async () =>
       /(first.*second|second.*first)/.test(await textOf(next).inputValue()),
     );
-    assertOnce(await agreedText(world, code, [next]), ['of the first', 'of the second']);
+    assertOnce(await agreedText(site, code, [next]), ['of the first', 'of the second']);
     await eventually('no draft is left', async () => (await draftsOf(next.page)).length === 0);
   });
 
-  it('[PAGE-15] [SYNC-3] whose answer was lost with the page are not doubled by the next', async (t) => {
-    const world = await openWorld(t);
-    const line = await openLine(t, () => world.server.port);
-    const laptop = await world.device({ baseURL: line.url });
+  it('[PAGE-15] [SYNC-3] whose response was lost with the page are not duplicated by the next tab', async (t) => {
+    const site = await startTestSite(t);
+    const proxy = await startTcpProxy(t, () => site.server.port);
+    const laptop = await site.openDevice({ baseURL: proxy.url });
     const code = await startRoom(laptop);
     await showsStatus(laptop, 'Saved');
-    line.holdAnswers();
+    proxy.pauseResponses();
     await textOf(laptop).pressSequentially('exactly once');
     await eventually('the first letter is stored', async () => {
-      return (await world.server.api.get(`/api/rooms/${code}/content`)).json.content !== '';
+      return (await site.server.api.get(`/api/rooms/${code}/content`)).json.content !== '';
     });
     await keeps(laptop.page, 'xactly once');
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     await laptop.page.reload();
     await showsText(laptop, 'exactly once');
-    assert.equal(await agreedText(world, code, [laptop]), 'exactly once');
+    assert.equal(await agreedText(site, code, [laptop]), 'exactly once');
   });
 
-  it('[PAGE-15] [SYNC-3] of a room that was left are there when one comes back, and sent once', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-15] [SYNC-3] of a room are kept after leaving, and sent once after rejoining', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await showsStatus(laptop, 'Saved');
     await laptop.context.setOffline(true);
@@ -103,17 +103,17 @@ describe('the page, words that wait', () => {
     await laptop.context.setOffline(false);
     await laptop.page.goBack();
     await showsText(laptop, 'before leaving');
-    assert.equal(await agreedText(world, code, [laptop]), 'before leaving');
+    assert.equal(await agreedText(site, code, [laptop]), 'before leaving');
     await eventually('no draft is left', async () => (await draftsOf(laptop.page)).length === 0);
   });
 
-  it('[PAGE-15] [SYNC-3] are taken from closed tabs over plain HTTP, too, and left to open ones', async (t) => {
+  it('[PAGE-15] [SYNC-3] are taken over only from closed tabs, also over plain HTTP', async (t) => {
     const host = 'pop.test';
-    const world = await openWorld(t, {}, { host, switches: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
-    const first = await world.device();
+    const site = await startTestSite(t, {}, { host, browserArgs: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
+    const first = await site.openDevice();
     const code = await startRoom(first);
-    const { second, cut } = await secondTab(first, code);
-    await cut();
+    const { second, disconnect } = await secondTab(first, code);
+    await disconnect();
     await showsStatus(second, 'Offline');
     await textOf(second).fill('of the second');
     await keeps(second.page, 'of the second');
@@ -124,13 +124,13 @@ describe('the page, words that wait', () => {
     await second.page.close();
     await first.page.reload();
     await showsText(first, 'of the second');
-    assert.equal(await agreedText(world, code, [first]), 'of the second');
+    assert.equal(await agreedText(site, code, [first]), 'of the second');
   });
 
-  it('[PAGE-15] [PAGE-4] stay, and the PIN with them, on a device whose clock is a day ahead', async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room({ pin: '1204', expiresIn: 3_600 });
-    const device = await world.device();
+  it('[PAGE-15] [PAGE-4] are kept, with the PIN, on a device whose clock is a day ahead', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room({ pin: '1204', expiresIn: 3_600 });
+    const device = await site.openDevice();
     await device.page.clock.install({ time: Date.now() + 23 * 3_600_000 });
     await device.page.goto(`/r/${code}`);
     await device.page.getByLabel('PIN').pressSequentially('1204');
@@ -146,8 +146,8 @@ describe('the page, words that wait', () => {
   });
 });
 
-/** Another tab of the same browser, whose channel can be cut while that of the first goes on. */
-async function secondTab({ context }: Device, code: string) {
+/** Another tab of the same browser, whose live channel can be closed while that of the first stays open. */
+async function secondTab({ context }: BrowserDevice, code: string) {
   const page = await context.newPage();
   const channels = new Set<WebSocketRoute>();
   let isCut = false;
@@ -157,15 +157,15 @@ async function secondTab({ context }: Device, code: string) {
     channel.connectToServer();
   });
   await page.goto(`/r/${code}`);
-  const second: Device = { page, context };
+  const second: BrowserDevice = { page, context };
   await showsStatus(second, 'Saved');
   return {
     second,
-    async cut() {
+    async disconnect() {
       isCut = true;
       for (const channel of channels) await channel.close();
     },
-    mend() {
+    reconnect() {
       isCut = false;
     },
   };

@@ -1,12 +1,12 @@
-/** When a room is over: what each device sees, and what is left. */
+/** The end of a room: the message on each device, and the data that is left. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Device, joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
 
 describe('the page, the end of a room', () => {
-  it('[PAGE-13] is asked about first, and taken back without harm', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-13] needs a confirmation, which can be cancelled', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
     const question = page.getByRole('dialog', { name: `Delete room ${code}?` });
@@ -19,33 +19,33 @@ describe('the page, the end of a room', () => {
     await question.waitFor();
     await page.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });
-    assert.equal((await world.server.api.get(`/api/rooms/${code}`)).status, 200);
+    assert.equal((await site.server.api.get(`/api/rooms/${code}`)).status, 200);
     await textOf(device).fill('still here');
   });
 
-  it('[PAGE-13] is seen on every device, which then have nothing of the room', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-13] is shown on every device, and their data of the room is removed', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     await laptop.page.getByRole('button', { name: 'Delete room' }).click();
     await laptop.page.getByRole('button', { name: 'Delete', exact: true }).click();
 
     for (const device of [laptop, phone]) {
-      await seesTheEnd(device, 'This room was deleted', 'deleted for everyone');
+      await assertEndShown(device, 'This room was deleted', 'deleted for everyone');
       assert.equal(
         await device.page.evaluate((code) => JSON.stringify({ ...localStorage }).includes(code), code),
         false,
       );
     }
-    assert.equal((await world.server.api.get(`/api/rooms/${code}`)).code, 'ROOM_NOT_FOUND');
+    assert.equal((await site.server.api.get(`/api/rooms/${code}`)).code, 'ROOM_NOT_FOUND');
     await phone.page.getByRole('main').getByRole('button', { name: 'Back to home' }).click();
     await startRoom(phone);
   });
 
-  it('[PAGE-13] that could not be brought about is told, and the room stays', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-13] that failed is reported, and the room stays', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
     await page.route('**/api/rooms/*', (route) => route.abort());
@@ -55,44 +55,44 @@ describe('the page, the end of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-13] comes by itself with its time, for those inside and for those who come later', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-13] by expiry is shown to connected devices and to later visitors', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const code = await startRoom(device);
-    world.server.clock.advance(24 * 3_600_000);
-    await seesTheEnd(device, 'This room has expired', 'have been deleted');
+    site.server.clock.advance(24 * 3_600_000);
+    await assertEndShown(device, 'This room has expired', 'have been deleted');
 
-    const late = await world.device({ at: `/r/${code}` });
-    await seesTheEnd(late, 'This room has expired', 'have been deleted');
-    world.server.clock.advance(24 * 3_600_000);
+    const late = await site.openDevice({ at: `/r/${code}` });
+    await assertEndShown(late, 'This room has expired', 'have been deleted');
+    site.server.clock.advance(24 * 3_600_000);
     await late.page.reload();
-    await seesTheEnd(late, `Room ${code} not found`, 'Check the code on the other device.');
+    await assertEndShown(late, `Room ${code} not found`, 'Check the code on the other device.');
   });
 
-  it('[PAGE-13] of a room that never was is told as such, with the way back to the start', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device({ at: '/r/abc-def' });
-    await seesTheEnd(device, 'Room ABCDEF not found', 'Check the code on the other device.');
+  it('[PAGE-13] is not shown for an unknown code: the page says so and links to the start', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice({ at: '/r/abc-def' });
+    await assertEndShown(device, 'Room ABCDEF not found', 'Check the code on the other device.');
     await device.page.getByRole('main').getByRole('button', { name: 'Back to home' }).click();
     await device.page.getByRole('button', { name: 'Start a room' }).waitFor();
     assert.equal(await device.page.getByText('Recent rooms').count(), 0);
   });
 
-  it('[PAGE-13] while a device was away is seen when it is back', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-13] while a device was offline is shown when it reconnects', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const code = await startRoom(device);
     await device.context.setOffline(true);
     await device.page.getByText('No connection.').waitFor();
-    await world.server.api.delete(`/api/rooms/${code}`);
+    await site.server.api.delete(`/api/rooms/${code}`);
     await device.context.setOffline(false);
-    await seesTheEnd(device, 'This room was deleted', 'deleted for everyone');
+    await assertEndShown(device, 'This room was deleted', 'deleted for everyone');
   });
 });
 
-async function seesTheEnd({ page }: Device, title: string, words: string): Promise<void> {
-  const told = page.getByRole('main');
-  await told.getByRole('heading', { name: title, level: 1 }).waitFor();
-  await told.getByText(words).waitFor();
+async function assertEndShown({ page }: BrowserDevice, title: string, words: string): Promise<void> {
+  const main = page.getByRole('main');
+  await main.getByRole('heading', { name: title, level: 1 }).waitFor();
+  await main.getByText(words).waitFor();
   assert.equal(await page.locator('textarea').count(), 0);
 }

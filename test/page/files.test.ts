@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+import { joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
-import { assertNothingStays } from '../support/upload-folder.ts';
+import { assertNothingStored } from '../support/stored-blobs.ts';
 import { arrived, dropFiles, pickFiles, picture, rowOf, slowDown } from './support/files.ts';
 
-describe('the page, files on their way', () => {
-  it('[PAGE-10] [PAGE-12] are picked, several at once, and seen on the other device with size and type', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+describe('the page, uploads', () => {
+  it('[PAGE-10] [PAGE-12] of several picked files appear on the other device with size and type', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     await pickFiles(laptop.page, [
       { name: 'notes.txt', type: 'text/plain', content: 'notes' },
       { name: 'report.pdf', type: 'application/pdf', content: 250_000 },
@@ -34,14 +34,14 @@ describe('the page, files on their way', () => {
         await rowOf(page, name).getByText(words, { exact: true }).waitFor();
       }
       // The room may tell of a file before its upload is answered.
-      await eventually('none is on its way', async () => (await page.getByRole('progressbar').count()) === 0);
+      await eventually('no upload is in progress', async () => (await page.getByRole('progressbar').count()) === 0);
     }
-    assert.equal((await filesOf(world.server, code)).length, 5);
+    assert.equal((await filesOf(site.server, code)).length, 5);
   });
 
-  it('[PAGE-10] are dropped anywhere on the page, which shows that they may be', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-10] start when files are dropped anywhere on the page, which shows a drop zone', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
     for (const [name, place] of Object.entries({
@@ -58,21 +58,21 @@ describe('the page, files on their way', () => {
     assert.equal(await textOf(device).inputValue(), '');
   });
 
-  it('[PAGE-10] are pasted: a screenshot gets a name that tells when', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+  it('[PAGE-10] start when a screenshot is pasted, which is named after the time', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
     const code = await startRoom(device);
     await copy(page, { 'image/png': picture });
     await textOf(device).press('Control+V');
     await page.getByRole('button', { name: /^Remove screenshot-\d{4}-\d\d-\d\d-\d{6}\.png$/ }).waitFor();
-    const [file] = await filesOf(world.server, code);
+    const [file] = await filesOf(site.server, code);
     assert.deepEqual([file?.contentType, await textOf(device).inputValue()], ['image/png', '']);
   });
 
-  it('[PAGE-10] do not take the place of a text that brings a picture of itself, as office programs copy it', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+  it('[PAGE-10] do not start when a pasted text also contains a picture of itself, as from office programs', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
     const code = await startRoom(device);
     const html = Buffer.from('<b>a cell</b>');
@@ -80,12 +80,12 @@ describe('the page, files on their way', () => {
     await textOf(device).press('Control+V');
     await eventually('the text is pasted', async () => (await textOf(device).inputValue()) === 'a cell');
     await page.getByText('Saved').waitFor();
-    assert.deepEqual(await filesOf(world.server, code), []);
+    assert.deepEqual(await filesOf(site.server, code), []);
   });
 
-  it('[PAGE-10] are pasted where they bring their name as a text, as the Finder copies them', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-10] start when a pasted file also contains its name as text, as from the Finder', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
     await textOf(device).evaluate((field) => {
@@ -97,9 +97,9 @@ describe('the page, files on their way', () => {
     await arrived(page, 'plan.pdf');
   });
 
-  it('[PAGE-10] show their progress and their speed, and leave nothing behind when they are cancelled', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-10] show their progress and speed, and leave nothing behind when they are cancelled', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
     await slowDown(page, 150_000);
@@ -110,7 +110,7 @@ describe('the page, files on their way', () => {
     ]);
     const row = rowOf(page, 'large.bin');
     await rowOf(page, 'third.bin').getByText('waiting').waitFor();
-    const { first } = await eventually('it is under way', async () => {
+    const { first } = await eventually('the upload is in progress', async () => {
       const first = await row.getByRole('progressbar').evaluate((bar: HTMLProgressElement) => bar.value);
       return first > 0 && { first };
     });
@@ -122,12 +122,12 @@ describe('the page, files on their way', () => {
       await page.getByRole('button', { name: `Cancel upload of ${name}` }).click();
       await rowOf(page, name).waitFor({ state: 'detached' });
     }
-    await assertNothingStays(world.server, code);
+    await assertNothingStored(site.server, code);
   });
 
-  it('[PAGE-10] [PAGE-12] are seen as pictures while they are sent, if they are pictures', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-10] [PAGE-12] of pictures show a preview', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
     await slowDown(page, 10_000);
@@ -137,9 +137,9 @@ describe('the page, files on their way', () => {
     await rowOf(page, 'photo.png').locator('img[src^="blob:"]').waitFor();
   });
 
-  it('[PAGE-10] that fail say so, and are sent again with a click', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device({ serviceWorkers: 'block' });
+  it('[PAGE-10] that fail show an error, and can be retried with a click', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice({ serviceWorkers: 'block' });
     const { page } = device;
     const code = await startRoom(device);
     await page.route('**/upload', (route) => route.abort('connectionreset'));
@@ -151,13 +151,13 @@ describe('the page, files on their way', () => {
     await page.unroute('**/upload');
     await page.getByRole('button', { name: 'Retry upload of large.bin' }).click();
     await arrived(page, 'large.bin');
-    const sizes = (await filesOf(world.server, code)).map(({ fileSize }) => fileSize);
+    const sizes = (await filesOf(site.server, code)).map(({ fileSize }) => fileSize);
     assert.deepEqual(sizes, [1_500_000]);
   });
 
-  it('[PAGE-10] go with the one who leaves the room before they are there', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-10] are cancelled when the device leaves the room', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
     await slowDown(page, 150_000);
@@ -170,7 +170,7 @@ describe('the page, files on their way', () => {
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.getByRole('link', { name: 'Poproom home' }).click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
-    await assertNothingStays(world.server, code);
+    await assertNothingStored(site.server, code);
     assert.deepEqual(
       asked.filter((path) => path.endsWith('/upload')),
       [],
@@ -178,9 +178,9 @@ describe('the page, files on their way', () => {
     );
   });
 
-  it('[PAGE-11] over the limit are refused with the reason, and nothing is sent of them', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-11] over the limit are rejected with the reason, and nothing is sent', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
     const asked: string[] = [];
@@ -198,7 +198,7 @@ describe('the page, files on their way', () => {
     await arrived(page, 'just-right.iso');
     await page.getByRole('button', { name: 'Cancel upload of too-large.iso' }).click();
     await row.waitFor({ state: 'detached' });
-    assert.equal((await filesOf(world.server, code)).length, 1);
+    assert.equal((await filesOf(site.server, code)).length, 1);
   });
 });
 

@@ -3,12 +3,20 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { type Device, joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import {
+  type BrowserDevice,
+  joinRoom,
+  showsStatus,
+  showsText,
+  startRoom,
+  startTestSite,
+  textOf,
+} from '../support/page.ts';
 import { agreedText, write } from './support/typing.ts';
 
-const historyOf = ({ page }: Device) => page.getByRole('dialog', { name: 'Version history' });
+const historyOf = ({ page }: BrowserDevice) => page.getByRole('dialog', { name: 'Version history' });
 
-async function openHistory(device: Device) {
+async function openHistory(device: BrowserDevice) {
   await device.page.getByRole('button', { name: 'Version history' }).click();
   await historyOf(device).waitFor();
   return historyOf(device);
@@ -18,7 +26,7 @@ const first = 'the first version, which is long enough to keep';
 const second = 'and a second one, quite different and kept as well';
 
 /** A room whose text was emptied twice, by a device and by a program. */
-async function roomWithHistory(device: Device, write: (code: string, content: string) => Promise<void>) {
+async function roomWithHistory(device: BrowserDevice, write: (code: string, content: string) => Promise<void>) {
   const code = await startRoom(device);
   await textOf(device).fill(first);
   await showsStatus(device, 'Saved');
@@ -31,11 +39,11 @@ async function roomWithHistory(device: Device, write: (code: string, content: st
   return code;
 }
 
-describe('the page, the history of the text', () => {
+describe('the page, version history', () => {
   it('[PAGE-26] is a timeline, newest first, with time, size, device and preview', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
-    await roomWithHistory(laptop, (code, content) => write(world, code, content));
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
+    await roomWithHistory(laptop, (code, content) => write(site, code, content));
     const dialog = await openHistory(laptop);
     const versions = dialog.getByRole('radio');
     await versions.nth(1).waitFor();
@@ -55,10 +63,10 @@ describe('the page, the history of the text', () => {
   });
 
   it('[PAGE-26] restores a version on all devices, which can be undone', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
-    const code = await roomWithHistory(laptop, (code, content) => write(world, code, content));
-    const phone = await joinRoom(world, code);
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
+    const code = await roomWithHistory(laptop, (code, content) => write(site, code, content));
+    const phone = await joinRoom(site, code);
     const dialog = await openHistory(laptop);
     await dialog.getByText(second).waitFor();
     await dialog.getByRole('button', { name: 'Restore' }).click();
@@ -67,13 +75,13 @@ describe('the page, the history of the text', () => {
     await laptop.page.getByText('Version restored.').waitFor();
     await laptop.page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
     for (const device of [laptop, phone]) await showsText(device, 'now');
-    await agreedText(world, code, [laptop, phone]);
+    await agreedText(site, code, [laptop, phone]);
   });
 
-  it('[PAGE-26] is deleted for everyone, after a question', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
-    const code = await roomWithHistory(laptop, (code, content) => write(world, code, content));
+  it('[PAGE-26] is deleted for all devices after a confirmation', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
+    const code = await roomWithHistory(laptop, (code, content) => write(site, code, content));
     const dialog = await openHistory(laptop);
     const remove = dialog.getByRole('button', { name: 'Delete history' });
     await remove.click();
@@ -83,13 +91,13 @@ describe('the page, the history of the text', () => {
     await remove.click();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await dialog.getByText('No earlier versions yet.').waitFor();
-    assert.deepEqual((await world.server.api.get(`/api/rooms/${code}/history`)).json.history, []);
+    assert.deepEqual((await site.server.api.get(`/api/rooms/${code}/history`)).json.history, []);
     await showsText(laptop, 'now');
   });
 
-  it('[PAGE-26] says when versions are kept, while there are none', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-26] explains when versions are saved, if there are none', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     await startRoom(laptop);
     const dialog = await openHistory(laptop);
     await dialog.getByText('A version is saved after 30 seconds of changes').waitFor();
@@ -98,10 +106,10 @@ describe('the page, the history of the text', () => {
     assert.equal(await focused(laptop.page), 'Version history');
   });
 
-  it('[PAGE-26] that cannot be read says why, and is tried again', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
-    await roomWithHistory(laptop, (code, content) => write(world, code, content));
+  it('[PAGE-26] that cannot be read shows the reason, and can be retried', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
+    await roomWithHistory(laptop, (code, content) => write(site, code, content));
     await laptop.page.route('**/history', (route) => route.abort(), { times: 1 });
     const dialog = await openHistory(laptop);
     await dialog.getByRole('alert').getByText('Can’t reach the server.').waitFor();
@@ -113,17 +121,17 @@ describe('the page, the history of the text', () => {
     await dialog.getByText(first).waitFor();
   });
 
-  it('[PAGE-26] shows texts as text, in the letters that were chosen', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-26] shows markup as text, in the chosen font', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await laptop.page.getByRole('button', { name: 'Monospace font' }).click();
     const markup = '<img src=x onerror=alert(1)> <b>bold</b> and more to be removed';
-    await write(world, code, markup);
-    await write(world, code, '');
+    await write(site, code, markup);
+    await write(site, code, '');
     const dialog = await openHistory(laptop);
     const preview = dialog.locator('.preview pre');
-    await eventually('it is shown', async () => (await preview.textContent()) === markup);
+    await eventually('the preview is shown', async () => (await preview.textContent()) === markup);
     assert.match(await preview.evaluate((element) => getComputedStyle(element).fontFamily), /mono/i);
   });
 });

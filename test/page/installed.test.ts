@@ -2,25 +2,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { codeOf, type Device, openWorld, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, codeOf, startRoom, startTestSite, textOf } from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
 import { arrived } from './support/files.ts';
-import { shareFromElsewhere, submitShare, underWorker } from './support/worker.ts';
+import { shareFromOtherApp, submitShare, waitForServiceWorker } from './support/service-worker.ts';
 
-describe('the page, as an app', () => {
-  it('[PAGE-17] can be installed: its manifest has no fault, and its icons are as large as it says', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const { page, context } = await world.device();
+describe('the page, as an installed app', () => {
+  it('[PAGE-17] can be installed: its manifest is valid, and its icons have the declared sizes', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const { page, context } = await site.openDevice();
     const session = await context.newCDPSession(page);
     const { url, errors, data = '' } = await session.send('Page.getAppManifest');
-    assert.deepEqual([url, errors], [`${world.server.url}/assets/manifest.webmanifest`, []]);
+    assert.deepEqual([url, errors], [`${site.server.url}/assets/manifest.webmanifest`, []]);
     const { icons, share_target: target, start_url: start } = JSON.parse(data);
     assert.deepEqual([start, target.action, target.method], ['/', '/share', 'POST']);
 
     const raster = icons.filter(({ type }: { type: string }) => type === 'image/png');
     assert.ok(raster.some(({ purpose }: { purpose?: string }) => purpose === 'maskable'));
     for (const { src, sizes } of raster) {
-      const picture = Buffer.from(await (await fetch(world.server.url + src)).arrayBuffer());
+      const picture = Buffer.from(await (await fetch(site.server.url + src)).arrayBuffer());
       assert.equal(`${picture.readUInt32BE(16)}x${picture.readUInt32BE(20)}`, sizes, src);
     }
     const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
@@ -28,12 +28,12 @@ describe('the page, as an app', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('[PAGE-17] opens offline with the recent rooms and a word on being offline, in the colours and words as ever', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const device = await world.device();
+  it('[PAGE-17] opens offline with the recent rooms and an offline notice, in the chosen theme and language', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const device = await site.openDevice();
     const { page, context } = device;
     const code = await startRoom(device);
-    await underWorker(page);
+    await waitForServiceWorker(page);
     await context.setOffline(true);
     await page.goto('/');
     await page.getByText('You’re offline.').waitFor();
@@ -52,10 +52,10 @@ describe('the page, as an app', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-17] has every part of it offline, also those that were never shown', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const { page, context } = await world.device();
-    await underWorker(page);
+  it('[PAGE-17] has all parts offline, including those that were never shown', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const { page, context } = await site.openDevice();
+    await waitForServiceWorker(page);
     await context.setOffline(true);
     await page.reload();
     await page.getByRole('button', { name: 'Settings' }).click();
@@ -64,12 +64,12 @@ describe('the page, as an app', () => {
     await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
   });
 
-  it('[PAGE-17] keeps one version of itself, without what people shared or asked of the server', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const device = await world.device();
+  it('[PAGE-17] caches one version of itself, but no shared content or API responses', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
-    await underWorker(page);
+    await waitForServiceWorker(page);
     const kept = await page.evaluate(async () => {
       const names = await caches.keys();
       const paths = [];
@@ -86,16 +86,16 @@ describe('the page, as an app', () => {
   });
 });
 
-describe('the page, something shared from another app', () => {
-  it('[PAGE-18] goes to the end of the text of a recent room, and its files among the files', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const device = await world.device();
+describe('the page, content shared from another app', () => {
+  it('[PAGE-18] is appended to the text of a recent room, and its files are uploaded', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
     await textOf(device).fill('there before');
     await page.getByText('Saved').waitFor();
     await page.goto('/');
-    await shareFromElsewhere(page, {
+    await shareFromOtherApp(page, {
       title: 'A page',
       text: 'Look: https://example.org/a',
       url: 'https://example.org/a',
@@ -111,43 +111,43 @@ describe('the page, something shared from another app', () => {
     await page.getByRole('button', { name: new RegExp(`^${code}`) }).click();
     await arrived(page, 'a.txt');
     await arrived(page, 'b.txt');
-    await hasText(world.server, code, 'there before\nA page\nLook: https://example.org/a');
+    await hasText(site.server, code, 'there before\nA page\nLook: https://example.org/a');
     await assertNothingIsLeft(device);
   });
 
-  it('[PAGE-18] goes into a new room', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const device = await world.device();
+  it('[PAGE-18] can be put into a new room', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const device = await site.openDevice();
     const { page } = device;
-    await shareFromElsewhere(page, { text: 'a text alone' });
+    await shareFromOtherApp(page, { text: 'a text alone' });
     await page.getByText('a text alone').waitFor();
     await startRoom(device);
-    await hasText(world.server, codeOf(page), 'a text alone');
+    await hasText(site.server, codeOf(page), 'a text alone');
     await assertNothingIsLeft(device);
   });
 
-  it('[PAGE-18] goes into a room by its code, after its PIN, and once', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const code = await world.server.api.room({ pin: '1234' });
-    const device = await world.device();
+  it('[PAGE-18] can be put into a room by code and PIN, and only once', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const code = await site.server.api.room({ pin: '1234' });
+    const device = await site.openDevice();
     const { page } = device;
-    await shareFromElsewhere(page, { url: 'https://example.org/b', files: [{ name: 'c.txt', content: 'c' }] });
+    await shareFromOtherApp(page, { url: 'https://example.org/b', files: [{ name: 'c.txt', content: 'c' }] });
     await page.getByRole('textbox', { name: 'Code or link' }).fill(code);
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: '4-digit PIN' }).pressSequentially('1234');
     await arrived(page, 'c.txt');
-    await hasText(world.server, code, 'https://example.org/b', '1234');
+    await hasText(site.server, code, 'https://example.org/b', '1234');
     await page.reload();
     await arrived(page, 'c.txt');
     assert.equal(await page.getByRole('button', { name: /^Remove/ }).count(), 1);
     assert.equal(await textOf(device).inputValue(), 'https://example.org/b');
   });
 
-  it('[PAGE-18] is kept over a reload until it is placed, and can be discarded', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const device = await world.device();
+  it('[PAGE-18] is kept across a reload, and can be discarded', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const device = await site.openDevice();
     const { page } = device;
-    await shareFromElsewhere(page, { text: '<b>not yet placed</b>' });
+    await shareFromOtherApp(page, { text: '<b>not yet placed</b>' });
     await page.getByText('<b>not yet placed</b>').waitFor();
     await page.reload();
     await page.getByText('<b>not yet placed</b>').waitFor();
@@ -157,42 +157,42 @@ describe('the page, something shared from another app', () => {
   });
 
   for (const policy of ['no-referrer', 'unsafe-url']) {
-    it(`[LINK-7] is not replaced by a form of another site, with ${policy}`, async (t) => {
-      const world = await openWorld(t, {}, { worker: true, host: 'localhost' });
-      const { page, context } = await world.device();
-      await shareFromElsewhere(page, { text: 'mine' });
+    it(`[LINK-7] is not replaced by a form of another site with ${policy}`, async (t) => {
+      const site = await startTestSite(t, {}, { hasServiceWorker: true, host: 'localhost' });
+      const { page, context } = await site.openDevice();
+      await shareFromOtherApp(page, { text: 'mine' });
       await page.getByText('mine').waitFor();
 
       const other = await context.newPage();
-      await other.goto(`http://127.0.0.1:${world.server.port}/docs`);
+      await other.goto(`http://127.0.0.1:${site.server.port}/docs`);
       await other.evaluate((content) => {
         document.head.append(Object.assign(document.createElement('meta'), { name: 'referrer', content }));
       }, policy);
-      await submitShare(other, `http://localhost:${world.server.port}/share`, { text: 'not mine' });
+      await submitShare(other, `http://localhost:${site.server.port}/share`, { text: 'not mine' });
       if (policy === 'no-referrer') await other.getByText('not mine').waitFor();
       else await other.getByText('You shared something from another app.').waitFor();
 
       await startRoom({ page, context });
-      await hasText(world.server, codeOf(page), 'mine');
+      await hasText(site.server, codeOf(page), 'mine');
     });
   }
 
-  it('[LINK-7] waits while another is discarded', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const { page } = await world.device();
-    await shareFromElsewhere(page, { text: 'the first' });
+  it('[LINK-7] is kept while a later one is discarded', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const { page } = await site.openDevice();
+    await shareFromOtherApp(page, { text: 'the first' });
     await page.getByText('the first').waitFor();
-    await shareFromElsewhere(page, { text: 'the second' });
+    await shareFromOtherApp(page, { text: 'the second' });
     await page.getByText('the second').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('button', { name: 'Choose room' }).click();
     await page.getByText('the first').waitFor();
   });
 
-  it('[PAGE-18] that is nothing is explained', async (t) => {
-    const world = await openWorld(t, {}, { worker: true });
-    const { page } = await world.device();
-    await shareFromElsewhere(page, { title: ' ', text: '' });
+  it('[PAGE-18] without any content shows an explanation', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const { page } = await site.openDevice();
+    await shareFromOtherApp(page, { title: ' ', text: '' });
     await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
     await page.getByText('Share text, a link or a file from another app').waitFor();
     await page.getByRole('main').getByRole('button', { name: 'Back to home' }).click();
@@ -208,7 +208,7 @@ async function hasText(server: TestServer, code: string, expected: string, pin?:
   }).catch(() => assert.equal(found, expected));
 }
 
-async function assertNothingIsLeft({ page }: Device): Promise<void> {
+async function assertNothingIsLeft({ page }: BrowserDevice): Promise<void> {
   await page.goto('/share');
   await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import decodeQr from 'qr/decode.js';
-import { type Device, joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
 
 declare global {
   interface Window {
@@ -13,8 +13,8 @@ declare global {
 
 describe('the page, the invitation', () => {
   it('[PAGE-3] shows the code in large letters, and the link', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const code = await startRoom(device);
     const spelt = device.page.getByText([...code].join(' '), { exact: true });
     await spelt.waitFor({ state: 'attached' });
@@ -22,61 +22,61 @@ describe('the page, the invitation', () => {
     assert.equal((await shown.allInnerTexts()).join(''), code);
     const size = await shown.first().evaluate((part) => Number.parseFloat(getComputedStyle(part).fontSize));
     assert.ok(size >= 28, `${size} px`);
-    await device.page.getByText(`127.0.0.1:${world.server.port}/r/${code}`, { exact: true }).waitFor();
+    await device.page.getByText(`127.0.0.1:${site.server.port}/r/${code}`, { exact: true }).waitFor();
   });
 
   it('[PAGE-3] copies the code and the link', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const site = await startTestSite(t);
+    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom(device);
     assert.equal(await device.page.evaluate(() => isSecureContext), true);
     await assertCopies(device, 'Copy code', code);
-    await assertCopies(device, 'Copy link', `${world.server.url}/r/${code}`);
+    await assertCopies(device, 'Copy link', `${site.server.url}/r/${code}`);
   });
 
-  it('[PAGE-3] copies over plain HTTP too, where browsers keep their clipboard to themselves', async (t) => {
-    const switches = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
-    const world = await openWorld(t, {}, { switches, host: 'poproom.test' });
-    const device = await world.device();
+  it('[PAGE-3] copies over plain HTTP, where browsers have no clipboard API', async (t) => {
+    const browserArgs = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
+    const site = await startTestSite(t, {}, { browserArgs, host: 'poproom.test' });
+    const device = await site.openDevice();
     const code = await startRoom(device);
     assert.equal(await device.page.evaluate(() => isSecureContext), false);
     await assertCopies(device, 'Copy code', code);
-    await assertCopies(device, 'Copy link', `http://poproom.test:${world.server.port}/r/${code}`);
+    await assertCopies(device, 'Copy link', `http://poproom.test:${site.server.port}/r/${code}`);
     assert.equal(await device.page.getByRole('button', { name: 'Paste' }).count(), 0, 'pasting by click needs the API');
   });
 
-  it('[PAGE-9] copies a text as it is over plain HTTP: its tabs, its spaces, its empty lines', async (t) => {
-    const switches = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
-    const world = await openWorld(t, {}, { switches, host: 'poproom.test' });
-    const device = await world.device();
+  it('[PAGE-9] copies a text unchanged over plain HTTP: tabs, spaces and empty lines', async (t) => {
+    const browserArgs = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
+    const site = await startTestSite(t, {}, { browserArgs, host: 'poproom.test' });
+    const device = await site.openDevice();
     await startRoom(device);
     const text = 'if (a) {\n\tb  =  c;\n\n    d;  \n}\n';
     await textOf(device).fill(text);
     await assertCopies(device, 'Copy all', text);
   });
 
-  it('[PAGE-3] draws a QR code that reads as the link, in light and in dark', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-3] shows a QR code of the link, in the light and dark theme', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const code = await startRoom(device);
     for (const colorScheme of ['light', 'dark'] as const) {
       await device.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      assert.equal(await readQr(device), `${world.server.url}/r/${code}`);
+      assert.equal(await readQr(device), `${site.server.url}/r/${code}`);
     }
   });
 
   it('[PAGE-3] copies the QR code as a picture', async (t) => {
-    const world = await openWorld(t);
-    const { page, context } = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const site = await startTestSite(t);
+    const { page, context } = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom({ page, context });
     await page.getByRole('button', { name: 'Copy QR code' }).click();
     await page.getByText('Copied.').waitFor();
-    assert.equal(await decode(page, await copiedPicture(page)), `${world.server.url}/r/${code}`);
+    assert.equal(await decode(page, await copiedPicture(page)), `${site.server.url}/r/${code}`);
   });
 
-  it("[PAGE-3] hands the link to the system's share sheet, only where there is one", async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-3] opens the share sheet of the system if there is one', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page, context } = device;
     await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'share'));
     await page.reload();
@@ -96,17 +96,17 @@ describe('the page, the invitation', () => {
     const handedOver = await page.evaluate(() => window.handedOver);
     assert.deepEqual(
       handedOver.map(({ url }) => url),
-      [`${world.server.url}/r/${code}`],
+      [`${site.server.url}/r/${code}`],
     );
   });
 
-  it('[PAGE-3] is at hand when others are in the room, too', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device({ viewport: { width: 390, height: 800 } });
+  it('[PAGE-3] is available when other devices are in the room', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice({ viewport: { width: 390, height: 800 } });
     const code = await startRoom(device);
     const qr = device.page.getByRole('img', { name: 'QR code for this room' });
     await qr.waitFor();
-    await joinRoom(world, code);
+    await joinRoom(site, code);
     await qr.waitFor({ state: 'hidden' });
     await device.page.getByRole('button', { name: 'QR code and link' }).click();
     await qr.waitFor();
@@ -114,7 +114,7 @@ describe('the page, the invitation', () => {
 });
 
 /** By pasting it as a person would. */
-async function assertCopies(device: Device, button: string, expected: string): Promise<void> {
+async function assertCopies(device: BrowserDevice, button: string, expected: string): Promise<void> {
   const { page } = device;
   const field = textOf(device);
   await page.getByRole('button', { name: button, exact: true }).click();
@@ -125,7 +125,7 @@ async function assertCopies(device: Device, button: string, expected: string): P
 }
 
 /** From a picture of the screen, as a camera would. */
-async function readQr({ page }: Device): Promise<string> {
+async function readQr({ page }: BrowserDevice): Promise<string> {
   const drawn = page.getByRole('img', { name: 'QR code for this room' });
   await drawn.locator('path[d^="M"]').waitFor();
   return decode(page, [...(await drawn.screenshot())]);

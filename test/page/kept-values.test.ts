@@ -1,6 +1,6 @@
 /** What a device keeps of the page may be of another version, or of someone's hand. */
 import { describe, it } from 'node:test';
-import { openWorld, startRoom } from '../support/page.ts';
+import { startRoom, startTestSite } from '../support/page.ts';
 
 const nonsense = [
   ['rooms', '[null]'],
@@ -11,11 +11,11 @@ const nonsense = [
   ['theme', 'no JSON'],
 ] as const;
 
-describe('the page, with nonsense in its storage', () => {
-  it('[PAGE-16] starts, and a room can be started', async (t) => {
-    const world = await openWorld(t);
+describe('the page, with invalid values in its storage', () => {
+  it('[PAGE-16] opens, and can start a room', async (t) => {
+    const site = await startTestSite(t);
     for (const kept of nonsense) {
-      const device = await world.device();
+      const device = await site.openDevice();
       await device.page.evaluate(([key, value]) => localStorage.setItem(`poproom:${key}`, value), kept);
       await device.page.reload();
       await startRoom(device);

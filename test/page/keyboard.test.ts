@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { codeOf, type Device, openWorld } from '../support/page.ts';
+import { type BrowserDevice, codeOf, startTestSite } from '../support/page.ts';
 
 describe('the page, by keyboard', () => {
   it('[PAGE-21] a room is started, written in and deleted with the keyboard alone', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     await tabTo(page, 'Start a room');
     await page.keyboard.press('Enter');
@@ -16,7 +16,7 @@ describe('the page, by keyboard', () => {
     await tabTo(page, 'Text');
     await page.keyboard.type('by keyboard');
     await page.getByText('Saved').waitFor();
-    const { json } = await world.server.api.get(`/api/rooms/${codeOf(page)}/content`);
+    const { json } = await site.server.api.get(`/api/rooms/${codeOf(page)}/content`);
     assert.equal(json.content, 'by keyboard');
 
     await tabTo(page, 'Delete room');
@@ -35,7 +35,7 @@ describe('the page, by keyboard', () => {
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
 
-  it('[PAGE-21] a dialog is open before the next key can come', async (t) => {
+  it('[PAGE-21] a dialog is open before the next key event', async (t) => {
     const { page } = await atHome(t);
     const settings = page.getByRole('button', { name: 'Settings' });
     await settings.click();
@@ -55,7 +55,7 @@ describe('the page, by keyboard', () => {
     assert.equal(isOpen, true);
   });
 
-  it('[PAGE-21] the settings keep the focus until Escape, and then give it back', async (t) => {
+  it('[PAGE-21] the settings trap the focus until Escape, and then restore it', async (t) => {
     const device = await atHome(t);
     const { page } = device;
     await tabTo(page, 'Settings');
@@ -91,7 +91,7 @@ describe('the page, by keyboard', () => {
     await page.getByText('Others need the PIN to join.').waitFor();
   });
 
-  it('[PAGE-21] whatever has the focus is seen to have it', async (t) => {
+  it('[PAGE-21] every focused element has a visible focus ring', async (t) => {
     const { page } = await atHome(t);
     await page.getByRole('button', { name: 'Start a room' }).click();
     await page.getByRole('textbox', { name: 'Text' }).fill('text');
@@ -112,7 +112,7 @@ describe('the page, by keyboard', () => {
     assert.deepEqual([...unseen], []);
   });
 
-  it('[PAGE-21] who skips to the content is there', async (t) => {
+  it('[PAGE-21] the skip link moves the focus to the content', async (t) => {
     const { page } = await atHome(t);
     await page.keyboard.press('Tab');
     await focusIsOn(page, 'Skip to content');
@@ -123,8 +123,8 @@ describe('the page, by keyboard', () => {
   });
 });
 
-async function atHome(t: TestContext): Promise<Device> {
-  return (await openWorld(t)).device();
+async function atHome(t: TestContext): Promise<BrowserDevice> {
+  return (await startTestSite(t)).openDevice();
 }
 
 /** As often as it takes; not for ever. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type Device, joinRoom, openWorld, showsStatus } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, showsStatus, startTestSite } from '../support/page.ts';
 import { putCaret, write } from './support/typing.ts';
 
 const line = 'The quick brown fox jumps over the lazy dog, again and again.\n';
@@ -10,13 +10,13 @@ const content = line.repeat(Math.floor((1024 * 1024 - 4_096) / line.length));
 const words = 'typed into the middle of a very large text, letter by letter, with nothing that waits for it. ';
 
 describe('the page, a large text', () => {
-  it('[PAGE-7] takes at most 50 ms of the page for nine of ten keys in a text of 1 MiB', {
+  it('[PAGE-7] handles 90 % of keys in a text of 1 MiB within 50 ms', {
     timeout: 110_000,
   }, async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room();
-    await write(world, code, content);
-    const laptop = await joinRoom(world, code);
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await write(site, code, content);
+    const laptop = await joinRoom(site, code);
     await putCaret(laptop, content.length / 2);
     await measureKeys(laptop);
     for (const letter of words) await laptop.page.keyboard.type(letter);
@@ -32,14 +32,14 @@ describe('the page, a large text', () => {
     // allocates nothing had 48 to 140 ms: p99 measures the other processes, so the bound is on p90, which had 9 to 14.
     assert.ok(percentile(0.9) <= 50, `p90 ${percentile(0.9)} ms: ${spent}`);
     await eventually('it is stored', async () => {
-      const { content: stored } = (await world.server.api.get(`/api/rooms/${code}/content`)).json;
+      const { content: stored } = (await site.server.api.get(`/api/rooms/${code}/content`)).json;
       return stored.length === content.length + words.length && stored.includes(words);
     });
   });
 });
 
 /** Notes for each key how long the page's own listeners take, without what the browser does for it. */
-async function measureKeys({ page }: Device): Promise<void> {
+async function measureKeys({ page }: BrowserDevice): Promise<void> {
   await page.evaluate(() => {
     const spent: number[] = [];
     let startedAt = 0;

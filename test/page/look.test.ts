@@ -4,22 +4,22 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, openWorld, startRoom } from '../support/page.ts';
+import { joinRoom, startRoom, startTestSite } from '../support/page.ts';
 import { pickFiles } from './support/files.ts';
-import { languages, sayIn } from './support/views.ts';
+import { languages, translatorFor } from './support/views.ts';
 
-describe('the page, its colours and its motion', () => {
-  it('[PAGE-19] is dark or light as the system is, and changes with it', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device({ colorScheme: 'dark' });
+describe('the page, theme and motion', () => {
+  it('[PAGE-19] follows the theme of the system', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice({ colorScheme: 'dark' });
     assert.equal(await brightness(page), 'dark');
     await page.emulateMedia({ colorScheme: 'light' });
     assert.equal(await brightness(page), 'light');
   });
 
-  it('[PAGE-19] is dark or light by choice, which is remembered, and can go back to the system', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device({ colorScheme: 'light' });
+  it('[PAGE-19] remembers a chosen theme, and can follow the system again', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice({ colorScheme: 'light' });
     await choose(page, 'Dark');
     assert.equal(await brightness(page), 'dark');
     await page.reload();
@@ -31,15 +31,15 @@ describe('the page, its colours and its motion', () => {
     assert.equal(await brightness(page), 'dark');
   });
 
-  it('[PAGE-19] moves, but not where less motion is asked for', async (t) => {
-    const world = await openWorld(t);
-    const lively = await world.device({ reducedMotion: 'no-preference' });
+  it('[PAGE-19] has animations, unless reduced motion is preferred', async (t) => {
+    const site = await startTestSite(t);
+    const lively = await site.openDevice({ reducedMotion: 'no-preference' });
     await eventually('something moves', async () => (await motions(lively.page)) > 0);
 
-    const still = await world.device({ reducedMotion: 'reduce' });
+    const still = await site.openDevice({ reducedMotion: 'reduce' });
     assert.equal(await motions(still.page), 0);
     const code = await startRoom(still);
-    await joinRoom(world, code);
+    await joinRoom(site, code);
     await still.page.getByRole('status').filter({ hasText: 'joined.' }).waitFor();
     await pickFiles(still.page, [{ name: 'a.txt', content: 'a' }]);
     assert.equal(await motions(still.page), 0);
@@ -48,34 +48,34 @@ describe('the page, its colours and its motion', () => {
   });
 });
 
-describe('the page, its languages', () => {
-  it("[PAGE-20] are the browser's, and English where the page does not know it", async (t) => {
-    const world = await openWorld(t);
+describe('the page, languages', () => {
+  it('[PAGE-20] follow the browser, with English as the fallback', async (t) => {
+    const site = await startTestSite(t);
     const heard = { 'zh-TW': 'zh', 'es-MX': 'es', 'de-CH': 'de', 'fr-FR': 'en' } as const;
     for (const [locale, language] of Object.entries(heard)) {
-      const { page } = await world.device({ locale });
-      await page.getByRole('button', { name: sayIn(language)('start') }).waitFor();
+      const { page } = await site.openDevice({ locale });
+      await page.getByRole('button', { name: translatorFor(language)('start') }).waitFor();
       assert.equal(await page.locator('html').getAttribute('lang'), language);
     }
   });
 
-  it('[PAGE-20] are chosen in the settings, at once and for good', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device({ locale: 'de' });
+  it('[PAGE-20] can be chosen in the settings, take effect immediately, and are remembered', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice({ locale: 'de' });
     for (const language of languages) {
       await page.locator('header button').click();
       await page.getByRole('combobox').selectOption(language);
-      await page.getByRole('dialog', { name: sayIn(language)('settings') }).waitFor();
+      await page.getByRole('dialog', { name: translatorFor(language)('settings') }).waitFor();
       await page.reload();
-      await page.getByRole('button', { name: sayIn(language)('start') }).waitFor();
+      await page.getByRole('button', { name: translatorFor(language)('start') }).waitFor();
     }
   });
 });
 
-describe('the page, its weight', () => {
+describe('the page, size', () => {
   it('[PAGE-23] is at most 40 kB of script, gzipped, for the first view, and 28 kB more for a room with its QR code', async (t) => {
-    const world = await openWorld(t);
-    const { page, context } = await world.device({ serviceWorkers: 'block' });
+    const site = await startTestSite(t);
+    const { page, context } = await site.openDevice({ serviceWorkers: 'block' });
     const scripts = new Set<string>();
     page.on('response', (response) => {
       if (response.request().resourceType() === 'script') scripts.add(response.url());
@@ -97,9 +97,9 @@ describe('the page, its weight', () => {
   });
 
   it('[PAGE-23] is painted within a second', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device();
-    const code = await world.server.api.room();
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice();
+    const code = await site.server.api.room();
     for (const path of ['/', `/r/${code}`]) {
       // What else the machine does must not count: the best of three.
       const times = [await paintedAfter(page, path), await paintedAfter(page, path), await paintedAfter(page, path)];

@@ -1,15 +1,15 @@
-/** Connections that are lost and come back, and limits that are reached. */
+/** Lost and restored connections, and reached limits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type Device, openWorld, showsStatus, showsText, textOf } from '../support/page.ts';
+import { type BrowserDevice, showsStatus, showsText, startTestSite, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { agreedText } from './support/typing.ts';
 
-const interrupted = ({ page }: Device) => page.getByText('No connection. Your changes are kept');
+const interrupted = ({ page }: BrowserDevice) => page.getByText('No connection. Your changes are kept');
 
 describe('the page, a lost connection', () => {
-  it('[PAGE-15] is told, and comes back by itself with what was typed meanwhile', async (t) => {
+  it('[PAGE-15] is shown, and the page reconnects automatically and sends offline edits', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one\ntwo\nthree\n');
     await laptop.context.setOffline(true);
     await interrupted(laptop).waitFor();
@@ -23,14 +23,14 @@ describe('the page, a lost connection', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-15] to a server that stops and starts again comes back too, on every device', async (t) => {
-    const { laptop, phone, world } = await twoDevices(t, 'one\ntwo\nthree\n');
-    const port = String(world.server.port);
-    await world.server.stop();
+  it('[PAGE-15] during a restart of the server is restored on every device', async (t) => {
+    const { laptop, phone, site } = await twoDevices(t, 'one\ntwo\nthree\n');
+    const port = String(site.server.port);
+    await site.server.stop();
     for (const device of [laptop, phone]) await showsStatus(device, 'Offline');
     await textOf(laptop).fill('one, laptop\ntwo\nthree\n');
     await textOf(phone).fill('one\ntwo\nthree, phone\n');
-    await world.server.restart({ PORT: port });
+    await site.server.restart({ PORT: port });
     for (const device of [laptop, phone]) {
       await eventually(
         'both have both',
@@ -43,25 +43,25 @@ describe('the page, a lost connection', () => {
     }
   });
 
-  it('[PAGE-15] does not lose what is typed, not even over a reload while the server is away', async (t) => {
-    const { laptop, phone, world } = await twoDevices(t, 'before', { worker: true });
+  it('[PAGE-15] does not lose edits, even across a reload while the server is down', async (t) => {
+    const { laptop, phone, site } = await twoDevices(t, 'before', { hasServiceWorker: true });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
-    const port = String(world.server.port);
-    await world.server.stop();
+    const port = String(site.server.port);
+    await site.server.stop();
     await showsStatus(laptop, 'Offline');
     await textOf(laptop).fill('before and after');
     await laptop.page.reload();
     await laptop.page.getByText('Can’t reach the server').waitFor();
-    await world.server.restart({ PORT: port });
+    await site.server.restart({ PORT: port });
     await textOf(laptop).waitFor({ timeout: 20_000 });
     await showsText(laptop, 'before and after');
     await eventually('the phone has it', async () => (await textOf(phone).inputValue()) === 'before and after', 20_000);
   });
 
-  it('[PAGE-15] that was not noticed in a sleep is left behind when the page is looked at again', async (t) => {
-    const { laptop, phone, line } = await twoDevices(t, 'before');
+  it('[PAGE-15] during sleep is detected when the page becomes visible again', async (t) => {
+    const { laptop, phone, proxy } = await twoDevices(t, 'before');
     await phone.page.clock.install();
-    line.strand();
+    proxy.dropSilently();
     await textOf(laptop).fill('while the phone slept');
     await showsStatus(laptop, 'Saved');
     await phone.page.clock.setSystemTime(Date.now() + 40_000);
@@ -73,47 +73,47 @@ describe('the page, a lost connection', () => {
     );
   });
 
-  it('[PAGE-15] [SYNC-3] with a text on its way loses nothing, whatever another wrote meanwhile', async (t) => {
-    const { laptop, phone, line, world, code } = await twoDevices(t, 'list:');
-    line.hold();
+  it('[PAGE-15] [SYNC-3] during a write loses nothing, whatever others wrote in the meantime', async (t) => {
+    const { laptop, phone, proxy, site, code } = await twoDevices(t, 'list:');
+    proxy.pause();
     await textOf(phone).fill('list: milk');
     await showsStatus(phone, 'Saving…');
     for (const text of ['list: e', 'list: eggs']) {
       await textOf(laptop).fill(text);
       await showsStatus(laptop, 'Saved');
     }
-    line.cut();
-    line.release();
+    proxy.disconnect();
+    proxy.resume();
     await phone.page.waitForFunction(() => document.querySelector('textarea')?.value.includes('eggs'));
-    assert.match(await agreedText(world, code, [laptop, phone]), /^list:( milk eggs| eggs milk)$/);
+    assert.match(await agreedText(site, code, [laptop, phone]), /^list:( milk eggs| eggs milk)$/);
   });
 
-  it('[PAGE-15] [SYNC-3] sends what was typed offline once, over a reload and a restart of the server', async (t) => {
-    const { laptop, phone, world, code } = await twoDevices(t, 'start ', { worker: true });
+  it('[PAGE-15] [SYNC-3] sends offline edits once, across a reload and a restart of the server', async (t) => {
+    const { laptop, phone, site, code } = await twoDevices(t, 'start ', { hasServiceWorker: true });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
-    const port = String(world.server.port);
+    const port = String(site.server.port);
     await textOf(laptop).press('End');
     await laptop.page.keyboard.type('sent ');
     await showsText(phone, 'start sent ');
-    await world.server.stop();
+    await site.server.stop();
     await showsStatus(laptop, 'Offline');
     await laptop.page.keyboard.type('waiting ');
     await laptop.page.reload();
     await laptop.page.getByText('Can’t reach the server').waitFor();
-    await world.server.restart({ PORT: port });
+    await site.server.restart({ PORT: port });
     await textOf(laptop).waitFor({ timeout: 20_000 });
     await showsText(laptop, 'start sent waiting ');
     await textOf(laptop).press('End');
     await laptop.page.keyboard.type('more');
-    assert.equal(await agreedText(world, code, [laptop, phone]), 'start sent waiting more');
+    assert.equal(await agreedText(site, code, [laptop, phone]), 'start sent waiting more');
   });
 });
 
-describe('the page, a server out of reach', () => {
-  it('[PAGE-15] [PAGE-21] is tried again under the hands of whoever is about to try it', async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room();
-    const { page } = await world.device();
+describe('the page, an unreachable server', () => {
+  it('[PAGE-15] [PAGE-21] is retried automatically without moving the focus from the retry button', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    const { page } = await site.openDevice();
     await page.route('**/livez', (route) => route.abort());
     await page.routeWebSocket('**/live', (socket) => void socket.close());
     await page.goto(`/r/${code}`);
@@ -131,21 +131,21 @@ describe('the page, a server out of reach', () => {
 });
 
 describe('the page, a limit', () => {
-  it('[PAGE-14] is told at the start and at the door as well', async (t) => {
-    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '1' });
-    const code = await world.server.api.room();
-    const laptop = await world.device();
+  it('[PAGE-14] is shown on the start page and when joining, too', async (t) => {
+    const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '1' });
+    const code = await site.server.api.room();
+    const laptop = await site.openDevice();
     await laptop.page.getByRole('button', { name: 'Start a room' }).click();
     await laptop.page
       .getByText(/Too many requests\. Try again in (60|59) minutes\./)
       .first()
       .waitFor();
-    const phone = await world.device({ at: `/r/${code}` });
+    const phone = await site.openDevice({ at: `/r/${code}` });
     await phone.page
       .getByText(/Too many requests\. Try again in (60|59) minutes\./)
       .first()
       .waitFor();
-    world.server.clock.advance(3_600_000);
+    site.server.clock.advance(3_600_000);
     await phone.page.getByRole('button', { name: 'Try again' }).click();
     await textOf(phone).waitFor();
   });

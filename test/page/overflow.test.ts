@@ -2,20 +2,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openWorld } from '../support/page.ts';
-import { allViews, languages, sayIn } from './support/views.ts';
+import { startTestSite } from '../support/page.ts';
+import { allViews, languages, translatorFor } from './support/views.ts';
 
-describe('the page, its width', () => {
+describe('the page, width', () => {
   for (const language of languages) {
-    it(`[PAGE-20] is kept by every view in "${language}", from 320 to 1280 pixels`, async (t) => {
-      const world = await openWorld(t, {}, { worker: true });
-      const views = await allViews(world);
-      const { page, context } = await world.device({ locale: language, viewport: { width: 320, height: 640 } });
-      const say = sayIn(language);
+    it(`[PAGE-20] is not exceeded by any view in "${language}", from 320 to 1280 pixels`, async (t) => {
+      const site = await startTestSite(t, {}, { hasServiceWorker: true });
+      const views = await allViews(site);
+      const { page, context } = await site.openDevice({ locale: language, viewport: { width: 320, height: 640 } });
+      const translate = translatorFor(language);
       const faults: string[] = [];
       for (const [name, show] of Object.entries(views)) {
         await context.setOffline(false);
-        await show(page, say);
+        await show(page, translate);
         assert.equal(await page.locator('html').getAttribute('lang'), language);
         for (const width of [320, 1280]) {
           await page.setViewportSize({ width, height: 640 });

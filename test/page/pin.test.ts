@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Device, openWorld, textOf, type World } from '../support/page.ts';
-import { typeOnSight } from './support/quick-hand.ts';
+import { type BrowserDevice, startTestSite, type TestSite, textOf } from '../support/page.ts';
+import { typeWhenVisible } from './support/fast-typing.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
 const digit = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 describe('the page, the PIN of a room', () => {
-  it('[PAGE-4] is typed on a pad, where the last digit can be taken back', async (t) => {
-    const { device } = await atTheDoor(t);
+  it('[PAGE-4] is entered on a pad, where the last digit can be deleted', async (t) => {
+    const { device } = await openProtectedRoom(t);
     const { page } = device;
     await digit(page, '1').click();
     await digit(page, '2').click();
@@ -21,8 +21,8 @@ describe('the page, the PIN of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-4] is typed on the keyboard at once, with corrections, and letters do not count', async (t) => {
-    const { device } = await atTheDoor(t);
+  it('[PAGE-4] can be typed immediately, with corrections, and letters are ignored', async (t) => {
+    const { device } = await openProtectedRoom(t);
     const { page } = device;
     assert.ok(await field(page).evaluate((input) => input === document.activeElement), 'no click is needed');
     await page.keyboard.type('1x2');
@@ -32,10 +32,10 @@ describe('the page, the PIN of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-4] is kept from its first digit, however soon that comes', async (t) => {
-    const { device } = await atTheDoor(t);
+  it('[PAGE-4] keeps the first digit, even if it is typed before the page has painted', async (t) => {
+    const { device } = await openProtectedRoom(t);
     const { page } = device;
-    await typeOnSight(page, '.pin-dots input', '12');
+    await typeWhenVisible(page, '.pin-dots input', '12');
     await page.reload();
     await page.waitForFunction(() => document.querySelectorAll('.pin-dots [data-filled]').length === 2);
     await field(page).pressSequentially('04');
@@ -43,14 +43,14 @@ describe('the page, the PIN of a room', () => {
   });
 
   it('[PAGE-4] is not shown while it is typed', async (t) => {
-    const { device } = await atTheDoor(t);
+    const { device } = await openProtectedRoom(t);
     const { page } = device;
     await page.keyboard.type('12');
     assert.equal(await field(page).getAttribute('type'), 'password');
   });
 
-  it('[PAGE-4] that is wrong tells how many tries are left; the right one is taken then', async (t) => {
-    const { device } = await atTheDoor(t);
+  it('[PAGE-4] that is wrong shows the remaining tries, and the correct one is accepted afterwards', async (t) => {
+    const { device } = await openProtectedRoom(t);
     const { page } = device;
     for (const left of [4, 3]) {
       await page.keyboard.type('9999');
@@ -65,8 +65,8 @@ describe('the page, the PIN of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-4] is locked after five wrong ones, says for how long, and opens again when that is over', async (t) => {
-    const { device, world } = await atTheDoor(t);
+  it('[PAGE-4] is locked after five wrong tries, shows for how long, and is unlocked afterwards', async (t) => {
+    const { device, site } = await openProtectedRoom(t);
     const { page } = device;
     await page.clock.install();
     await page.reload();
@@ -84,7 +84,7 @@ describe('the page, the PIN of a room', () => {
       .filter({ hasText: /Try again in (20|1\d) seconds\./ })
       .waitFor();
 
-    world.server.clock.advance(31_000);
+    site.server.clock.advance(31_000);
     await page.clock.runFor(22_000);
     await page.getByRole('alert').filter({ hasText: 'Try again in' }).waitFor({ state: 'detached' });
     await field(page).and(page.locator(':focus')).waitFor();
@@ -92,15 +92,15 @@ describe('the page, the PIN of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-4] is never said to be locked for longer than it is', async (t) => {
-    const { device } = await atTheDoor(t);
+  it('[PAGE-4] is never shown as locked for longer than it is', async (t) => {
+    const { device } = await openProtectedRoom(t);
     await enterWrongPins(device.page, 5);
-    const told = await device.page.getByRole('alert').allTextContents();
-    assert.doesNotMatch(told.join(), /3[1-9] seconds/);
+    const alerts = await device.page.getByRole('alert').allTextContents();
+    assert.doesNotMatch(alerts.join(), /3[1-9] seconds/);
   });
 
-  it('[PAGE-4] stays locked over a reload, even for the right one', async (t) => {
-    const { device } = await atTheDoor(t);
+  it('[PAGE-4] stays locked across a reload, even for the correct PIN', async (t) => {
+    const { device } = await openProtectedRoom(t);
     const { page } = device;
     await enterWrongPins(page, 5);
     await page.reload();
@@ -112,8 +112,8 @@ describe('the page, the PIN of a room', () => {
     assert.ok(await digit(page, '1').isDisabled());
   });
 
-  it('[PAGE-4] is in no address and stays with the tab: over a reload, and not for the next one', async (t) => {
-    const { device, code } = await atTheDoor(t);
+  it('[PAGE-4] is in no URL, and is kept in the tab across a reload, but not for other tabs', async (t) => {
+    const { device, code } = await openProtectedRoom(t);
     const { page, context } = device;
     const addresses: string[] = [];
     context.on('request', (request) => addresses.push(request.url()));
@@ -138,9 +138,9 @@ describe('the page, the PIN of a room', () => {
     await field(next).waitFor();
   });
 
-  it('[PAGE-4] is not asked of the device that made the room, and the others are told to ask for it', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-4] is not requested on the device that created the room, and other devices are asked to get it from its creator', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     await page.getByText('PIN and expiration').click();
     await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
@@ -148,25 +148,27 @@ describe('the page, the PIN of a room', () => {
     await page.getByRole('button', { name: 'Start a room' }).click();
     await textOf(device).waitFor();
     await page.getByText('Others need the PIN to join.').waitFor();
-    const other = await world.device({ at: new URL(page.url()).pathname });
+    const other = await site.openDevice({ at: new URL(page.url()).pathname });
     await other.page.getByText('Ask the person who started the room for the PIN.').waitFor();
   });
 });
 
-async function atTheDoor(t: Parameters<typeof openWorld>[0]): Promise<{ world: World; device: Device; code: string }> {
-  const world = await openWorld(t);
-  const code = await world.server.api.room({ pin: '1204' }, { from: '203.0.113.1' });
-  const device = await world.device({ at: `/r/${code}` });
+async function openProtectedRoom(
+  t: Parameters<typeof startTestSite>[0],
+): Promise<{ site: TestSite; device: BrowserDevice; code: string }> {
+  const site = await startTestSite(t);
+  const code = await site.server.api.room({ pin: '1204' }, { from: '203.0.113.1' });
+  const device = await site.openDevice({ at: `/r/${code}` });
   await device.page.getByRole('heading', { name: `Enter the PIN for room ${code}` }).waitFor();
-  return { world, device, code };
+  return { site, device, code };
 }
 
 async function enterWrongPins(page: Page, times: number): Promise<void> {
   for (let tried = 1; tried <= times; tried++) {
     await field(page).and(page.locator(':focus')).waitFor();
     await page.keyboard.type('9999');
-    const told = [/4 tries left\./, /3 tries left\./, /2 tries left\./, /1 try left\./][tried - 1] ?? 'Try again in';
-    await page.getByRole('alert').filter({ hasText: told }).waitFor();
+    const message = [/4 tries left\./, /3 tries left\./, /2 tries left\./, /1 try left\./][tried - 1] ?? 'Try again in';
+    await page.getByRole('alert').filter({ hasText: message }).waitFor();
   }
 }
 

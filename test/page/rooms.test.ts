@@ -3,25 +3,25 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { codeOf, type Device, joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, codeOf, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
 
-const codeField = ({ page }: Device) => page.getByRole('textbox', { name: 'Code or link' });
+const codeField = ({ page }: BrowserDevice) => page.getByRole('textbox', { name: 'Code or link' });
 
 describe('the page, a room', () => {
-  it('[PAGE-1] [PAGE-7] is started with one click, and another device is in it by its link', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-1] [PAGE-7] is started with one click, and another device joins by its link', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
 
     await textOf(laptop).fill('from the laptop');
     await phone.page.waitForFunction(() => document.querySelector('textarea')?.value === 'from the laptop');
     assert.equal(await textOf(phone).inputValue(), 'from the laptop');
   });
 
-  it('[PAGE-1] may have a PIN, which is asked for until it has four digits', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device();
+  it('[PAGE-1] may have a PIN, which must have four digits', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice();
     const asked = apiRequests(page);
     await page.getByText('PIN and expiration').click();
     await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
@@ -37,13 +37,13 @@ describe('the page, a room', () => {
     await pin.fill('1234');
     await startRoom({ page, context: page.context() });
     const code = codeOf(page);
-    assert.equal((await world.server.api.get(`/api/rooms/${code}`)).code, 'PIN_REQUIRED');
-    assert.equal((await world.server.api.get(`/api/rooms/${code}`, { pin: '1234' })).json.hasPin, true);
+    assert.equal((await site.server.api.get(`/api/rooms/${code}`)).code, 'PIN_REQUIRED');
+    assert.equal((await site.server.api.get(`/api/rooms/${code}`, { pin: '1234' })).json.hasPin, true);
   });
 
-  it('[PAGE-1] says what is missing where it is typed, even after the options were folded away', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device();
+  it('[PAGE-1] shows errors at their field, even after the options were collapsed', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice();
     await page.getByText('PIN and expiration').click();
     await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
     await page.getByText('PIN and expiration').click();
@@ -51,9 +51,9 @@ describe('the page, a room', () => {
     await page.getByRole('textbox', { name: '4-digit PIN' }).waitFor();
   });
 
-  it('[PAGE-1] lives as long as was chosen, among what the server allows', async (t) => {
-    const world = await openWorld(t, { POPROOM_ROOM_TTL: '30m', POPROOM_ROOM_MAX_TTL: '90m' });
-    const { page, context } = await world.device();
+  it('[PAGE-1] is kept for the chosen time, within the limits of the server', async (t) => {
+    const site = await startTestSite(t, { POPROOM_ROOM_TTL: '30m', POPROOM_ROOM_MAX_TTL: '90m' });
+    const { page, context } = await site.openDevice();
     await page.getByText('PIN and expiration').click();
     const offered = page.getByRole('group', { name: 'Keep room for' }).getByRole('radio');
     const names = await offered.evaluateAll((radios) => radios.map((radio) => radio.closest('label')?.textContent));
@@ -62,13 +62,13 @@ describe('the page, a room', () => {
 
     await page.getByRole('radio', { name: '1 hour' }).check();
     const code = await startRoom({ page, context });
-    const { json } = await world.server.api.get(`/api/rooms/${code}`);
-    assert.equal(Date.parse(json.expiresAt) - world.server.clock.now, 3_600_000);
+    const { json } = await site.server.api.get(`/api/rooms/${code}`);
+    assert.equal(Date.parse(json.expiresAt) - site.server.clock.now, 3_600_000);
   });
 
-  it('[PAGE-1] is not started while the server is out of reach, which is said; the next click tries again', async (t) => {
-    const world = await openWorld(t);
-    const { page, context } = await world.device();
+  it('[PAGE-1] is not started while the server is unreachable; the page says so, and the next click retries', async (t) => {
+    const site = await startTestSite(t);
+    const { page, context } = await site.openDevice();
     await context.setOffline(true);
     await page.getByRole('button', { name: 'Start a room' }).click();
     await page.getByRole('alert').filter({ hasText: 'Can’t reach the server.' }).waitFor();
@@ -76,18 +76,18 @@ describe('the page, a room', () => {
     await startRoom({ page, context });
   });
 
-  it('[PAGE-14] is not started over the limit, and the time until it is lifted is told', async (t) => {
-    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '1' });
-    await world.server.api.room();
-    const { page } = await world.device();
+  it('[PAGE-14] is not started over the limit, and the page shows when to try again', async (t) => {
+    const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '1' });
+    await site.server.api.room();
+    const { page } = await site.openDevice();
     await page.getByRole('button', { name: 'Start a room' }).click();
     await page.getByRole('alert').filter({ hasText: 'Try again in 60 minutes.' }).waitFor();
   });
 
-  it('[PAGE-2] is entered by its code in any case, with dashes and letters that look like digits', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
-    const code = await roomWithLookalikes(world.server.api.room);
+  it('[PAGE-2] is joined by its code in any case, with dashes and letters that look like digits', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
+    const code = await roomWithLookalikes(site.server.api.room);
     const spelt = code.toLowerCase().replaceAll('0', 'o').replaceAll('1', 'l');
     await codeField(device).fill(` ${spelt.slice(0, 3)}-${spelt.slice(3)} `);
     await device.page.getByRole('button', { name: 'Join', exact: true }).click();
@@ -95,24 +95,24 @@ describe('the page, a room', () => {
     assert.equal(codeOf(device.page), code);
   });
 
-  it('[PAGE-2] is entered by the Enter key, and by a link that is pasted', async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room();
-    const device = await world.device({ permissions: ['clipboard-read', 'clipboard-write'] });
+  it('[PAGE-2] is joined with the Enter key, and with a pasted link', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     await codeField(device).fill(code);
     await codeField(device).press('Enter');
     await textOf(device).waitFor();
 
     await device.page.goto('/');
-    await device.page.evaluate((link) => navigator.clipboard.writeText(link), `See ${world.server.url}/r/${code}?x#y`);
+    await device.page.evaluate((link) => navigator.clipboard.writeText(link), `See ${site.server.url}/r/${code}?x#y`);
     await codeField(device).press('Control+V');
     await textOf(device).waitFor();
     assert.equal(codeOf(device.page), code);
   });
 
-  it('[PAGE-2] is left by the Back of the browser, and entered again by its Forward', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-2] is left with Back, and joined again with Forward', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
     await textOf(device).fill('kept');
@@ -123,22 +123,22 @@ describe('the page, a room', () => {
     assert.equal(codeOf(page), code);
     // Typed a moment before it left, the text may only be sent now.
     await eventually('the server has the text', async () => {
-      const { json } = await world.server.api.get(`/api/rooms/${code}/content`);
+      const { json } = await site.server.api.get(`/api/rooms/${code}/content`);
       return json.content === 'kept';
     });
   });
 
-  it('[PAGE-14] is not looked for after too many unknown codes, and the time until then is told', async (t) => {
-    const world = await openWorld(t, { POPROOM_MISS_LIMIT: '1' });
-    const { page } = await world.device({ at: '/r/ABCDEF' });
+  it('[PAGE-14] is not looked up after too many unknown codes, and the page shows when to try again', async (t) => {
+    const site = await startTestSite(t, { POPROOM_MISS_LIMIT: '1' });
+    const { page } = await site.openDevice({ at: '/r/ABCDEF' });
     await page.getByRole('heading', { name: 'Room ABCDEF not found' }).waitFor();
     await page.goto('/r/ABCDEG');
     await page.getByRole('heading', { name: /^Too many wrong codes or PINs\. Try again in \d+ minutes\.$/ }).waitFor();
   });
 
-  it('[PAGE-2] is not looked for where there can be none: that is said at once', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-2] is not looked up for an invalid code, which is reported immediately', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const asked = apiRequests(device.page);
     const problem = device.page.getByRole('alert');
 
@@ -157,11 +157,11 @@ describe('the page, a room', () => {
     assert.deepEqual(asked, []);
   });
 
-  it('[PAGE-6] shows the time that is left, second by second', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-6] shows the remaining time, updated every second', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     await device.page.clock.install();
-    await device.page.goto(`/r/${await world.server.api.room({ expiresIn: 3_700 })}`);
+    await device.page.goto(`/r/${await site.server.api.room({ expiresIn: 3_700 })}`);
     const left = device.page.locator('time');
     await left.waitFor();
     const before = inSeconds((await left.textContent()) ?? '');
@@ -178,11 +178,11 @@ describe('the page, a room', () => {
     ['ahead', 6],
     ['behind', -6],
   ] as const) {
-    it(`[PAGE-6] shows the time that is left by the server's clock where the device's is ${wrong}`, async (t) => {
-      const world = await openWorld(t);
-      const { page } = await world.device();
+    it(`[PAGE-6] shows the remaining time by the clock of the server if that of the device is ${wrong}`, async (t) => {
+      const site = await startTestSite(t);
+      const { page } = await site.openDevice();
       await page.clock.install({ time: Date.now() + hours * 3_600_000 });
-      await page.goto(`/r/${await world.server.api.room({ expiresIn: 3_700 })}`);
+      await page.goto(`/r/${await site.server.api.room({ expiresIn: 3_700 })}`);
       await eventually('it is that', async () => {
         const left = inSeconds((await page.locator('time').textContent()) ?? '');
         return left > 3_640 && left <= 3_701;
@@ -192,9 +192,9 @@ describe('the page, a room', () => {
     });
   }
 
-  it('[PAGE-16] is found again after a reload, forgotten with one click, and that can be taken back', async (t) => {
-    const world = await openWorld(t);
-    const device = await world.device();
+  it('[PAGE-16] is listed after a reload, and can be removed from the list with one click, with undo', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
     const { page } = device;
     const first = await startRoom(device);
     await page.getByRole('link', { name: 'Poproom home' }).click();
@@ -203,11 +203,11 @@ describe('the page, a room', () => {
     await page.reload();
 
     const recent = page.getByRole('listitem');
-    await eventually('both are there', async () => (await recent.count()) === 2);
+    await eventually('both rooms are listed', async () => (await recent.count()) === 2);
     assert.match((await recent.allInnerTexts()).join(' '), new RegExp(`${second}\\s+24 hours left.*${first}`, 's'));
 
     await page.getByRole('button', { name: `Remove room ${first} from this list` }).click();
-    await eventually('one is forgotten', async () => (await recent.count()) === 1);
+    await eventually('one room is removed from the list', async () => (await recent.count()) === 1);
     assert.equal(await page.evaluate((code) => JSON.stringify({ ...localStorage }).includes(code), first), false);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.reload();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { launchBrowser } from '../support/browser.ts';
-import { listening } from '../support/listening.ts';
+import { listenOnFreePort } from '../support/listen.ts';
 import { loadSdk, type WithSdk } from '../support/sdk-in-page.ts';
 
 const openToAll = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
@@ -15,12 +15,12 @@ describe('a redirect, in a browser', () => {
       asked.push(url);
       response.writeHead(200, openToAll).end('{}');
     });
-    const target = `${await listening(t, elsewhere)}/taken`;
+    const target = `${await listenOnFreePort(t, elsewhere)}/taken`;
     const server = createServer(({ url }, response) => {
       if (url === '/') return response.setHeader('Content-Type', 'text/html').end('<title>A page</title>');
       return response.writeHead(307, { Location: target }).end();
     });
-    const url = await listening(t, server);
+    const url = await listenOnFreePort(t, server);
     const browser = await launchBrowser();
     t.after(() => browser.close());
     const page = await browser.newPage();

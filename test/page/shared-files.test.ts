@@ -6,28 +6,28 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, openWorld, startRoom, textOf } from '../support/page.ts';
+import { joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
 import { arrived, pickFiles, picture, rowOf } from './support/files.ts';
 
 const asPicture = { headers: { 'content-type': 'image/png' } };
 
 describe('the page, files of a room', () => {
-  it('[PAGE-12] [PAGE-22] show a thumbnail where they are pictures, and a sign where they only say so', async (t) => {
-    const { server, device } = await openWorld(t);
+  it('[PAGE-12] [PAGE-22] show a thumbnail if they are pictures, and an icon if they only claim to be', async (t) => {
+    const { server, openDevice } = await startTestSite(t);
     const code = await server.api.room();
     await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
     await server.api.upload(code, 'broken.png', 'this is no picture', asPicture);
     await server.api.upload(code, 'active.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>', {
       headers: { 'content-type': 'image/svg+xml' },
     });
-    const { page } = await device({ at: `/r/${code}` });
+    const { page } = await openDevice({ at: `/r/${code}` });
     await seesPicture(page, 'picture.png');
     await arrived(page, 'broken.png');
     await rowOf(page, 'broken.png').locator('img').waitFor({ state: 'detached' });
     assert.equal(await rowOf(page, 'active.svg').locator('img').count(), 0);
   });
 
-  it('[PAGE-12] [PAGE-22] show it from another origin, too, where the server has one for files', async (t) => {
+  it('[PAGE-12] [PAGE-22] show it also if the server uses another origin for files', async (t) => {
     const { page, filesUrl } = await roomWithFront(t);
     await seesPicture(page, 'picture.png');
     const source = await rowOf(page, 'picture.png').locator('img').getAttribute('src');
@@ -45,10 +45,10 @@ describe('the page, files of a room', () => {
   });
 
   it('[PAGE-12] are downloaded under their names, and their links can be copied', async (t) => {
-    const { server, device } = await openWorld(t);
+    const { server, openDevice } = await startTestSite(t);
     const code = await server.api.room();
     const uploaded = await server.api.upload(code, 'für Ada.txt', 'hello');
-    const { page } = await device({ at: `/r/${code}`, permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = await openDevice({ at: `/r/${code}`, permissions: ['clipboard-read', 'clipboard-write'] });
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download für Ada.txt' }).click(),
@@ -61,11 +61,11 @@ describe('the page, files of a room', () => {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), uploaded.json.fileUrl);
   });
 
-  it('[PAGE-12] are opened in a tab of their own, which cannot reach the room', async (t) => {
-    const { server, device } = await openWorld(t);
+  it('[PAGE-12] are opened in a separate tab, which cannot access the room', async (t) => {
+    const { server, openDevice } = await startTestSite(t);
     const code = await server.api.room();
     await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
-    const { page, context } = await device({ at: `/r/${code}` });
+    const { page, context } = await openDevice({ at: `/r/${code}` });
     const [tab] = await Promise.all([
       context.waitForEvent('page'),
       page.getByRole('link', { name: 'picture.png', exact: true }).click(),
@@ -75,11 +75,11 @@ describe('the page, files of a room', () => {
     assert.equal(await tab.evaluate(() => window.opener), null);
   });
 
-  it('[PAGE-12] are removed on all devices; one that cannot be is told, and can be tried again', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device({ serviceWorkers: 'block' });
+  it('[PAGE-12] are removed on all devices; a failure is reported, and can be retried', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice({ serviceWorkers: 'block' });
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     await pickFiles(
       laptop.page,
       ['keep.txt', 'remove.txt'].map((name) => ({ name, content: name })),
@@ -99,11 +99,11 @@ describe('the page, files of a room', () => {
     }
   });
 
-  it('[PAGE-22] are shown by name as text, however hostile the name', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-22] are shown with their names as plain text, however hostile the name', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code, { viewport: { width: 320, height: 640 } });
+    const phone = await joinRoom(site, code, { viewport: { width: 320, height: 640 } });
     const markup = '<img src=x onerror=document.title=1>.png';
     const long = `${'a'.repeat(240)}.txt`;
     await pickFiles(laptop.page, [
@@ -122,11 +122,11 @@ describe('the page, files of a room', () => {
     }
   });
 
-  it('[PAGE-22] [PAGE-9] stand beside a text that is text, and whose links lead to the web and nowhere else', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-22] [PAGE-9] are shown next to plain text, whose links lead only to the web', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     const hostile =
       '<img src=x onerror=document.title=1><script>document.title=1</script> javascript:alert(1) ' +
       'data:text/html,<b>x</b> https://example.org/?<script>document.title=1</script> mailto:a@example.org';
@@ -154,11 +154,11 @@ async function seesPicture(page: Page, name: string): Promise<void> {
 /** A room with a picture, whose files have an origin of their own. */
 async function roomWithFront(t: TestContext): Promise<{ page: Page; code: string; filesUrl: string }> {
   const front = await openFront(t);
-  const { server, device } = await openWorld(t, { POPROOM_FILES_URL: front.url }, { filesFrom: front.url });
+  const { server, openDevice } = await startTestSite(t, { POPROOM_FILES_URL: front.url }, { filesOrigin: front.url });
   front.behind = server.port;
   const code = await server.api.room();
   await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
-  const { page } = await device({ at: `/r/${code}` });
+  const { page } = await openDevice({ at: `/r/${code}` });
   return { page, code, filesUrl: front.url };
 }
 

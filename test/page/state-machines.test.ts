@@ -42,7 +42,7 @@ describe('a room in the page', () => {
     assert.deepEqual([...reached.keys()].sort(), Object.keys(roomTransitions).sort());
   });
 
-  it('[PAGE-13] stays gone, and stays left, whatever arrives late', () => {
+  it('[PAGE-13] stays ended or left, whatever arrives late', () => {
     for (const [name, phases] of reachablePhases()) {
       if (name !== 'gone' && name !== 'left') continue;
       for (const phase of phases) {
@@ -54,7 +54,7 @@ describe('a room in the page', () => {
     }
   });
 
-  it('[PAGE-13] was deleted if the page has joined it before, and was never found otherwise', () => {
+  it('[PAGE-13] is reported as deleted if the page had joined it, and as not found otherwise', () => {
     const joining = after({ type: 'join', attempt: newAttempt() }, { type: 'loaded', text });
     const joinedAndFailed = after(
       { type: 'join', attempt: newAttempt() },
@@ -94,7 +94,7 @@ describe('an upload in the page', () => {
     }
   });
 
-  it('[PAGE-10] [PAGE-11] offers a retry where it can help, and starts that from the first byte', () => {
+  it('[PAGE-10] [PAGE-11] offers a retry if it can help, and restarts from the first byte', () => {
     assert.equal(canRetry(uploadAfter(start, offline)), true);
     assert.equal(canRetry(uploadAfter(tooLarge, { type: 'retry' })), false);
     const again = uploadAfter(start, progress(900, 300), offline, { type: 'retry' }, start);

@@ -1,19 +1,27 @@
 /** What can be done with the text: copy, paste, clear, follow its links. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Device, joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
+import {
+  type BrowserDevice,
+  joinRoom,
+  showsStatus,
+  showsText,
+  startRoom,
+  startTestSite,
+  textOf,
+} from '../support/page.ts';
 import { agreedText } from './support/typing.ts';
 
-const noticeUndo = ({ page }: Device) => page.locator('.notice').getByRole('button', { name: 'Undo' });
+const noticeUndo = ({ page }: BrowserDevice) => page.locator('.notice').getByRole('button', { name: 'Undo' });
 const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
 
 describe('the page, the tools of the text', () => {
-  it('[PAGE-9] copy all of it and paste where the cursor is', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device(clipboard);
+  it('[PAGE-9] copy the whole text, and paste at the cursor', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice(clipboard);
     const { page } = laptop;
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     assert.ok(await page.getByRole('button', { name: 'Copy all' }).isDisabled(), 'there is nothing to copy yet');
     await textOf(laptop).fill('two\nlines 😀');
     await page.getByRole('button', { name: 'Copy all' }).click();
@@ -26,10 +34,10 @@ describe('the page, the tools of the text', () => {
     for (const device of [laptop, phone]) await showsText(device, 'two more\nlines 😀');
   });
 
-  it('[PAGE-9] copy over plain HTTP too, where pasting is by keyboard', async (t) => {
+  it('[PAGE-9] copy over plain HTTP, where pasting needs the keyboard', async (t) => {
     const host = 'pop.test';
-    const world = await openWorld(t, {}, { host, switches: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
-    const laptop = await world.device();
+    const site = await startTestSite(t, {}, { host, browserArgs: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
+    const laptop = await site.openDevice();
     const { page } = laptop;
     await startRoom(laptop);
     assert.equal(await page.evaluate(() => isSecureContext), false);
@@ -42,11 +50,11 @@ describe('the page, the tools of the text', () => {
     await showsText(laptop, 'over plain HTTP');
   });
 
-  it('[PAGE-9] clear it on all devices, and bring it back', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-9] clear it on all devices, with undo', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     await textOf(laptop).fill('by mistake');
     await showsText(phone, 'by mistake');
     await laptop.page.getByRole('button', { name: 'Clear' }).click();
@@ -54,15 +62,15 @@ describe('the page, the tools of the text', () => {
     await textOf(phone).fill('meanwhile');
     await showsText(laptop, 'meanwhile');
     await noticeUndo(laptop).click();
-    await agreedText(world, code, [laptop, phone]);
+    await agreedText(site, code, [laptop, phone]);
     assert.deepEqual((await textOf(phone).inputValue()).split('\n').sort(), ['by mistake', 'meanwhile']);
   });
 
-  it('[PAGE-9] offer to take a Clear back only until something else is edited here', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-9] offer to undo Clear only until the next local edit', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     await textOf(laptop).fill('by mistake');
     await showsText(phone, 'by mistake');
     await laptop.page.getByRole('button', { name: 'Clear' }).click();
@@ -74,9 +82,9 @@ describe('the page, the tools of the text', () => {
     await noticeUndo(laptop).waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-9] show it in fixed-width letters, and remember that', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-9] show it in a monospace font, and remember the choice', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     await startRoom(laptop);
     const font = () => textOf(laptop).evaluate((field) => getComputedStyle(field).fontFamily);
     const button = laptop.page.getByRole('button', { name: 'Monospace font' });
@@ -88,9 +96,9 @@ describe('the page, the tools of the text', () => {
     assert.match(await font(), /mono/i);
   });
 
-  it('[PAGE-9] [PAGE-22] show its web links, and nothing that is not of the web', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-9] [PAGE-22] show its web links, and no other links', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).fill(
       [
@@ -117,17 +125,17 @@ describe('the page, the tools of the text', () => {
     await links.first().waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-9] open a link in a window that has no hold on this device', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-9] open a link in a window without access to the page', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     await startRoom(laptop);
-    await textOf(laptop).fill(`read ${world.server.url}/docs`);
+    await textOf(laptop).fill(`read ${site.server.url}/docs`);
     await showsStatus(laptop, 'Saved');
     const opening = laptop.context.waitForEvent('page');
     await laptop.page.getByRole('link', { name: '/docs' }).click();
     const opened = await opening;
     await opened.waitForLoadState('domcontentloaded');
-    assert.equal(opened.url(), `${world.server.url}/docs`);
+    assert.equal(opened.url(), `${site.server.url}/docs`);
     assert.deepEqual(await opened.evaluate(() => [window.opener, document.referrer]), [null, '']);
   });
 });

@@ -2,48 +2,48 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { joinRoom, openWorld, showsStatus, showsText, startRoom, textOf } from '../support/page.ts';
-import { typeOnSight } from './support/quick-hand.ts';
+import { joinRoom, showsStatus, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { typeWhenVisible } from './support/fast-typing.ts';
 
 describe('the page, the text', () => {
   it('[PAGE-7] is the same on two and on three devices as they type', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     await textOf(laptop).pressSequentially('from the laptop');
     await showsText(phone, 'from the laptop');
     await textOf(phone).press('End');
     await textOf(phone).pressSequentially(', and the phone');
     await showsText(laptop, 'from the laptop, and the phone');
 
-    const tablet = await joinRoom(world, code);
+    const tablet = await joinRoom(site, code);
     await showsText(tablet, 'from the laptop, and the phone');
     await textOf(tablet).fill('all anew 你好 😀\nin two lines');
     for (const device of [laptop, phone]) await showsText(device, 'all anew 你好 😀\nin two lines');
     assert.equal(
-      (await world.server.api.get(`/api/rooms/${code}/content`)).json.content,
+      (await site.server.api.get(`/api/rooms/${code}/content`)).json.content,
       'all anew 你好 😀\nin two lines',
     );
   });
 
-  it('[PAGE-7] has what is typed the moment the room is there', async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room();
-    await world.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'what was there' } });
-    const device = await world.device();
-    await typeOnSight(device.page, 'textarea', 'first, ');
+  it('[PAGE-7] accepts input as soon as the room is shown', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'what was there' } });
+    const device = await site.openDevice();
+    await typeWhenVisible(device.page, 'textarea', 'first, ');
     await device.page.goto(`/r/${code}`);
     await showsText(device, 'first, what was there');
     await showsStatus(device, 'Saved');
   });
 
-  it('[PAGE-7] of three devices that type at once has the words of all', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-7] of three devices that type concurrently has the words of all', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const devices = [laptop, await joinRoom(world, code), await joinRoom(world, code)];
+    const devices = [laptop, await joinRoom(site, code), await joinRoom(site, code)];
     await textOf(laptop).fill('one:\n\ntwo:\n\nthree:\n');
     for (const device of devices) await showsText(device, 'one:\n\ntwo:\n\nthree:\n');
     await Promise.all(
@@ -62,33 +62,33 @@ describe('the page, the text', () => {
       await showsText(device, `one: ${alphabet}\n\ntwo: ${alphabet}\n\nthree: ${alphabet}\n`);
   });
 
-  it('[PAGE-7] [PAGE-8] keeps the line ends that it has, which the field does not show, as someone types', async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room();
+  it('[PAGE-7] [PAGE-8] keeps its line endings, which the field does not show, during typing', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
     const path = `/api/rooms/${code}/content`;
-    await world.server.api.post(path, { json: { content: 'one\r\ntwo\nthree\r\n' } });
-    const laptop = await joinRoom(world, code);
+    await site.server.api.post(path, { json: { content: 'one\r\ntwo\nthree\r\n' } });
+    const laptop = await joinRoom(site, code);
     await textOf(laptop).evaluate((field: HTMLTextAreaElement) => {
       field.focus();
       field.setSelectionRange('one\n'.length, 'one\n'.length);
     });
     await laptop.page.keyboard.type('one\nand a half, ');
     await eventually('the text is stored with them', async () => {
-      return (await world.server.api.get(path)).json.content === 'one\r\none\r\nand a half, two\nthree\r\n';
+      return (await site.server.api.get(path)).json.content === 'one\r\none\r\nand a half, two\nthree\r\n';
     });
     await showsText(laptop, 'one\none\nand a half, two\nthree\n');
   });
 
-  it('[PAGE-7] is seen to be saved, being sent, or waiting offline', async (t) => {
-    const world = await openWorld(t);
-    const line = await openLine(t, () => world.server.port);
-    const laptop = await world.device({ baseURL: line.url });
+  it('[PAGE-7] shows whether it is saved, being saved, or offline', async (t) => {
+    const site = await startTestSite(t);
+    const proxy = await startTcpProxy(t, () => site.server.port);
+    const laptop = await site.openDevice({ baseURL: proxy.url });
     await startRoom(laptop);
     await showsStatus(laptop, 'Saved');
-    line.hold();
+    proxy.pause();
     await textOf(laptop).fill('on its way');
     await showsStatus(laptop, 'Saving…');
-    line.release();
+    proxy.resume();
     await showsStatus(laptop, 'Saved');
     await laptop.context.setOffline(true);
     await showsStatus(laptop, 'Offline');
@@ -98,11 +98,11 @@ describe('the page, the text', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-7] over the limit is told and kept, and sent when it is shortened', async (t) => {
-    const world = await openWorld(t, { POPROOM_CONTENT_MAX: '2KiB' });
-    const laptop = await world.device();
+  it('[PAGE-7] over the limit shows an error and is kept, and is sent when it is shortened', async (t) => {
+    const site = await startTestSite(t, { POPROOM_CONTENT_MAX: '2KiB' });
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     await textOf(laptop).fill('short\n');
     await showsText(phone, 'short\n');
 
@@ -117,9 +117,9 @@ describe('the page, the text', () => {
     await showsText(phone, `top\n${long}`);
   });
 
-  it('[PAGE-7] does not take a paste that alone is over the limit, and says so', async (t) => {
-    const world = await openWorld(t, { POPROOM_CONTENT_MAX: '2KiB' });
-    const laptop = await world.device();
+  it('[PAGE-7] rejects a paste that exceeds the limit, with a message', async (t) => {
+    const site = await startTestSite(t, { POPROOM_CONTENT_MAX: '2KiB' });
+    const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).fill('short');
     await laptop.page.keyboard.insertText('x'.repeat(3_000));
@@ -130,18 +130,18 @@ describe('the page, the text', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-7] [PAGE-15] is sent by whoever leaves at once, and is no draft for ever after', async (t) => {
-    const world = await openWorld(t);
-    const line = await openLine(t, () => world.server.port);
-    const laptop = await world.device({ baseURL: line.url });
+  it('[PAGE-7] [PAGE-15] is sent if the device leaves immediately, and does not remain as a draft', async (t) => {
+    const site = await startTestSite(t);
+    const proxy = await startTcpProxy(t, () => site.server.port);
+    const laptop = await site.openDevice({ baseURL: proxy.url });
     const code = await startRoom(laptop);
-    const phone = await joinRoom(world, code);
-    line.holdAnswers();
+    const phone = await joinRoom(site, code);
+    proxy.pauseResponses();
     await textOf(laptop).fill('the last words');
     await laptop.page.getByRole('link', { name: 'Poproom home' }).click();
     await laptop.page.getByRole('button', { name: 'Start a room' }).waitFor();
     await showsText(phone, 'the last words');
-    line.release();
+    proxy.resume();
 
     await laptop.page.goBack();
     await showsText(laptop, 'the last words');

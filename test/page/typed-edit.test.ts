@@ -5,10 +5,10 @@ import { applyEdits } from '../../src/text/edits.ts';
 import { asShown, positionInField, positionInText } from '../../web/src/views/room/line-endings.ts';
 import { movedPosition } from '../../web/src/views/room/moved-position.ts';
 import { typedEdits } from '../../web/src/views/room/typed-edit.ts';
-import { seededChance } from '../support/seeded-random.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
-describe('what was typed into a field', () => {
-  it('[PAGE-7] is found where the caret is, also among equal letters', () => {
+describe('an edit from a text field', () => {
+  it('[PAGE-7] is located by the caret, even among equal letters', () => {
     assert.deepEqual(typedEdits('aaaa', 'aaaaa', 2), [{ from: 1, to: 1, insert: 'a' }], 'a letter');
     assert.deepEqual(typedEdits('aaaa', 'aaa', 2), [{ from: 2, to: 3, insert: '' }], 'a letter removed');
     assert.deepEqual(typedEdits('one two', 'two', 0), [{ from: 0, to: 4, insert: '' }], 'a word removed');
@@ -16,22 +16,22 @@ describe('what was typed into a field', () => {
     assert.deepEqual(typedEdits('abc', 'xyz', 3), [{ from: 0, to: 3, insert: 'xyz' }], 'replaced');
   });
 
-  it('[PAGE-7] leads from the one text to the other, wherever the caret is', (t) => {
-    const chance = seededChance(t);
+  it('[PAGE-7] transforms the old text into the new one for any caret', (t) => {
+    const random = seededRandom(t);
     const draw = () =>
-      Array.from({ length: chance.number(12) }, () => chance.pick(['a', 'b', ' ', '\n', '😀'])).join('');
+      Array.from({ length: random.number(12) }, () => random.pick(['a', 'b', ' ', '\n', '😀'])).join('');
     for (let round = 0; round < 3_000; round++) {
       const [before, after] = [draw(), draw()];
-      const caret = chance.number(after.length + 1);
-      const told = JSON.stringify({ before, after, caret });
-      assert.equal(applyEdits(before, typedEdits(before, after, caret)), after, told);
+      const caret = random.number(after.length + 1);
+      const input = JSON.stringify({ before, after, caret });
+      assert.equal(applyEdits(before, typedEdits(before, after, caret)), after, input);
     }
   });
 
-  it('[PAGE-7] is placed in a text whose line ends are longer than the field shows', (t) => {
-    const chance = seededChance(t);
+  it('[PAGE-7] is mapped to a text with longer line endings than the field shows', (t) => {
+    const random = seededRandom(t);
     for (let round = 0; round < 2_000; round++) {
-      const text = Array.from({ length: chance.number(10) }, () => chance.pick(['a', '\r\n', '\n', '\r'])).join('');
+      const text = Array.from({ length: random.number(10) }, () => random.pick(['a', '\r\n', '\n', '\r'])).join('');
       const shown = asShown(text);
       for (let position = 0; position <= shown.length; position++) {
         const place = positionInText(text, position);
@@ -43,7 +43,7 @@ describe('what was typed into a field', () => {
 });
 
 describe('a position in a text that others edit', () => {
-  it('[PAGE-24] stays before what is inserted at it, and moves with everything else', () => {
+  it('[PAGE-24] stays before insertions at it, and moves with all other edits', () => {
     const insertion = [{ from: 3, to: 3, insert: 'xy' }];
     assert.equal(movedPosition(insertion, 3), 3, 'a caret');
     assert.equal(movedPosition(insertion, 3, 'after'), 5, 'the start of a selection');

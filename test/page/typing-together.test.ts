@@ -2,102 +2,110 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type Device, joinRoom, openWorld, showsStatus, showsText, textOf, type World } from '../support/page.ts';
-import { type Chance, seededChance } from '../support/seeded-random.ts';
-import { openSlowLine } from './support/slow-line.ts';
+import {
+  type BrowserDevice,
+  joinRoom,
+  showsStatus,
+  showsText,
+  startTestSite,
+  type TestSite,
+  textOf,
+} from '../support/page.ts';
+import { type Random, seededRandom } from '../support/seeded-random.ts';
+import { startSlowProxy } from './support/slow-proxy.ts';
 import { agreedText, assertWhole, inputMethod, putCaret, typeAsPerson, undoAll, write } from './support/typing.ts';
 
 const berries = ['strawberries', 'blueberries', 'raspberries', 'gooseberries', 'cloudberries'];
 
 interface Scene {
-  world: World;
-  chance: Chance;
+  site: TestSite;
+  random: Random;
   code: string;
-  devices: Device[];
+  devices: BrowserDevice[];
 }
 
-/** A room with this text and so many pages in it. */
-async function enterRoom(world: World, chance: Chance, people: number, content = ''): Promise<Scene> {
-  const code = await world.server.api.room();
-  if (content !== '') await write(world, code, content);
-  const devices = await Promise.all(Array.from({ length: people }, () => joinRoom(world, code)));
+/** A room with this text, open on a number of pages. */
+async function enterRoom(site: TestSite, random: Random, people: number, content = ''): Promise<Scene> {
+  const code = await site.server.api.room();
+  if (content !== '') await write(site, code, content);
+  const devices = await Promise.all(Array.from({ length: people }, () => joinRoom(site, code)));
   for (const device of devices) await showsText(device, content);
-  return { world, chance, code, devices };
+  return { site, random, code, devices };
 }
 
-/** Each types a word, from a place of their own. */
-async function typeTogether({ devices, chance }: Scene, places: readonly number[]): Promise<void> {
+/** Each page types a word at its own position. */
+async function typeTogether({ devices, random }: Scene, places: readonly number[]): Promise<void> {
   await Promise.all(devices.map((device, i) => putCaret(device, places[i] ?? 0)));
-  await Promise.all(devices.map((device, i) => typeAsPerson(device, berries[i] as string, chance)));
+  await Promise.all(devices.map((device, i) => typeAsPerson(device, berries[i] as string, random)));
 }
 
-async function assertAllWhole({ world, code, devices }: Scene): Promise<string> {
-  const text = await agreedText(world, code, devices);
+async function assertAllWhole({ site, code, devices }: Scene): Promise<string> {
+  const text = await agreedText(site, code, devices);
   assertWhole(text, berries.slice(0, devices.length));
   return text;
 }
 
 /** The first takes back all that they typed; what the others typed stays. */
-async function assertUndoIsOwn({ world, code, devices }: Scene, before: string): Promise<void> {
-  const [first, ...others] = devices as [Device, ...Device[]];
+async function assertUndoIsOwn({ site, code, devices }: Scene, before: string): Promise<void> {
+  const [first, ...others] = devices as [BrowserDevice, ...BrowserDevice[]];
   const [own = '', ...theirs] = berries.slice(0, devices.length);
   await undoAll(first);
-  const text = await agreedText(world, code, [first, ...others]);
+  const text = await agreedText(site, code, [first, ...others]);
   assertWhole(text, theirs);
   assert.equal(text, before.replace(own, ''));
 }
 
-const scenes: Record<string, (world: World, chance: Chance, t: TestContext) => Promise<void>> = {
-  async 'two in an empty room'(world, chance) {
-    const scene = await enterRoom(world, chance, 2);
+const scenes: Record<string, (site: TestSite, random: Random, t: TestContext) => Promise<void>> = {
+  async 'two in an empty room'(site, random) {
+    const scene = await enterRoom(site, random, 2);
     await typeTogether(scene, [0, 0]);
     await assertUndoIsOwn(scene, await assertAllWhole(scene));
   },
 
-  async 'three at the end of a line'(world, chance) {
+  async 'three at the end of a line'(site, random) {
     const line = 'to buy: ';
-    const scene = await enterRoom(world, chance, 3, `${line}\nand the second line`);
+    const scene = await enterRoom(site, random, 3, `${line}\nand the second line`);
     await typeTogether(scene, [line.length, line.length, line.length]);
     await assertUndoIsOwn(scene, await assertAllWhole(scene));
   },
 
-  async 'five at the end of the text'(world, chance) {
-    const scene = await enterRoom(world, chance, 5, 'fruit: ');
+  async 'five at the end of the text'(site, random) {
+    const scene = await enterRoom(site, random, 5, 'fruit: ');
     await typeTogether(scene, [7, 7, 7, 7, 7]);
     await assertUndoIsOwn(scene, await assertAllWhole(scene));
   },
 
-  async 'two in the middle of a word'(world, chance) {
-    const scene = await enterRoom(world, chance, 2, 'keyboard');
+  async 'two in the middle of a word'(site, random) {
+    const scene = await enterRoom(site, random, 2, 'keyboard');
     await typeTogether(scene, [3, 3]);
     const text = await assertAllWhole(scene);
     assert.match(text, /^key\w+board$/);
     await assertUndoIsOwn(scene, text);
   },
 
-  async 'three on different lines'(world, chance) {
-    const scene = await enterRoom(world, chance, 3, 'one: \ntwo: \nthree: ');
+  async 'three on different lines'(site, random) {
+    const scene = await enterRoom(site, random, 3, 'one: \ntwo: \nthree: ');
     await typeTogether(scene, [5, 11, 19]);
     const text = await assertAllWhole(scene);
     assert.equal(text, `one: ${berries[0]}\ntwo: ${berries[1]}\nthree: ${berries[2]}`);
     await assertUndoIsOwn(scene, text);
   },
 
-  async 'one of them over a slow line'(world, chance, t) {
-    const scene = await enterRoom(world, chance, 1, 'slow: ');
-    const baseURL = await openSlowLine(t, world.server.port, 300);
-    scene.devices.push(await joinRoom(world, scene.code, { baseURL }));
+  async 'one of them over a slow line'(site, random, t) {
+    const scene = await enterRoom(site, random, 1, 'slow: ');
+    const baseURL = await startSlowProxy(t, site.server.port, 300);
+    scene.devices.push(await joinRoom(site, scene.code, { baseURL }));
     await typeTogether(scene, [6, 6]);
     await assertUndoIsOwn(scene, await assertAllWhole(scene));
   },
 
-  async 'one of them with an input method'(world, chance) {
-    const scene = await enterRoom(world, chance, 2, 'hello ');
-    const [writer, typist] = scene.devices as [Device, Device];
+  async 'one of them with an input method'(site, random) {
+    const scene = await enterRoom(site, random, 2, 'hello ');
+    const [writer, typist] = scene.devices as [BrowserDevice, BrowserDevice];
     for (const device of scene.devices) await putCaret(device, 6);
     const { compose, commit } = await inputMethod(writer);
     await Promise.all([
-      typeAsPerson(typist, berries[0] as string, chance),
+      typeAsPerson(typist, berries[0] as string, random),
       (async () => {
         for (const step of ['に', 'にほ', 'にほん', 'にほんご']) {
           await compose(step);
@@ -107,12 +115,12 @@ const scenes: Record<string, (world: World, chance: Chance, t: TestContext) => P
         await commit('日本語');
       })(),
     ]);
-    assertWhole(await agreedText(world, scene.code, scene.devices), ['日本語', berries[0] as string, 'hello ']);
+    assertWhole(await agreedText(site, scene.code, scene.devices), ['日本語', berries[0] as string, 'hello ']);
   },
 
-  async 'a program writes in between'(world, chance) {
-    const scene = await enterRoom(world, chance, 2, 'list:\n');
-    const { api } = world.server;
+  async 'a program writes in between'(site, random) {
+    const scene = await enterRoom(site, random, 2, 'list:\n');
+    const { api } = site.server;
     const path = `/api/rooms/${scene.code}/content`;
     const hasLetters = (letters: string) =>
       eventually(`“${letters}” is stored`, async () => (await api.get(path)).json.content.includes(letters));
@@ -121,7 +129,7 @@ const scenes: Record<string, (world: World, chance: Chance, t: TestContext) => P
       (async () => {
         await hasLetters('straw');
         await eventually('a line is posted', async () => {
-          // Only if nobody typed since it was read: else the write would take the newest letters away.
+          // Only if nothing was typed since the read. Otherwise the write would remove the newest letters.
           const { json, headers } = await api.get(path);
           const sending = {
             json: { content: `${json.content}\nposted` },
@@ -138,9 +146,9 @@ const scenes: Record<string, (world: World, chance: Chance, t: TestContext) => P
     await assertUndoIsOwn(scene, text);
   },
 
-  async 'one of them offline for five seconds'(world, chance) {
-    const scene = await enterRoom(world, chance, 2, 'travel: ');
-    const [traveller, reader] = scene.devices as [Device, Device];
+  async 'one of them offline for five seconds'(site, random) {
+    const scene = await enterRoom(site, random, 2, 'travel: ');
+    const [traveller, reader] = scene.devices as [BrowserDevice, BrowserDevice];
     const [own, theirs] = [
       'written in the tunnel, with no network at all',
       'written at home at the same time, as ever',
@@ -148,20 +156,20 @@ const scenes: Record<string, (world: World, chance: Chance, t: TestContext) => P
     await traveller.context.setOffline(true);
     await showsStatus(traveller, 'Offline');
     for (const device of scene.devices) await putCaret(device, 'travel: '.length);
-    await Promise.all([typeAsPerson(traveller, own, chance), typeAsPerson(reader, theirs, chance)]);
+    await Promise.all([typeAsPerson(traveller, own, random), typeAsPerson(reader, theirs, random)]);
     await traveller.context.setOffline(false);
-    const text = await agreedText(world, scene.code, scene.devices);
+    const text = await agreedText(site, scene.code, scene.devices);
     assertWhole(text, [own, theirs]);
     assert.equal(text.length, `travel: ${own}${theirs}`.length, 'each of them once');
   },
 };
 
-/** With devices that leave when their scene is over: the server takes only so many of one client. */
-function closingDevices({ server, device }: World, t: TestContext): World {
+/** The devices disconnect after their scene, because the server limits the channels per client. */
+function closingDevices({ server, openDevice }: TestSite, t: TestContext): TestSite {
   return {
     server,
-    async device(options) {
-      const opened = await device(options);
+    async openDevice(options) {
+      const opened = await openDevice(options);
       t.after(() => opened.context.close());
       return opened;
     },
@@ -169,11 +177,11 @@ function closingDevices({ server, device }: World, t: TestContext): World {
 }
 
 describe('the page, typing together', () => {
-  it('[PAGE-24] [SYNC-2] [SYNC-3] [SYNC-4] keeps every word whole on every page', { concurrency: 3 }, async (t) => {
-    const world = await openWorld(t);
-    const chance = seededChance(t);
+  it('[PAGE-24] [SYNC-2] [SYNC-3] [SYNC-4] keeps every word intact on every page', { concurrency: 3 }, async (t) => {
+    const site = await startTestSite(t);
+    const random = seededRandom(t);
     await Promise.all(
-      Object.entries(scenes).map(([name, play]) => t.test(name, (t) => play(closingDevices(world, t), chance, t))),
+      Object.entries(scenes).map(([name, play]) => t.test(name, (t) => play(closingDevices(site, t), random, t))),
     );
   });
 });

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, openWorld, showsStatus, showsText, textOf } from '../support/page.ts';
+import { joinRoom, showsStatus, showsText, startTestSite, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { inputMethod, putCaret, seenIn, write } from './support/typing.ts';
 
-describe('the page, edits of others', () => {
+describe('the page, remote edits', () => {
   it('[PAGE-8] [PAGE-24] do not move the caret of someone who is typing', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two three');
     await putCaret(laptop, 'one two'.length);
@@ -42,18 +42,18 @@ describe('the page, edits of others', () => {
     for (const device of [laptop, phone]) await showsText(device, 'mine! theirs');
   });
 
-  it('[PAGE-24] leave a selection on the same words, in its direction', async (t) => {
-    const { laptop, world, code } = await twoDevices(t, 'one two three');
+  it('[PAGE-24] keep a selection on the same words, with its direction', async (t) => {
+    const { laptop, site, code } = await twoDevices(t, 'one two three');
     await putCaret(laptop, 4, 7, 'backward');
-    await write(world, code, 'zero one (two) three');
+    await write(site, code, 'zero one (two) three');
     await showsText(laptop, 'zero one (two) three');
     const { start, end, direction } = await seenIn(laptop);
     assert.deepEqual([start, end, direction], [10, 13, 'backward']);
   });
 
-  it('[PAGE-24] above what is in sight do not move it, nor do those below', async (t) => {
+  it('[PAGE-24] above or below the visible part do not scroll it', async (t) => {
     const lines = Array.from({ length: 200 }, (_, i) => `line ${i} ${'word '.repeat(i % 40)}`);
-    const { laptop, world, code } = await twoDevices(t, lines.join('\n'));
+    const { laptop, site, code } = await twoDevices(t, lines.join('\n'));
     const topLine = () =>
       textOf(laptop).evaluate((field: HTMLTextAreaElement) => {
         const { left, top } = field.getBoundingClientRect();
@@ -63,23 +63,23 @@ describe('the page, edits of others', () => {
     await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.scrollTo(0, 2_000));
     const seen = await topLine();
     assert.match(seen ?? '', /^line [1-9]/);
-    await write(world, code, ['new', `wrapped ${'word '.repeat(100)}`, 'lines', ...lines].join('\n'));
+    await write(site, code, ['new', `wrapped ${'word '.repeat(100)}`, 'lines', ...lines].join('\n'));
     await eventually('they are there', async () => (await textOf(laptop).inputValue()).startsWith('new\n'));
     assert.equal(await topLine(), seen);
-    await write(world, code, [...lines, 'at the end'].join('\n'));
-    await eventually('they are gone', async () => (await textOf(laptop).inputValue()).endsWith('at the end'));
+    await write(site, code, [...lines, 'at the end'].join('\n'));
+    await eventually('the edits have arrived', async () => (await textOf(laptop).inputValue()).endsWith('at the end'));
     assert.equal(await topLine(), seen);
   });
 
-  it('[PAGE-8] [PAGE-24] do not break a word that an input method is making, nor does it break them', async (t) => {
-    const { laptop, phone, world, code } = await twoDevices(t, 'hello ');
+  it('[PAGE-8] [PAGE-24] and the composition of an input method do not interfere', async (t) => {
+    const { laptop, phone, site, code } = await twoDevices(t, 'hello ');
     await putCaret(laptop, 'hello '.length);
     const { compose, commit } = await inputMethod(laptop);
     await compose('に');
     await textOf(phone).fill('and theirs\nhello ');
     await showsStatus(phone, 'Saved');
     // The server sends in order, so the edit is there when the file is.
-    await world.server.api.upload(code, 'later.txt', 'x');
+    await site.server.api.upload(code, 'later.txt', 'x');
     await laptop.page.getByRole('link', { name: 'later.txt', exact: true }).waitFor();
     await compose('にほん');
     assert.equal(await textOf(laptop).inputValue(), 'hello にほん', 'what others wrote waits');
@@ -89,7 +89,7 @@ describe('the page, edits of others', () => {
     for (const device of [laptop, phone]) await showsText(device, 'and theirs\nhello 日本!');
   });
 
-  it('[PAGE-21] do not take the focus from elsewhere, in a browser that focuses the field where it selects', async (t) => {
+  it('[PAGE-21] do not steal the focus in a browser that focuses a field on selection', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     const button = laptop.page.getByRole('button', { name: 'Copy all' });
     await button.focus();
@@ -106,7 +106,7 @@ describe('the page, edits of others', () => {
   });
 });
 
-describe('the page, what is typed', () => {
+describe('the page, local edits', () => {
   it('[PAGE-7] may be pasted, dragged, corrected and deleted by words', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two three four');
     const { keyboard } = laptop.page;
@@ -153,22 +153,22 @@ describe('the page, what is typed', () => {
     for (const device of [laptop, phone]) await showsText(device, '😀');
   });
 
-  it('[PAGE-7] [PAGE-24] keeps its place in a text with other line ends, whatever others do', async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room();
-    await write(world, code, 'one\r\ntwo\r\nthree\r\n');
-    const laptop = await joinRoom(world, code);
+  it('[PAGE-7] [PAGE-24] keep their position in a text with other line endings, despite remote edits', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await write(site, code, 'one\r\ntwo\r\nthree\r\n');
+    const laptop = await joinRoom(site, code);
     await putCaret(laptop, 'one\ntwo'.length);
-    await write(world, code, 'zero\r\none\r\ntwo\r\nthree\r\nfour\r\n');
+    await write(site, code, 'zero\r\none\r\ntwo\r\nthree\r\nfour\r\n');
     await showsText(laptop, 'zero\none\ntwo\nthree\nfour\n');
     await laptop.page.keyboard.type('!\nmore');
     await showsText(laptop, 'zero\none\ntwo!\nmore\nthree\nfour\n');
-    const stored = async () => (await world.server.api.get(`/api/rooms/${code}/content`)).json.content;
+    const stored = async () => (await site.server.api.get(`/api/rooms/${code}/content`)).json.content;
     await eventually('it is stored with its line ends', async () => {
       return (await stored()) === 'zero\r\none\r\ntwo!\r\nmore\r\nthree\r\nfour\r\n';
     });
     await laptop.page.keyboard.press('ControlOrMeta+z');
-    await write(world, code, 'zero\none\r\ntwo');
+    await write(site, code, 'zero\none\r\ntwo');
     await showsText(laptop, 'zero\none\ntwo');
   });
 });

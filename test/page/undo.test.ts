@@ -1,16 +1,16 @@
-/** Undo and redo: one's own edits, whatever others do. */
+/** Undo and redo of local edits, despite remote edits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Device, joinRoom, openWorld, showsText, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { nativeCommand, putCaret, seenIn, undoAll, write } from './support/typing.ts';
 
 const undoKey = 'ControlOrMeta+z';
 const redoKey = 'ControlOrMeta+Shift+z';
-const tool = ({ page }: Device, name: string) => page.locator('.tools').getByRole('button', { name });
+const tool = ({ page }: BrowserDevice, name: string) => page.locator('.tools').getByRole('button', { name });
 
 describe('the page, undo', () => {
-  it('[PAGE-25] takes back what was typed in groups, and redo brings it again', async (t) => {
+  it('[PAGE-25] reverts typing in groups, and redo restores it', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'a list: ');
     const { keyboard } = laptop.page;
     await putCaret(laptop, 8);
@@ -31,15 +31,15 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, 'this is a list: milk');
   });
 
-  it('[PAGE-25] [SYNC-4] leaves what others typed, before, after and in between', async (t) => {
-    const { laptop, phone, world, code } = await twoDevices(t, '');
+  it('[PAGE-25] [SYNC-4] keeps remote edits before, after and in between', async (t) => {
+    const { laptop, phone, site, code } = await twoDevices(t, '');
     await textOf(laptop).focus();
     await laptop.page.keyboard.type('laptop');
     await showsText(phone, 'laptop');
     await putCaret(phone, 3);
     await phone.page.keyboard.type('-PHONE-');
     await showsText(laptop, 'lap-PHONE-top');
-    await write(world, code, 'first\nlap-PHONE-top\nlast');
+    await write(site, code, 'first\nlap-PHONE-top\nlast');
     await showsText(laptop, 'first\nlap-PHONE-top\nlast');
     await laptop.page.keyboard.press(undoKey);
     for (const device of [laptop, phone]) await showsText(device, 'first\n-PHONE-\nlast');
@@ -49,7 +49,7 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, 'first\nlaptop\nlast');
   });
 
-  it('[PAGE-25] works after Clear and after Paste, by keys and by the buttons', async (t) => {
+  it('[PAGE-25] works after Clear and Paste, with keys and buttons', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two');
     await laptop.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await laptop.page.evaluate(() => navigator.clipboard.writeText('pasted '));
@@ -74,7 +74,7 @@ describe('the page, undo', () => {
     assert.equal(await tool(laptop, 'Redo').getAttribute('aria-disabled'), 'true');
   });
 
-  it("[PAGE-25] is the browser's own command, too, also after others changed the field", async (t) => {
+  it("[PAGE-25] works with the browser's own command, too, also after others changed the field", async (t) => {
     const { laptop, phone } = await twoDevices(t, '');
     await textOf(laptop).focus();
     await laptop.page.keyboard.type('mine');
@@ -86,20 +86,20 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, ' and theirs');
   });
 
-  it("[PAGE-25] is the browser's own command after Clear, where nothing was typed before", async (t) => {
-    const world = await openWorld(t);
-    const code = await world.server.api.room();
-    await write(world, code, 'from elsewhere');
-    const laptop = await joinRoom(world, code);
+  it("[PAGE-25] works with the browser's own command after Clear, without earlier typing", async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await write(site, code, 'from elsewhere');
+    const laptop = await joinRoom(site, code);
     await tool(laptop, 'Clear').click();
     await showsText(laptop, '');
     await nativeCommand(laptop, 'undo');
     await showsText(laptop, 'from elsewhere');
   });
 
-  it('[PAGE-25] asked for by a gesture is answered, and so is redo', async (t) => {
-    const world = await openWorld(t);
-    const laptop = await world.device();
+  it('[PAGE-25] works with a gesture, and so does redo', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).focus();
     await laptop.page.keyboard.type('typed');
@@ -113,7 +113,7 @@ describe('the page, undo', () => {
     await showsText(laptop, 'typed');
   });
 
-  it('[PAGE-25] scrolls to what it changed', async (t) => {
+  it('[PAGE-25] scrolls to the change', async (t) => {
     const { laptop } = await twoDevices(t, Array.from({ length: 300 }, (_, i) => `line ${i}`).join('\n'));
     await putCaret(laptop, 0);
     await laptop.page.keyboard.type('top ');

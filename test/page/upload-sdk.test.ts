@@ -2,45 +2,45 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { openLine } from '../support/line.ts';
-import { openWorld } from '../support/page.ts';
+import { startTestSite } from '../support/page.ts';
 import { loadSdk, type WithSdk as OnlySdk } from '../support/sdk-in-page.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 type WithSdk = OnlySdk & { uploading: { sent: number; stop(): void; end: Promise<string> } };
 
 describe('an upload by the SDK', () => {
-  it('[SDK-7] tells its progress, up to all of it', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device();
+  it('[SDK-7] reports its progress up to the full size', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice();
     await loadSdk(page);
-    const room = await world.server.api.room({ pin: '1234' });
-    const { told, name } = await page.evaluate(async (room) => {
+    const room = await site.server.api.room({ pin: '1234' });
+    const { progress, name } = await page.evaluate(async (room) => {
       const { sdk } = globalThis as WithSdk;
-      const told: number[] = [];
+      const progress: number[] = [];
       const file = new Blob([new Uint8Array(8_000_000)], { type: 'image/png' });
       const { fileName } = await sdk
         .createClient({ url: location.origin })
         .room(room, { pin: '1234' })
-        .upload(file, { name: 'Urlaub 你好.png', onProgress: (sent) => told.push(sent) });
-      return { told, name: fileName };
+        .upload(file, { name: 'Urlaub 你好.png', onProgress: (sent) => progress.push(sent) });
+      return { progress, name: fileName };
     }, room);
     assert.equal(name, 'Urlaub 你好.png');
-    assert.equal(told.at(-1), 8_000_000);
+    assert.equal(progress.at(-1), 8_000_000);
     assert.deepEqual(
-      told,
-      told.toSorted((one, other) => one - other),
+      progress,
+      progress.toSorted((a, b) => a - b),
     );
-    const { files } = (await world.server.api.get(`/api/rooms/${room}/files`, { pin: '1234' })).json;
+    const { files } = (await site.server.api.get(`/api/rooms/${room}/files`, { pin: '1234' })).json;
     assert.equal(files.length, 1);
   });
 
   it('[SDK-7] can be aborted, and leaves nothing', async (t) => {
-    const world = await openWorld(t);
-    const line = await openLine(t, () => world.server.port);
-    const { page } = await world.device({ baseURL: line.url });
+    const site = await startTestSite(t);
+    const proxy = await startTcpProxy(t, () => site.server.port);
+    const { page } = await site.openDevice({ baseURL: proxy.url });
     await loadSdk(page);
-    const room = await world.server.api.room();
-    line.hold();
+    const room = await site.server.api.room();
+    proxy.pause();
     await page.evaluate((room) => {
       const here = globalThis as WithSdk;
       const aborter = new AbortController();
@@ -68,18 +68,18 @@ describe('an upload by the SDK', () => {
       return uploading.end;
     });
     assert.equal(end, 'AbortError');
-    line.release();
-    assert.deepEqual((await world.server.api.get(`/api/rooms/${room}/files`)).json.files, []);
+    proxy.resume();
+    assert.deepEqual((await site.server.api.get(`/api/rooms/${room}/files`)).json.files, []);
   });
 
-  it('[SDK-7] fails with what its progress is told to fails with, and closes a stream that is called off', async (t) => {
-    const world = await openWorld(t);
-    const line = await openLine(t, () => world.server.port);
-    const { page } = await world.device({ baseURL: line.url });
+  it('[SDK-7] fails with the error of its progress callback, and cancels its stream when it is aborted', async (t) => {
+    const site = await startTestSite(t);
+    const proxy = await startTcpProxy(t, () => site.server.port);
+    const { page } = await site.openDevice({ baseURL: proxy.url });
     await loadSdk(page);
-    const code = await world.server.api.room();
+    const code = await site.server.api.room();
     // Without, all of it may be there before the first word of its progress.
-    line.hold();
+    proxy.pause();
     const failed = await page.evaluate(async (code) => {
       const room = (globalThis as WithSdk).sdk.createClient({ url: location.origin }).room(code);
       const onProgress = () => {
@@ -99,13 +99,13 @@ describe('an upload by the SDK', () => {
       return [...said, isClosed];
     }, code);
     assert.deepEqual(failed, ['no screen', 'enough', true]);
-    line.release();
-    assert.deepEqual((await world.server.api.get(`/api/rooms/${code}/files`)).json.files, []);
+    proxy.resume();
+    assert.deepEqual((await site.server.api.get(`/api/rooms/${code}/files`)).json.files, []);
   });
 
-  it('[SDK-7] [SDK-1] fails as every request does', async (t) => {
-    const world = await openWorld(t);
-    const { page } = await world.device();
+  it('[SDK-7] [SDK-1] fails like every request', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice();
     await loadSdk(page);
     const codes = await page.evaluate(async () => {
       const { sdk } = globalThis as WithSdk;

@@ -1,34 +1,34 @@
 /** A room whose device has no requests left. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openLine } from '../support/line.ts';
 import {
-  type Device,
+  type BrowserDevice,
   joinRoom,
-  openWorld,
   showsStatus,
   showsText,
   startRoom,
+  startTestSite,
+  type TestSite,
   textOf,
-  type World,
 } from '../support/page.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { arrived, pickFiles, rowOf } from './support/files.ts';
 
-const noFiles = ({ page }: Device) =>
+const noFiles = ({ page }: BrowserDevice) =>
   page.getByText(/^Too many requests\. You can add files again in (60|59) minutes\.$/).first();
 
-describe('the page, when all requests are used up', () => {
-  it('[PAGE-28] shows and edits the text after a reload, and says when files can be added again', async (t) => {
-    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '4' });
-    const laptop = await world.device();
+describe('the page, when the request limit is reached', () => {
+  it('[PAGE-28] shows and edits the text after a reload, and shows when files can be added again', async (t) => {
+    const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '4' });
+    const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await pickFiles(laptop.page, [{ name: 'notes.txt', type: 'text/plain', content: 'notes' }]);
     await arrived(laptop.page, 'notes.txt');
     await textOf(laptop).fill('before ');
     await showsStatus(laptop, 'Saved');
-    const phone = await joinRoom(world, code);
+    const phone = await joinRoom(site, code);
     await showsText(phone, 'before ');
-    assert.equal(await remaining(world), 0);
+    assert.equal(await remaining(site), 0);
 
     const addresses: string[] = [];
     laptop.page.on('websocket', (socket) => void addresses.push(socket.url()));
@@ -53,61 +53,61 @@ describe('the page, when all requests are used up', () => {
       .waitFor();
   });
 
-  it('[PAGE-28] [PAGE-4] enters a protected room again after a reload, and does not ask for its PIN', async (t) => {
-    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '2' });
-    const code = await world.server.api.room({ pin: '1204' }, { from: '10.0.0.9' });
-    const laptop = await world.device({ at: `/r/${code}` });
+  it('[PAGE-28] [PAGE-4] rejoins a protected room after a reload without its PIN', async (t) => {
+    const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '2' });
+    const code = await site.server.api.room({ pin: '1204' }, { from: '10.0.0.9' });
+    const laptop = await site.openDevice({ at: `/r/${code}` });
     await laptop.page.getByRole('textbox', { name: '4-digit PIN' }).pressSequentially('1204');
     await textOf(laptop).fill('protected');
     await showsStatus(laptop, 'Saved');
-    await useUp(world);
+    await useUp(site);
     await laptop.page.reload();
     await showsText(laptop, 'protected');
     await textOf(laptop).fill('still protected');
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-28] [PAGE-15] comes back after a lost connection with what was typed meanwhile', async (t) => {
-    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '2' });
-    const line = await openLine(t, () => world.server.port);
-    const laptop = await world.device({ baseURL: line.url });
+  it('[PAGE-28] [PAGE-15] reconnects after a lost connection and sends offline edits', async (t) => {
+    const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '2' });
+    const proxy = await startTcpProxy(t, () => site.server.port);
+    const laptop = await site.openDevice({ baseURL: proxy.url });
     await startRoom(laptop);
     await showsStatus(laptop, 'Saved');
-    assert.equal(await remaining(world), 0);
+    assert.equal(await remaining(site), 0);
     await laptop.context.setOffline(true);
-    line.cut();
+    proxy.disconnect();
     await showsStatus(laptop, 'Offline');
-    await textOf(laptop).fill('kept meanwhile');
+    await textOf(laptop).fill('typed offline');
     await laptop.context.setOffline(false);
     await showsStatus(laptop, 'Saved');
-    await showsText(laptop, 'kept meanwhile');
+    await showsText(laptop, 'typed offline');
     await noFiles(laptop).waitFor();
   });
 
-  it('[PAGE-28] [PAGE-14] is told that it is limited when a token is too old', async (t) => {
-    const world = await openWorld(t, { POPROOM_FREE_LIMIT: '2' });
-    const laptop = await world.device();
+  it('[PAGE-28] [PAGE-14] shows the limit when its resume token is too old', async (t) => {
+    const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '2' });
+    const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).fill('there again later');
     await showsStatus(laptop, 'Saved');
-    world.server.clock.advance(20 * 60_000);
+    site.server.clock.advance(20 * 60_000);
     await laptop.page.reload();
     await laptop.page
       .getByText(/^Too many requests\. Try again in (40|39) minutes\.$/)
       .first()
       .waitFor();
-    world.server.clock.advance(3_600_000);
+    site.server.clock.advance(3_600_000);
     await laptop.page.getByRole('button', { name: 'Try again' }).click();
     await showsText(laptop, 'there again later');
   });
 });
 
 /** All requests of this machine. */
-async function useUp(world: World): Promise<void> {
-  while ((await remaining(world)) > 0) await world.server.api.get('/api/health');
+async function useUp(site: TestSite): Promise<void> {
+  while ((await remaining(site)) > 0) await site.server.api.get('/api/health');
 }
 
 /** Asking is free. */
-async function remaining({ server }: World): Promise<number> {
+async function remaining({ server }: TestSite): Promise<number> {
   return Number((await server.api.get('/livez')).headers.get('x-ratelimit-remaining'));
 }

@@ -1,15 +1,15 @@
 /** Which of the others are typing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Device, showsText, textOf } from '../support/page.ts';
+import { type BrowserDevice, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { write } from './support/typing.ts';
 
-const devicesOf = ({ page }: Device) => page.getByRole('region', { name: /^Devices in this room/ });
-const bubblesOf = (device: Device) => devicesOf(device).locator('.typing');
+const devicesOf = ({ page }: BrowserDevice) => page.getByRole('region', { name: /^Devices in this room/ });
+const bubblesOf = (device: BrowserDevice) => devicesOf(device).locator('.typing');
 
-describe('the page, who is typing', () => {
-  it('[PAGE-27] is marked while they type, and not after', async (t) => {
+describe('the page, typing indicators', () => {
+  it('[PAGE-27] are shown while a device types, and not afterwards', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     // The phone wrote nothing yet, and the laptop sees no mark on itself.
     assert.equal(await bubblesOf(laptop).count(), 0);
@@ -26,7 +26,7 @@ describe('the page, who is typing', () => {
     await bubblesOf(laptop).waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-27] does not move what is below', async (t) => {
+  it('[PAGE-27] do not move the content below', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     const top = () => textOf(laptop).evaluate((field) => field.getBoundingClientRect().top);
     await bubblesOf(laptop).waitFor({ state: 'detached' });
@@ -36,7 +36,7 @@ describe('the page, who is typing', () => {
     assert.equal(await top(), before);
   });
 
-  it('[PAGE-27] is said once to those who listen', async (t) => {
+  it('[PAGE-27] are announced once to screen readers', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     const announced = devicesOf(laptop).getByRole('status');
     await laptop.page.evaluate(() => {
@@ -58,10 +58,10 @@ describe('the page, who is typing', () => {
     assert.equal(said.length, 1, String(said));
   });
 
-  it('[PAGE-27] is nobody where a program writes', async (t) => {
-    const { laptop, world, code } = await twoDevices(t, 'one');
+  it('[PAGE-27] are not shown for writes of a program', async (t) => {
+    const { laptop, site, code } = await twoDevices(t, 'one');
     await bubblesOf(laptop).waitFor({ state: 'detached' });
-    await write(world, code, 'one two');
+    await write(site, code, 'one two');
     await showsText(laptop, 'one two');
     assert.equal(await bubblesOf(laptop).count(), 0);
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmod, lstat, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { builtCommand, dataFolder, type Program, run, startProcess } from '../support/process.ts';
+import { builtCommand, dataFolder, type Executable, run, startProcess } from '../support/process.ts';
 
 describe('the data folder', () => {
   it('[RUN-13] has folders with mode 0700 and files with 0600, whatever the umask', async (t) => {
@@ -41,7 +41,7 @@ describe('the data folder', () => {
   });
 });
 
-const withUmask = (mask: string): Program => ['sh', '-c', `umask ${mask}; exec "$0" "$@"`, ...builtCommand];
+const withUmask = (mask: string): Executable => ['sh', '-c', `umask ${mask}; exec "$0" "$@"`, ...builtCommand];
 
 async function assertPrivate(folder: string): Promise<void> {
   const inside = await readdir(folder, { recursive: true });

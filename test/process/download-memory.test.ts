@@ -4,35 +4,37 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { dataFolder, startProcess } from '../support/process.ts';
-import { peakMemory } from '../support/process-figures.ts';
+import { peakMemory } from '../support/process-stats.ts';
 
 const MiB = 1024 * 1024;
-const largest = 10 * MiB;
-const atOnce = 32;
+const maxFileSize = 10 * MiB;
+const readerCount = 32;
 
 describe('memory', () => {
-  it('[RUN-7] [FILE-2] stays flat while many readers of the largest files stop reading', {
+  it('[RUN-7] [FILE-2] stays flat while many readers of the maxFileSize files stop reading', {
     timeout: 60_000,
   }, async (t) => {
     const server = await startProcess(t, await dataFolder(t), { POPROOM_FREE_LIMIT: '0' });
     const room = await server.api.room();
-    const { fileUrl } = (await server.api.upload(room, 'large.txt', 'x'.repeat(largest))).json;
+    const { fileUrl } = (await server.api.upload(room, 'large.txt', 'x'.repeat(maxFileSize))).json;
     const { pathname } = new URL(fileUrl);
-    assert.ok((await (await begin(t, server.port, pathname)).readOn()) > largest);
+    assert.ok((await (await startDownload(t, server.port, pathname)).readRest()) > maxFileSize);
     const before = await peakMemory(server.pid);
-    const readers = await Promise.all(Array.from({ length: atOnce }, () => begin(t, server.port, pathname)));
-    // Whatever the server takes for them it has taken by the time that others have had their answers.
+    const readers = await Promise.all(
+      Array.from({ length: readerCount }, () => startDownload(t, server.port, pathname)),
+    );
+    // After 50 other requests, the server has allocated all memory for the downloads.
     for (let n = 0; n < 50; n++) await server.api.get(`/api/rooms/${room}`);
     const growth = (await peakMemory(server.pid)) - before;
     t.diagnostic(`the peak grew by ${growth.toFixed(1)} MiB from ${before.toFixed(1)} MiB`);
-    // Spent buffers may wait for the collector; the files would be far more.
-    assert.ok(growth < (atOnce * 10) / 2, `holding the files would take ${atOnce * 10} MiB; it took ${growth} MiB`);
-    for (const { readOn } of readers) assert.ok((await readOn()) > largest);
+    // Allows for buffers that are not collected yet. The whole files would need twice as much.
+    assert.ok(growth < (readerCount * 10) / 2, `memory grew by ${growth} MiB; the files have ${readerCount * 10} MiB`);
+    for (const { readRest } of readers) assert.ok((await readRest()) > maxFileSize);
   });
 });
 
-/** Asks for a file and reads its beginning; `readOn` answers how many bytes came in all. */
-async function begin(t: TestContext, port: number, path: string) {
+/** Requests a file and reads its first bytes. `readRest` returns the total number of bytes received. */
+async function startDownload(t: TestContext, port: number, path: string) {
   const socket = connect(port, '127.0.0.1');
   t.after(() => socket.destroy());
   let received = 0;
@@ -41,7 +43,7 @@ async function begin(t: TestContext, port: number, path: string) {
   socket.pause();
   received += first.length;
   return {
-    async readOn(): Promise<number> {
+    async readRest(): Promise<number> {
       socket.on('data', (chunk: Buffer) => {
         received += chunk.length;
       });

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { WebSocket } from 'ws';
-import { pipelined } from '../support/pipelined.ts';
+import { sendPipelined } from '../support/pipelined.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { requestHead } from '../support/wire.ts';
+import { requestHead } from '../support/raw-socket.ts';
 
 const behindProxy = { POPROOM_TRUSTED_PROXIES: '127.0.0.1' };
 const floodMs = 2500;
@@ -26,7 +26,7 @@ describe('the log of many events', () => {
     const server = await startProcess(t, await dataFolder(t), { POPROOM_FREE_LIMIT: '1' });
     await server.api.get('/api/rooms/7KQ2MX');
     const since = performance.now();
-    const refused = await flood(() => pipelined(server.port, requestHead('GET', '/api/rooms/7KQ2MX/files'), 500));
+    const refused = await flood(() => sendPipelined(server.port, requestHead('GET', '/api/rooms/7KQ2MX/files'), 500));
     const lines = await refusalsAtEnd(server, 'RATE_LIMITED');
     const kilobytes = lines.map((line) => JSON.stringify(line)).join('\n').length / 1000;
     t.diagnostic(`${refused['429']} refusals are ${lines.length} lines of ${kilobytes} kB in all`);
@@ -42,7 +42,7 @@ describe('the log of many events', () => {
       requestHead('GET', '/api/rooms/7KQ2MX', { 'X-Forwarded-For': `203.0.${index >> 8}.${index & 255}` });
     const clients = 3000;
     const since = performance.now();
-    assert.deepEqual(await pipelined(server.port, from, clients), { 401: clients });
+    assert.deepEqual(await sendPipelined(server.port, from, clients), { 401: clients });
     const lines = await refusalsAtEnd(server, undefined);
     assertFew(lines, since, 101);
     assert.equal(total(lines), clients);
@@ -96,7 +96,7 @@ describe('the log of many events', () => {
     const head = requestHead('GET', '/api/rooms/7KQ2MX/live', upgrade);
     const attempts = 100;
     const since = performance.now();
-    for (let sent = 0; sent < attempts; sent += 1) await pipelined(server.port, head, 1);
+    for (let sent = 0; sent < attempts; sent += 1) await sendPipelined(server.port, head, 1);
     const lines = await refusalsAtEnd(server, 'VALIDATION_FAILED');
     assert.equal(total(lines), attempts);
     assertFew(lines, since);
@@ -105,7 +105,7 @@ describe('the log of many events', () => {
   it('[RUN-10] is complete at level debug', async (t) => {
     const settings = { POPROOM_FREE_LIMIT: '1', POPROOM_LOG_LEVEL: 'debug' };
     const server = await startProcess(t, await dataFolder(t), settings);
-    const statuses = await pipelined(server.port, requestHead('GET', '/api/rooms/7KQ2MX'), 200);
+    const statuses = await sendPipelined(server.port, requestHead('GET', '/api/rooms/7KQ2MX'), 200);
     const lines = await refusalsAtEnd(server, 'RATE_LIMITED');
     assert.equal(lines.filter(({ requestId }) => requestId).length, statuses['429']);
   });

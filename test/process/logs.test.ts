@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
 import { dataFolder, run, type ServerProcess, startProcess } from '../support/process.ts';
-import { openWire } from '../support/wire.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
 
 const secrets = {
   pin: '8642',
@@ -23,9 +23,9 @@ describe('the log', () => {
     const server = await startProcess(t, folder, { POPROOM_LOG_LEVEL: 'debug' });
     const key = (await run(['keys', 'create', 'logged'], { POPROOM_DATA_DIR: folder })).stdout.trim();
     const { rooms, files, requestIds } = await useEverything(server, key);
-    const wire = await openWire(t, server.port);
-    await wire.send(`GET /${secrets.query} HTTP/1.1\r\nX-Room-Pin ${secrets.pin}\r\n\r\n`);
-    assert.equal((await wire.answer()).status, 400);
+    const socket = await openRawSocket(t, server.port);
+    await socket.send(`GET /${secrets.query} HTTP/1.1\r\nX-Room-Pin ${secrets.pin}\r\n\r\n`);
+    assert.equal((await socket.response()).status, 400);
     assert.deepEqual(await server.end('SIGTERM'), { code: 0, signal: null });
 
     const log = server.output() + server.errors();
@@ -45,7 +45,7 @@ describe('the log', () => {
       assert.ok(method && route && status && time && ms >= 0);
     }
     const logged = new Set(requests.map(({ requestId }) => requestId));
-    for (const id of requestIds) assert.ok(logged.has(id), 'every answer is in the log under its id');
+    for (const id of requestIds) assert.ok(logged.has(id), 'every response is in the log with its id');
     const routes = new Set(requests.map(({ route }) => route));
     for (const route of ['/api/rooms', '/api/rooms/:roomId/content', '/files/:fileId/:name', 'none']) {
       assert.ok(routes.has(route), route);

@@ -14,9 +14,9 @@ describe('poproom migrate', () => {
   });
 
   it('[MOVE-5] reports incorrect options in one sentence, without passwords', async (t) => {
-    const { from, to } = await places(t);
+    const { from, to } = await sourceAndTarget(t);
     const host = 'redis://user:pass-word@127.0.0.1:1';
-    const wrong: [args: string[], says: RegExp][] = [
+    const invalid: [args: string[], message: RegExp][] = [
       [[], /--from and --to are required/],
       [from, /--from and --to are required/],
       [[...from, '--to'], /argument missing; see poproom migrate --help/],
@@ -31,11 +31,11 @@ describe('poproom migrate', () => {
       [[...from, '--to', host], /Redis does not store files; set --to-files/],
       [[...from, '--to', host, '--to-files', 'ftp://x'], /--to-files must be disk:FOLDER or a bucket/],
     ];
-    for (const [args, says] of wrong) await assertRefused(args, says, 2);
+    for (const [args, message] of invalid) await assertFails(args, message, 2);
   });
 
   it('[MOVE-3] reports what was moved and compared as JSON', async (t) => {
-    const { folder, from, to } = await places(t);
+    const { folder, from, to } = await sourceAndTarget(t);
     const { code, stdout, stderr } = await run(['migrate', ...from, ...to, '--json'], {
       POPROOM_SECRET: 'x'.repeat(32),
     });
@@ -51,23 +51,23 @@ describe('poproom migrate', () => {
   });
 
   it('[MOVE-5] reports problems with its source and target', async (t) => {
-    const { folder, from, to } = await places(t);
+    const { folder, from, to } = await sourceAndTarget(t);
     await writeFile(join(folder, 'file'), '');
     await symlink(join(folder, 'data'), join(folder, 'link'));
     const host = 'redis://user:pass-word@127.0.0.1:1';
-    const wrong: [args: string[], says: RegExp][] = [
+    const invalid: [args: string[], message: RegExp][] = [
       [['--from', `sqlite:${folder}`, ...to], /There is no Poproom data in /],
       [[...from, '--from-files', 'disk:nowhere', ...to], /The folder .*nowhere does not exist; set --from-files/],
       [[...from, '--to', `sqlite:${folder}/file`], /file is not a folder\./],
       [[...from, '--to', `sqlite:${folder}/link`], /--from and --to are the same/],
       [sameRedis, /--from and --to are the same/],
     ];
-    const silent: [args: string[], says: RegExp][] = [
+    const unreachable: [args: string[], message: RegExp][] = [
       [[...from, '--to', host, '--to-files', `disk:${folder}`], /Redis at 127\.0\.0\.1:1 does not respond/],
       [[...from, ...to, '--to-files', 's3://bucket'], /The bucket bucket does not respond\. Check POPROOM_S3/],
     ];
-    for (const [args, says] of wrong) await assertRefused(args, says, 2);
-    for (const [args, says] of silent) await assertRefused(args, says, 1);
+    for (const [args, message] of invalid) await assertFails(args, message, 2);
+    for (const [args, message] of unreachable) await assertFails(args, message, 1);
   });
 });
 
@@ -76,18 +76,18 @@ const sameRedis = [
   ...['--to', 'redis://host:6379/0?prefix=a', '--to-files', 's3://bucket'],
 ];
 
-/** Data to move, and a place to move it to. */
-async function places(t: TestContext) {
+/** A folder with data, and options for its migration to another folder. */
+async function sourceAndTarget(t: TestContext) {
   const folder = await dataFolder(t);
   await mkdir(join(folder, 'data', 'files'), { recursive: true });
   await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: join(folder, 'data') });
   return { folder, from: ['--from', `sqlite:${folder}/data`], to: ['--to', `sqlite:${folder}/new`] };
 }
 
-async function assertRefused(args: string[], says: RegExp, exitCode: number): Promise<void> {
+async function assertFails(args: string[], message: RegExp, exitCode: number): Promise<void> {
   const { code, stdout, stderr } = await run(['migrate', ...args], { POPROOM_S3_ENDPOINT: 'http://127.0.0.1:1' });
   assert.deepEqual([code, stdout], [exitCode, ''], args.join(' '));
-  assert.match(stderr, says);
-  assert.match(stderr, /^poproom: [^\n]*\n$/, 'it is one sentence');
+  assert.match(stderr, message);
+  assert.match(stderr, /^poproom: [^\n]*\n$/, 'the output is one line');
   assert.ok(!stderr.includes('pass-word'), stderr);
 }

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { storedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Furniture, furnish, look } from '../support/furnished-server.ts';
 import { dataFolder, launch, run, startProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
+import { createSampleData, readSampleData, type SampleData } from '../support/sample-data.ts';
 
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 const roomCount = 43;
@@ -20,7 +20,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
   let s3: TestS3;
   /** A data folder as a server left it; tests copy it, and none changes it. */
   let source: string;
-  let furniture: Furniture;
+  let sampleData: SampleData;
   let seen: unknown;
   let targets = 0;
 
@@ -35,8 +35,8 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
   async function prepareSource(t: TestContext): Promise<void> {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, env);
-    furniture = await furnish(server, folder);
-    seen = await look(server, furniture);
+    sampleData = await createSampleData(server, folder);
+    seen = await readSampleData(server, sampleData);
     await server.end('SIGTERM');
     source = `${folder}-kept`;
     await cp(folder, source, { recursive: true });
@@ -50,10 +50,10 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     return folder;
   }
 
-  /** A place in Redis and the bucket that nobody used yet. */
+  /** An unused prefix in Redis and in the bucket. */
   function freshCluster() {
     targets += 1;
-    // Without a password of its own, Redis takes any.
+    // Without a configured password, Redis accepts any.
     const store = `redis://default:hidden-word@127.0.0.1:${redis.port}?prefix=move-${targets}`;
     const files = `s3://${s3.bucket}/move-${targets}`;
     const s3Env = { ...s3.env, POPROOM_S3_ENDPOINT: s3.endpoint };
@@ -91,7 +91,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
 
     const settings = await cluster.serverEnv(folder);
     const server = await startProcess(t, await dataFolder(t), settings);
-    assert.deepEqual(await look(server, furniture), seen);
+    assert.deepEqual(await readSampleData(server, sampleData), seen);
     await server.end('SIGTERM');
 
     const fresh = join(await dataFolder(t), 'not', 'yet');
@@ -101,7 +101,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.match(back.stdout, /^To keep PINs valid, set the current POPROOM_SECRET/m);
     await showsNoSecret(back, folder);
     const home = await startProcess(t, fresh, { ...env, POPROOM_SECRET });
-    assert.deepEqual(await look(home, furniture), seen);
+    assert.deepEqual(await readSampleData(home, sampleData), seen);
   });
 
   it('[MOVE-1] moves everything to another folder, with the secret', async (t) => {
@@ -111,7 +111,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.match(moved.stdout, /^PINs stay valid: .*fresh\/secret has the same secret\.$/m);
     assert.equal((await stat(join(fresh, 'secret'))).mode & 0o777, 0o600);
     const server = await startProcess(t, fresh, env);
-    assert.deepEqual(await look(server, furniture), seen);
+    assert.deepEqual(await readSampleData(server, sampleData), seen);
   });
 
   it('[MOVE-1] does not move the files when both sides use the same storage', async (t) => {
@@ -170,7 +170,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     assert.ok(movedFiles(rest.stdout) < fileCount, 'what had arrived was not moved again');
     assert.deepEqual(await readdir(join(fresh, 'files', 'unfinished')), []);
     const server = await startProcess(t, fresh, env);
-    assert.deepEqual(await look(server, furniture), seen);
+    assert.deepEqual(await readSampleData(server, sampleData), seen);
   });
 
   it('[MOVE-2] stops on request, and continues when it is run again', async (t) => {
@@ -191,7 +191,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const fresh = join(await dataFolder(t), 'fresh');
     const args = ['--from', `sqlite:${await copyOfSource(t)}`, '--to', `sqlite:${fresh}`];
     await migrate(args);
-    const [changed = '', namesake = '', deleted = ''] = furniture.rooms.map(({ code }) => code);
+    const [changed = '', namesake = '', deleted = ''] = sampleData.rooms.map(({ code }) => code);
     const server = await startProcess(t, fresh, env);
     await server.api.post(`/api/rooms/${changed}/content`, { json: { content: 'mine' } });
     await server.api.delete(`/api/rooms/${deleted}`);
@@ -209,7 +209,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const after = await startProcess(t, fresh, env);
     assert.equal((await after.api.get(`/api/rooms/${changed}/content`)).json.content, 'mine');
     assert.equal((await after.api.get(`/api/rooms/${namesake}/content`)).json.content, 'another');
-    assert.equal((await after.api.get(`/api/rooms/${changed}`, bearer(furniture.keys.inForce))).status, 401);
+    assert.equal((await after.api.get(`/api/rooms/${changed}`, bearer(sampleData.keys.valid))).status, 401);
   });
 
   it('[MOVE-3] reports bytes that are missing or different', async (t) => {
@@ -260,7 +260,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
-/** As if the target had drawn the same code for a room of its own. */
+/** As if the target had generated the same code for another room. */
 function makeAnother(folder: string, code: string): void {
   const db = new DatabaseSync(join(folder, 'poproom.db'));
   db.prepare('UPDATE rooms SET created_at = created_at - 1 WHERE code = ?').run(code);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
-import { openWire, requestHead } from '../support/wire.ts';
 
 const allWell = { store: 'ok', files: 'ok', disk: 'ok', uploads: 'ok', sweep: 'ok', server: 'ok' };
 
@@ -50,22 +50,22 @@ describe('the probes', () => {
     // The server's first sweep, a moment after its start, may come in between.
     const { json } = await eventually('the sweep is late', async () => {
       clock.advance(1 + 120_000);
-      const answer = await api.get('/readyz');
-      return answer.status === 503 && answer;
+      const response = await api.get('/readyz');
+      return response.status === 503 && response;
     });
     assert.deepEqual(json.checks, { ...allWell, sweep: 'late' });
   });
 
   it('[RUN-2] [RUN-4] report that it is not ready while it stops', async (t) => {
     const server = await startProcess(t, await dataFolder(t));
-    const wire = await openWire(t, server.port);
+    const socket = await openRawSocket(t, server.port);
     const [firstHalf, secondHalf] = halves(requestHead('GET', '/readyz'));
-    await wire.send(firstHalf);
+    await socket.send(firstHalf);
     await eventually('the server has met the request', async () => (await server.api.get('/livez')).status === 200);
     server.signal('SIGTERM');
     await eventually('the server is stopping', () => server.output().includes('"msg":"stopping"'));
-    await wire.send(secondHalf);
-    const { status, text, headers } = await wire.answer();
+    await socket.send(secondHalf);
+    const { status, text, headers } = await socket.response();
     assert.deepEqual([status, headers.connection], [503, 'close']);
     assert.deepEqual(JSON.parse(text).checks, { ...allWell, server: 'stopping' });
     assert.deepEqual(await server.exit, { code: 0, signal: null });

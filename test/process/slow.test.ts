@@ -1,4 +1,4 @@
-/** Slow, endless and vanishing clients: they cost little, and delay nobody. */
+/** Slow, endless and disconnecting clients use few resources and do not delay others. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -6,34 +6,34 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { assertError } from '../support/assert-error.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { filePart, formType, opening } from '../support/form.ts';
+import { filePart, formType, partHead } from '../support/form.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { openHandles, openSockets } from '../support/process-figures.ts';
-import { likeFetch } from '../support/raw-http.ts';
-import { chunk, openWire, requestHead, type Wire } from '../support/wire.ts';
+import { openHandles, openSockets } from '../support/process-stats.ts';
+import { fromRawResponse } from '../support/raw-http.ts';
+import { chunk, openRawSocket, type RawSocket, requestHead } from '../support/raw-socket.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
-const crowd = 20;
+const clientCount = 20;
 const chunked = { 'Transfer-Encoding': 'chunked' };
-const bare = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', ...chunked };
+const rawUpload = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', ...chunked };
 const json = { 'Content-Type': 'application/json', ...chunked };
 
 describe('the server', { concurrency: true, timeout: 120_000 }, () => {
   it('[RUN-7] [ERR-5] disconnects clients whose headers arrive byte by byte and never end', async (t) => {
     const server = await startProcess(t, await dataFolder(t), noLimit);
     const before = await openSockets(server.pid);
-    const wires = await openCrowd(t, server, { staysOpen: true });
-    for (const wire of wires) await wire.send('GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
-    // Headers have 15 seconds, looked at every 5; then there are 2 to read the answer.
+    const sockets = await openManySockets(t, server, { allowHalfOpen: true });
+    for (const socket of sockets) await socket.send('GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
+    // The header timeout is 15 seconds, checked every 5. Then the client has 2 seconds to read the response.
     const deadline = performance.now() + 40_000;
-    while (wires.some((wire) => !wire.isClosed())) {
-      assert.ok(performance.now() < deadline, 'all are cut off in time');
-      await Promise.all(wires.map((wire) => wire.send('x')));
-      await assertAnswersOthers(t, server);
+    while (sockets.some((socket) => !socket.isClosed())) {
+      assert.ok(performance.now() < deadline, 'all connections are closed in time');
+      await Promise.all(sockets.map((socket) => socket.send('x')));
+      await assertServesOthers(t, server);
       await pause(250);
     }
-    for (const wire of wires) assertError(likeFetch(await wire.answer()), 400, 'VALIDATION_FAILED');
-    await assertSocketsGone(server, before);
+    for (const socket of sockets) assertError(fromRawResponse(await socket.response()), 400, 'VALIDATION_FAILED');
+    await assertSocketsClosed(server, before);
   });
 
   it('[RUN-7] [UP-6] continues while bodies stall, and keeps nothing of them when their senders disconnect', async (t) => {
@@ -41,25 +41,25 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     const server = await startProcess(t, folder, noLimit);
     const room = await server.api.room();
     const before = await openSockets(server.pid);
-    const beginnings = [
-      Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, bare)), chunk('beginning')]),
+    const partialRequests = [
+      Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, rawUpload)), chunk('beginning')]),
       Buffer.concat([
         Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, { 'Content-Type': formType, ...chunked })),
-        chunk(opening(filePart(''))),
+        chunk(partHead(filePart(''))),
         chunk('beginning'.repeat(100)),
       ]),
       Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/content`, json)), chunk('{"content":"')]),
     ];
-    const wires = await openCrowd(t, server);
-    await Promise.all(wires.map((wire, i) => wire.send(beginnings[i % beginnings.length] as Buffer)));
-    const uploads = wires.filter((_, i) => i % beginnings.length < 2).length;
-    await eventually('the uploads are under way', async () => (await unfinishedBlobs(folder)).length === uploads);
-    for (let i = 0; i < 10; i++) await assertAnswersOthers(t, server);
+    const sockets = await openManySockets(t, server);
+    await Promise.all(sockets.map((socket, i) => socket.send(partialRequests[i % partialRequests.length] as Buffer)));
+    const uploads = sockets.filter((_, i) => i % partialRequests.length < 2).length;
+    await eventually('the uploads are in progress', async () => (await unfinishedBlobs(folder)).length === uploads);
+    for (let i = 0; i < 10; i++) await assertServesOthers(t, server);
 
-    for (const wire of wires) wire.leave();
-    await assertSocketsGone(server, before);
-    await eventually('no bytes are left', async () => (await storedBlobs(folder)).length === 0);
-    await assertNoFilesOpen(server, folder);
+    for (const socket of sockets) socket.destroy();
+    await assertSocketsClosed(server, before);
+    await eventually('no blobs are left', async () => (await storedBlobs(folder)).length === 0);
+    await assertFilesClosed(server, folder);
     assert.deepEqual((await server.api.get(`/api/rooms/${room}/files`)).json.files, []);
     assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
   });
@@ -70,7 +70,7 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     const room = await server.api.room();
     const before = await openSockets(server.pid);
     const endless = [
-      { head: requestHead('POST', `/api/rooms/${room}/upload`, bare), status: 413, code: 'FILE_TOO_LARGE' },
+      { head: requestHead('POST', `/api/rooms/${room}/upload`, rawUpload), status: 413, code: 'FILE_TOO_LARGE' },
       { head: requestHead('POST', `/api/rooms/${room}/content`, json), status: 413, code: 'CONTENT_TOO_LARGE' },
       { head: requestHead('POST', '/api/rooms', json), status: 413, code: 'CONTENT_TOO_LARGE' },
       { head: requestHead('POST', '/no/such/path', json), status: 404, code: 'NOT_FOUND' },
@@ -78,17 +78,17 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     const piece = chunk(Buffer.alloc(64 * 1024, ' '));
     await Promise.all(
       endless.map(async ({ head, status, code }) => {
-        const wire = await openWire(t, server.port, { staysOpen: true });
-        await wire.send(head);
-        await eventually('the sender is cut off', async () => {
-          await wire.send(piece);
-          return wire.isClosed();
+        const socket = await openRawSocket(t, server.port, { allowHalfOpen: true });
+        await socket.send(head);
+        await eventually('the server closes the connection', async () => {
+          await socket.send(piece);
+          return socket.isClosed();
         });
-        assertError(likeFetch(await wire.answer()), status, code);
+        assertError(fromRawResponse(await socket.response()), status, code);
       }),
     );
-    await assertAnswersOthers(t, server);
-    await assertSocketsGone(server, before);
+    await assertServesOthers(t, server);
+    await assertSocketsClosed(server, before);
     assert.deepEqual(await storedBlobs(folder), []);
   });
 
@@ -96,13 +96,15 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, noLimit);
     const room = await server.api.room();
-    const wire = await openWire(t, server.port, { staysOpen: true });
-    await wire.send(Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, bare)), chunk('x')]));
-    await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
-    const toldAt = performance.now();
+    const socket = await openRawSocket(t, server.port, { allowHalfOpen: true });
+    await socket.send(
+      Buffer.concat([Buffer.from(requestHead('POST', `/api/rooms/${room}/upload`, rawUpload)), chunk('x')]),
+    );
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(folder)).length === 1);
+    const stoppedAt = performance.now();
     server.signal('SIGTERM');
     assert.deepEqual(await server.exit, { code: 0, signal: null });
-    const seconds = (performance.now() - toldAt) / 1000;
+    const seconds = (performance.now() - stoppedAt) / 1000;
     assert.ok(seconds < 30, `${seconds} seconds`);
     assert.deepEqual(await storedBlobs(folder), []);
   });
@@ -113,40 +115,45 @@ describe('the server', { concurrency: true, timeout: 120_000 }, () => {
     const room = await server.api.room();
     const { fileUrl } = (await server.api.upload(room, 'big.bin', Buffer.alloc(10_485_760))).json;
     const before = await openSockets(server.pid);
-    const readers = Array.from({ length: crowd }, () => readNothing(server.port, new URL(fileUrl).pathname));
-    await eventually('all are being served', async () => (await filesOpen(server, folder)).length === crowd);
-    await assertAnswersOthers(t, server);
+    const readers = Array.from({ length: clientCount }, () =>
+      startUnreadDownload(server.port, new URL(fileUrl).pathname),
+    );
+    await eventually(
+      'all downloads are in progress',
+      async () => (await openFilesIn(server, folder)).length === clientCount,
+    );
+    await assertServesOthers(t, server);
     for (const reader of readers) reader.destroy();
-    await assertNoFilesOpen(server, folder);
-    await assertSocketsGone(server, before);
+    await assertFilesClosed(server, folder);
+    await assertSocketsClosed(server, before);
   });
 });
 
-function openCrowd(t: TestContext, { port }: ServerProcess, options = {}): Promise<Wire[]> {
-  return Promise.all(Array.from({ length: crowd }, () => openWire(t, port, options)));
+function openManySockets(t: TestContext, { port }: ServerProcess, options = {}): Promise<RawSocket[]> {
+  return Promise.all(Array.from({ length: clientCount }, () => openRawSocket(t, port, options)));
 }
 
-async function assertAnswersOthers(t: TestContext, { port }: ServerProcess): Promise<void> {
-  const wire = await openWire(t, port);
-  await wire.send(requestHead('GET', '/api/health', { Connection: 'close' }));
-  assert.equal((await wire.answer()).status, 200);
-  await wire.closed();
+async function assertServesOthers(t: TestContext, { port }: ServerProcess): Promise<void> {
+  const socket = await openRawSocket(t, port);
+  await socket.send(requestHead('GET', '/api/health', { Connection: 'close' }));
+  assert.equal((await socket.response()).status, 200);
+  await socket.closed();
 }
 
-async function assertSocketsGone({ pid }: ServerProcess, before: number): Promise<void> {
-  await eventually('the connections are gone', async () => (await openSockets(pid)) <= before);
+async function assertSocketsClosed({ pid }: ServerProcess, before: number): Promise<void> {
+  await eventually('the sockets are closed', async () => (await openSockets(pid)) <= before);
 }
 
-async function filesOpen({ pid }: ServerProcess, folder: string): Promise<string[]> {
+async function openFilesIn({ pid }: ServerProcess, folder: string): Promise<string[]> {
   return (await openHandles(pid)).filter((handle) => handle.startsWith(`${folder}/files/`));
 }
 
-async function assertNoFilesOpen(server: ServerProcess, folder: string): Promise<void> {
-  await eventually('no file is open', async () => (await filesOpen(server, folder)).length === 0);
+async function assertFilesClosed(server: ServerProcess, folder: string): Promise<void> {
+  await eventually('no file is open', async () => (await openFilesIn(server, folder)).length === 0);
 }
 
-/** Asks for a file and takes none of its bytes. */
-function readNothing(port: number, path: string) {
+/** Requests a file and reads nothing of it. */
+function startUnreadDownload(port: number, path: string) {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.pause();
   socket.on('error', () => undefined);

@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { closing, filePart, formType, opening } from '../support/form.ts';
+import { closingBoundary, filePart, formType, partHead } from '../support/form.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
-import { openWire, requestHead } from '../support/wire.ts';
 
 const stopsWithinMs = 10_000;
 const half = 'a'.repeat(100_000);
@@ -20,19 +20,19 @@ describe('a stop', () => {
       const server = await startProcess(t, folder);
       const room = await server.api.room();
       const uploads = await Promise.all([beginBare(t, server, room), beginForm(server, room)]);
-      await eventually('both are under way', async () => (await unfinishedBlobs(folder)).length === 2);
+      await eventually('both are in progress', async () => (await unfinishedBlobs(folder)).length === 2);
 
       server.signal(signal);
       await eventually('new connections are refused', () => isRefused(server.port));
       assert.equal((await unfinishedBlobs(folder)).length, 2, 'both still run');
-      for (const { wire, rest } of uploads) {
-        await wire.send(rest);
-        const { status, text } = await wire.answer();
+      for (const { socket, rest } of uploads) {
+        await socket.send(rest);
+        const { status, text } = await socket.response();
         assert.deepEqual([status, JSON.parse(text).fileSize], [201, 2 * half.length]);
       }
       const { code, ms } = await timed(server);
       assert.equal(code, 0);
-      assert.ok(ms < stopsWithinMs, `it ends when its work is done, not when its patience is: ${ms} ms`);
+      assert.ok(ms < stopsWithinMs, `it exits when its work is done, not at a timeout: ${ms} ms`);
       assert.match(server.output(), /"msg":"stopped"/);
       assert.deepEqual(await readdir(folder).then((names) => names.filter((name) => name.endsWith('-wal'))), []);
 
@@ -44,15 +44,15 @@ describe('a stop', () => {
       }
 
       async function beginForm({ port }: ServerProcess, to: string) {
-        const wire = await openWire(t, port);
-        const head = opening(filePart(''));
-        const rest = `${half}\r\n${closing}`;
+        const socket = await openRawSocket(t, port);
+        const head = partHead(filePart(''));
+        const rest = `${half}\r\n${closingBoundary}`;
         const length = head.length + half.length + rest.length;
-        await wire.send(
+        await socket.send(
           requestHead('POST', `/api/rooms/${to}/upload`, { 'Content-Type': formType, 'Content-Length': length }),
         );
-        await wire.send(head + half);
-        return { wire, rest };
+        await socket.send(head + half);
+        return { socket, rest };
       }
     });
   }
@@ -60,12 +60,12 @@ describe('a stop', () => {
   it('[RUN-4] happens once, however many signals arrive together', { timeout: 60_000 }, async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);
-    const { wire, rest } = await beginBare(t, server, await server.api.room());
-    await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
+    const { socket, rest } = await beginBare(t, server, await server.api.room());
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(folder)).length === 1);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) server.signal(signal);
     await eventually('it is stopping', () => isRefused(server.port));
-    await wire.send(rest);
-    assert.equal((await wire.answer()).status, 201);
+    await socket.send(rest);
+    assert.equal((await socket.response()).status, 201);
     assert.deepEqual(await server.exit, { code: 0, signal: null });
     assert.equal(server.output().match(/"msg":"stop(ping|ped)"/g)?.length, 2);
   });
@@ -80,7 +80,7 @@ describe('a stop', () => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);
     await beginBare(t, server, await server.api.room());
-    await eventually('it is under way', async () => (await unfinishedBlobs(folder)).length === 1);
+    await eventually('the upload is in progress', async () => (await unfinishedBlobs(folder)).length === 1);
     const since = performance.now();
     const again = setInterval(() => server.signal('SIGINT'), 50);
     t.after(() => clearInterval(again));
@@ -91,15 +91,15 @@ describe('a stop', () => {
 
   it('[RUN-4] does not wait for idle connections', { timeout: 60_000 }, async (t) => {
     const server = await startProcess(t, await dataFolder(t));
-    const unused = await openWire(t, server.port);
-    const kept = await openWire(t, server.port);
+    const unused = await openRawSocket(t, server.port);
+    const kept = await openRawSocket(t, server.port);
     await kept.send(requestHead('GET', '/livez'));
-    assert.equal((await kept.answer()).status, 200);
+    assert.equal((await kept.response()).status, 200);
     server.signal('SIGTERM');
     const { code, ms } = await timed(server);
     assert.equal(code, 0);
     assert.ok(ms < stopsWithinMs, `${ms} ms`);
-    assert.ok(unused.pending() === '' && kept.pending() === '');
+    assert.ok(unused.unread() === '' && kept.unread() === '');
   });
 
   it('[RUN-4] keeps what was acknowledged just before', async (t) => {
@@ -121,10 +121,10 @@ describe('a stop', () => {
 
 /** Sends the first half of a file, and returns the second. */
 async function beginBare(t: TestContext, { port }: ServerProcess, to: string) {
-  const wire = await openWire(t, port);
+  const socket = await openRawSocket(t, port);
   const headers = { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': 2 * half.length };
-  await wire.send(requestHead('POST', `/api/rooms/${to}/upload`, headers) + half);
-  return { wire, rest: half };
+  await socket.send(requestHead('POST', `/api/rooms/${to}/upload`, headers) + half);
+  return { socket, rest: half };
 }
 
 function isRefused(port: number): Promise<boolean> {

@@ -4,10 +4,10 @@ import { stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { storedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { closing, filePart, formType, opening } from '../support/form.ts';
+import { closingBoundary, filePart, formType, partHead } from '../support/form.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
-import { peakMemory } from '../support/process-figures.ts';
-import { openWire, requestHead } from '../support/wire.ts';
+import { peakMemory } from '../support/process-stats.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 
 const MiB = 1024 * 1024;
 const largest = 10 * MiB;
@@ -20,26 +20,26 @@ describe('memory', () => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder, { POPROOM_FREE_LIMIT: '0' });
     const bytes = Buffer.alloc(largest, 'x');
-    const head = opening(filePart(''));
-    const tail = Buffer.concat([Buffer.from('\r\n'), closing]);
+    const head = partHead(filePart(''));
+    const tail = Buffer.concat([Buffer.from('\r\n'), closingBoundary]);
 
-    /** Sends all but the last bytes, so that at the end all files are there at once, unfinished. */
+    /** Sends all but the last bytes, so that all uploads are unfinished at the same time. */
     async function begin(i: number) {
       const room = await server.api.room();
-      const wire = await openWire(t, server.port);
+      const socket = await openRawSocket(t, server.port);
       const asForm = i % 2 === 0;
       const headers = asForm
         ? { 'Content-Type': formType, 'Content-Length': head.length + largest + tail.length }
         : { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt', 'Content-Length': largest };
-      await wire.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
-      if (asForm) await wire.send(head);
-      await wire.send(bytes.subarray(0, -1));
-      return { wire, rest: asForm ? Buffer.concat([Buffer.from('x'), tail]) : Buffer.from('x') };
+      await socket.send(requestHead('POST', `/api/rooms/${room}/upload`, headers));
+      if (asForm) await socket.send(head);
+      await socket.send(bytes.subarray(0, -1));
+      return { socket, rest: asForm ? Buffer.concat([Buffer.from('x'), tail]) : Buffer.from('x') };
     }
 
-    async function finish({ wire, rest }: Awaited<ReturnType<typeof begin>>) {
-      await wire.send(rest);
-      assert.equal((await wire.answer()).status, 201);
+    async function finish({ socket, rest }: Awaited<ReturnType<typeof begin>>) {
+      await socket.send(rest);
+      assert.equal((await socket.response()).status, 201);
     }
 
     // What the first uploads load and the engine settles on is no matter of size.

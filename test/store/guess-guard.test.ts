@@ -35,6 +35,6 @@ describe('the PIN guards of rooms', () => {
     for (const room of guessed) assert.equal(guard.tryPin(room, guest, () => true).outcome, 'right');
     const later = { ...guest, now: start + day };
     const tomorrow = { ...further, expiresAt: start + 2 * day };
-    assert.equal(guard.tryPin(tomorrow, later, () => true).outcome, 'right', 'when their rooms are over');
+    assert.equal(guard.tryPin(tomorrow, later, () => true).outcome, 'right', 'after their rooms have ended');
   });
 });

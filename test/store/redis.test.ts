@@ -16,15 +16,16 @@ import { applyEdits } from '../../src/text/edits.ts';
 import { anyEdits, anyText, editsOf } from '../contract/any-text.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
 import {
+  accessAttempt,
   appendInsertion,
   checkpoint,
+  createRoom,
   day,
   file,
   hour,
   insertion,
   keepCheckpoint,
   mac,
-  makeRoom,
   newClient,
   ownStore,
   quota,
@@ -34,7 +35,6 @@ import {
   textEntry,
   textOf,
   unknownCode,
-  visit,
   writeText,
 } from '../contract/store-under-test.ts';
 import { type RedisCluster, type RedisServer, startRedis, startRedisCluster } from '../support/redis.ts';
@@ -50,7 +50,7 @@ describe('on one server', () => {
     opener(() => redis.url),
   );
 
-  it('[NODE-14] gives the trash to one node to remove, and to another one if that took too long', async (t) => {
+  it('[NODE-14] assigns the trash to one node, and to another one after a timeout', async (t) => {
     const { store } = await ownStore(
       t,
       opener(() => redis.url),
@@ -59,24 +59,28 @@ describe('on one server', () => {
     assert.deepEqual(await store.rooms.claimTrash(trash, start), trash);
     assert.deepEqual(await store.rooms.claimTrash(['c', 'd'], start), ['d']);
     await store.rooms.clearTrash(trash);
-    assert.deepEqual(await store.rooms.claimTrash(trash, start), [], 'also from who listed it before it was cleared');
+    assert.deepEqual(
+      await store.rooms.claimTrash(trash, start),
+      [],
+      'also for a node that listed the trash before it was cleared',
+    );
     assert.deepEqual(await store.rooms.claimTrash(trash, start + 60_000), trash);
   });
 
   it('[LIFE-4] has deleted a room permanently, even if the list of all rooms is unreachable', async (t) => {
-    const { whole, partial } = await partlyInReach(t, redis);
-    const code = await makeRoom(whole, { expiresAt: start + hour });
+    const { whole, partial } = await fullAndPartialStores(t, redis);
+    const code = await createRoom(whole, { expiresAt: start + hour });
     assert.deepEqual(await partial.deleteRoom(code, start), { seq: 1 });
     await whole.expireRooms(start + hour, 100);
-    assert.equal((await whole.admit(visit(code, { now: start + hour }))).outcome, 'unknown');
+    assert.equal((await whole.admit(accessAttempt(code, { now: start + hour }))).outcome, 'unknown');
   });
 
   it('[GUESS-6] [GUESS-7] evaluates exactly 100 wrong PINs over the lifetime of a room, on several nodes', async (t) => {
     const nodes = await nodesOn(t, redis);
     const [first] = nodes;
-    const code = await makeRoom(first.rooms, { pinMac: mac('0427'), expiresAt: start + day });
+    const code = await createRoom(first.rooms, { pinMac: mac('0427'), expiresAt: start + day });
     const guess = (client: string, n: number, now: number) =>
-      (nodes[n % nodes.length] ?? first).rooms.admit(visit(code, { client, pinMac: mac('9999'), now }));
+      (nodes[n % nodes.length] ?? first).rooms.admit(accessAttempt(code, { client, pinMac: mac('9999'), now }));
     let evaluated = 0;
     for (let hours = 0; hours < 4; hours++) {
       const clients = Array.from({ length: 90 }, (_, n) => (n % 3 ? newClient() : `172.${30 * hours + n / 3}.0.1`));
@@ -86,7 +90,7 @@ describe('on one server', () => {
     assert.equal(evaluated, 100);
     for (const { rooms } of nodes) {
       const late = await rooms.admit(
-        visit(code, { client: '172.250.0.1', pinMac: mac('0427'), now: start + 5 * hour }),
+        accessAttempt(code, { client: '172.250.0.1', pinMac: mac('0427'), now: start + 5 * hour }),
       );
       assert.deepEqual(late, { outcome: 'pin-locked', until: start + day, isForLife: true });
     }
@@ -101,7 +105,7 @@ describe('on one server', () => {
     const quota: Quota = { tier: 'free', limit: 3, windowMs: hour };
     for (let n = 0; n < 30; n++) {
       await rates.take(`10.${n % 12}.0.${n}`, quota, start);
-      await rooms.admit(visit(undefined, { client: `10.${n % 12}.0.${n}` }));
+      await rooms.admit(accessAttempt(undefined, { client: `10.${n % 12}.0.${n}` }));
     }
     const names = (await connection.send(prefix, ['KEYS', `${prefix}:*`])) as string[];
     const expiring = (await connection.run(expiries, names, [])) as number[];
@@ -110,8 +114,8 @@ describe('on one server', () => {
   });
 
   it('[API-8] has removed a file even if its index is unreachable', async (t) => {
-    const { whole, partial } = await partlyInReach(t, redis);
-    const code = await makeRoom(whole);
+    const { whole, partial } = await fullAndPartialStores(t, redis);
+    const code = await createRoom(whole);
     const removed = file();
     await whole.addFile(code, removed, quota);
     assert.deepEqual(await partial.removeFile(code, removed.id, start), { seq: 2 });
@@ -142,7 +146,7 @@ describe('stored bytes in Redis', () => {
       return [stored, await whole.storage.usageOf(owner.client), await whole.storage.usageOf(owner.network)];
     };
     for (let commands = 0, isDone = false; !isDone; commands++) {
-      const code = await makeRoom(whole.rooms);
+      const code = await createRoom(whole.rooms);
       const added = file({ owner, size: 40 });
       const crashing = untilCrash(commands);
       const upload = async () => {
@@ -172,7 +176,7 @@ describe('stored bytes in Redis', () => {
     const whole = createRedisStore(redis, prefix, guardRules(0));
     const untilCrash = crashingStores(redis, prefix);
     for (let commands = 0, isDone = false; !isDone; commands++) {
-      const code = await makeRoom(whole.rooms, { owner, countsText: true });
+      const code = await createRoom(whole.rooms, { owner, countsText: true });
       const { storage, rooms } = untilCrash(commands);
       const growAndDelete = async () => {
         await storage.chargeText({ code, owner, bytes: 300 }, unlimited, start);
@@ -190,7 +194,7 @@ describe('stored bytes in Redis', () => {
   it('[LIFE-4] leave no key behind when everything is removed', async (t) => {
     const { redis, prefix } = await observed(t, server);
     const { rooms, storage } = createRedisStore(redis, prefix, guardRules(0));
-    const code = await makeRoom(rooms);
+    const code = await createRoom(rooms);
     const added = file({ owner, size: 40 });
     await storage.reserve(request(added.blob), unlimited, start);
     await rooms.addFile(code, added, quota);
@@ -207,7 +211,7 @@ describe('stored bytes in Redis', () => {
   it('[UP-11] do not include a file of a version before the quotas, neither while it exists nor when it is removed', async (t) => {
     const { redis, prefix, keysOf } = await observed(t, server);
     const { rooms, storage } = createRedisStore(redis, prefix, guardRules(0));
-    const code = await makeRoom(rooms);
+    const code = await createRoom(rooms);
     const { owner: _, ...older } = file({ size: 40 });
     const { room, files, blobs } = keysOf(code);
     await redis.send(files, ['HSET', files, older.id, `1:${JSON.stringify(older)}`]);
@@ -229,7 +233,7 @@ describe('the text in Redis', () => {
 
   it('expires with its room, log and history included', async (t) => {
     const { redis, rooms, keysOf } = await observed(t, server);
-    const code = await makeRoom(rooms);
+    const code = await createRoom(rooms);
     const { room, edits, history, historyTexts } = keysOf(code);
     await writeText(rooms, code, 'first');
     await redis.send(room, ['PEXPIRE', room, '5000000']);
@@ -237,13 +241,13 @@ describe('the text in Redis', () => {
     const inMs = (await redis.run(expiries, [room, edits, history, historyTexts])) as number[];
     assert.ok(
       inMs.every((ms) => ms > 4_000_000 && ms <= 5_000_000),
-      `they expire in ${inMs} ms`,
+      `expiries: ${inMs} ms`,
     );
   });
 
   it('[LIFE-4] leaves no key behind when its room is deleted, and only the marker of one that expired', async (t) => {
     const { redis, rooms, prefix, keysOf } = await observed(t, server);
-    const [deleted, expired] = [await makeRoom(rooms), await makeRoom(rooms, { expiresAt: start + hour })];
+    const [deleted, expired] = [await createRoom(rooms), await createRoom(rooms, { expiresAt: start + hour })];
     for (const code of [deleted, expired]) {
       await writeText(rooms, code, 'first');
       await keepCheckpoint(rooms, code, checkpoint(1, 'first'));
@@ -255,7 +259,7 @@ describe('the text in Redis', () => {
 
   it('continues in a room from before the log: the text is that of its version', async (t) => {
     const { redis, rooms, archive, keysOf } = await observed(t, server);
-    const code = await makeRoom(rooms);
+    const code = await createRoom(rooms);
     const { room } = keysOf(code);
     await redis.send(room, ['HSET', room, 'content', 'older', 'version', '7']);
     await redis.send(room, ['HDEL', room, 'textVersion', 'logVersion', 'keepsHistory']);
@@ -280,7 +284,7 @@ describe('the text in Redis', () => {
 
   it('uses the text that a node from before the log wrote in between as the whole one', async (t) => {
     const { redis, rooms, keysOf } = await observed(t, server);
-    const code = await makeRoom(rooms);
+    const code = await createRoom(rooms);
     const { room } = keysOf(code);
     for (const version of [1, 2, 3]) await appendInsertion(rooms, code, version, `${version}`);
     await redis.send(room, ['HSET', room, 'content', 'theirs', 'version', '4']);
@@ -303,7 +307,7 @@ describe('the text in Redis', () => {
 
   it('[TEXT-7] is not sent with an edit, nor to a reader whose version is in the log', async (t) => {
     const { rooms, traffic } = await observed(t, server);
-    const code = await makeRoom(rooms);
+    const code = await createRoom(rooms);
     const content = 'a'.repeat(1024 * 1024);
     const compaction = { content, dropThrough: 1 };
     await rooms.appendText(code, textAppend(insertion(1, content), { compaction }));
@@ -320,7 +324,7 @@ describe('the text in Redis', () => {
   it('[TEXT-7] is the result of its edits in order, whatever they are', async (t) => {
     const { rooms } = await observed(t, server);
     const replays = fc.asyncProperty(anyText(20), fc.array(anyEdits, { maxLength: 6 }), async (original, drawn) => {
-      const code = await makeRoom(rooms);
+      const code = await createRoom(rooms);
       await rooms.appendText(
         code,
         textAppend(insertion(1, original), { compaction: { content: original, dropThrough: 1 } }),
@@ -380,7 +384,7 @@ for i, key in ipairs(KEYS) do inMs[i] = redis.call('PTTL', key) end
 return inMs
 `);
 
-/** A store with the connection that it uses, and how much each script sends and receives. */
+/** A store, its connection, and the number of characters that each script sends and receives. */
 async function observed(t: TestContext, { url }: RedisServer) {
   const redis = await connectRedis(parseRedisUrl(url));
   const prefix = `test-${randomBytes(6).toString('hex')}`;
@@ -395,7 +399,7 @@ async function observed(t: TestContext, { url }: RedisServer) {
   return { redis, rooms: store.rooms, archive: store.archive, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
 }
 
-/** Stores that let so many commands through, and then none: as a node that crashed, or that Redis does not hear any more. */
+/** Stores that fail after a number of commands, like a node that crashes or loses Redis. */
 function crashingStores(redis: Redis, prefix: string) {
   return (commands: number): Store => {
     let left = commands;
@@ -415,8 +419,11 @@ function crashingStores(redis: Redis, prefix: string) {
   };
 }
 
-/** The same rooms from two sides. One reaches what lies with a room alone, as when a part of a cluster is away. */
-async function partlyInReach(t: TestContext, { port }: RedisServer): Promise<{ whole: RoomStore; partial: RoomStore }> {
+/** Two stores on the same rooms. One can access only the keys of a room, as when a part of a cluster is down. */
+async function fullAndPartialStores(
+  t: TestContext,
+  { port }: RedisServer,
+): Promise<{ whole: RoomStore; partial: RoomStore }> {
   const rights = ['on', 'nopass', '~*:{?}:*', '~*:{??}:*', '+@all'];
   execFileSync('redis-cli', ['-p', String(port), 'acl', 'setuser', 'partly', ...rights]);
   const prefix = `test-${randomBytes(6).toString('hex')}`;
@@ -428,7 +435,6 @@ async function partlyInReach(t: TestContext, { port }: RedisServer): Promise<{ w
   return { whole: await open(''), partial: await open('partly:any@') };
 }
 
-/** Each store with names of its own, as several installations would share a Redis. */
 /** Two nodes on the same data. */
 async function nodesOn(t: TestContext, { url }: RedisServer): Promise<[Store, Store]> {
   const prefix = `test-${randomBytes(6).toString('hex')}`;
@@ -440,6 +446,7 @@ async function nodesOn(t: TestContext, { url }: RedisServer): Promise<[Store, St
   return [await open(), await open()];
 }
 
+/** Each store has its own prefix, as if several installations shared a Redis. */
 function opener(url: () => string): OpenStore {
   return async ({ rules }) => {
     const prefix = `test-${randomBytes(6).toString('hex')}`;

@@ -13,9 +13,9 @@ import { createEraser } from '../../src/store/sqlite/erasure.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
-import { file, insertion, makeRoom, quota, start, textAppend, textOf } from '../contract/store-under-test.ts';
-import { assertErased, assertFound, tracesIn, uniqueText } from '../support/leftovers.ts';
-import { type Chance, chanceOf, seededChance } from '../support/seeded-random.ts';
+import { createRoom, file, insertion, quota, start, textAppend, textOf } from '../contract/store-under-test.ts';
+import { assertErased, assertFound, tracesIn, uniqueText } from '../support/erasure.ts';
+import { type Random, randomFromSeed, seededRandom } from '../support/seeded-random.ts';
 import { firstRelease, makeFirstRelease } from './first-release.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
 
@@ -52,7 +52,7 @@ describe('sqlite: deleted rows', () => {
   it('[LIFE-7] are in no file after a stop', async (t) => {
     const folder = await temporaryFolder(t);
     const store = openSqliteStore({ folder, rules, now: start, eraseEveryMs: 3_600_000 });
-    const { deleted } = await makeAndDelete(store.rooms, seededChance(t));
+    const { deleted } = await makeAndDelete(store.rooms, seededRandom(t));
     assert.ok((await tracesIn(folder, deleted)).size > 0, 'nothing is erased before its time');
     await store.close();
     assert.equal((await tracesIn(folder, deleted)).size, 0);
@@ -91,7 +91,7 @@ describe('sqlite: deleted rows', () => {
     const { rooms } = await openStore(t, folder, { eraseEveryMs: 1 });
     const commandLine = openSqliteKeys(folder);
     const makeKey = (n: number) => commandLine.create({ id: `${n}`, hash: `${n}`, name: `${n}`, tier: 'pro' }, start);
-    await Promise.all([makeAndDelete(rooms, seededChance(t)), ...Array.from({ length: 50 }, (_, n) => makeKey(n))]);
+    await Promise.all([makeAndDelete(rooms, seededRandom(t)), ...Array.from({ length: 50 }, (_, n) => makeKey(n))]);
     assert.equal((await commandLine.list()).length, 50);
     await commandLine.close();
     const db = new DatabaseSync(join(folder, 'poproom.db'));
@@ -167,14 +167,14 @@ function changeRows(db: DatabaseSync): { deleted: string[]; kept: string[] } {
   db.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, content TEXT NOT NULL) STRICT; BEGIN');
   const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?)');
   const remove = db.prepare('DELETE FROM rows WHERE id = ?');
-  const chance = chanceOf(1);
+  const random = randomFromSeed(1);
   const [rows, deleted] = [new Map<number, string>(), [] as string[]];
   for (let n = 0; n < 2500; n++) {
-    const id = chance.number(2) > 0 || rows.size === 0 ? chance.number(2 ** 30) : chance.pick([...rows.keys()]);
+    const id = random.number(2) > 0 || rows.size === 0 ? random.number(2 ** 30) : random.pick([...rows.keys()]);
     deleted.push(...(rows.has(id) ? [rows.get(id) as string] : []));
-    if (rows.delete(id) && chance.number(2) > 0) remove.run(id);
+    if (rows.delete(id) && random.number(2) > 0) remove.run(id);
     else {
-      rows.set(id, uniqueText(20 + chance.number(700)));
+      rows.set(id, uniqueText(20 + random.number(700)));
       put.run(id, rows.get(id) as string);
     }
   }
@@ -191,7 +191,7 @@ function copyAsSqliteLeavesIt(path: string, copy: string): void {
 }
 
 async function roomWith(rooms: RoomStore, text: string): Promise<RoomCode> {
-  const code = await makeRoom(rooms);
+  const code = await createRoom(rooms);
   const compaction = { content: text, dropThrough: 1 };
   const { outcome } = await rooms.appendText(code, textAppend(insertion(1, text), { compaction }));
   assert.equal(outcome, 'appended');
@@ -203,19 +203,19 @@ async function append(rooms: RoomStore, code: RoomCode, version: number, insert:
 }
 
 /** Rooms with texts, logs and files of all sizes, of which most are deleted, in no particular order. */
-async function makeAndDelete(rooms: RoomStore, chance: Chance): Promise<{ deleted: string[]; kept: string[] }> {
-  const made = await Promise.all(Array.from({ length: 100 }, () => furnishedRoom(rooms, chance)));
+async function makeAndDelete(rooms: RoomStore, random: Random): Promise<{ deleted: string[]; kept: string[] }> {
+  const made = await Promise.all(Array.from({ length: 100 }, () => furnishedRoom(rooms, random)));
   const [toDelete, toKeep] = [made.filter((_, n) => n % 10 > 0), made.filter((_, n) => n % 10 === 0)];
   await Promise.all(toDelete.map(({ code }) => rooms.deleteRoom(code, start)));
   const textsOf = (chosen: typeof made) => chosen.flatMap(({ texts }) => texts);
   return { deleted: textsOf(toDelete), kept: textsOf(toKeep) };
 }
 
-async function furnishedRoom(rooms: RoomStore, chance: Chance): Promise<{ code: RoomCode; texts: string[] }> {
-  const texts = [uniqueText(1 + chance.number(3000))];
+async function furnishedRoom(rooms: RoomStore, random: Random): Promise<{ code: RoomCode; texts: string[] }> {
+  const texts = [uniqueText(1 + random.number(3000))];
   const code = await roomWith(rooms, texts[0] as string);
   for (let version = 2; version < 8; version++) {
-    const [insert, name] = [uniqueText(1 + chance.number(500)), uniqueText(1)];
+    const [insert, name] = [uniqueText(1 + random.number(500)), uniqueText(1)];
     texts.push(insert, name);
     await append(rooms, code, version, insert);
     await rooms.addFile(code, file({ name }), quota);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
-import { appendInsertion, file, mac, start, storedText, textOf, visit } from '../contract/store-under-test.ts';
+import { accessAttempt, appendInsertion, file, mac, start, storedText, textOf } from '../contract/store-under-test.ts';
 import { firstRelease, makeFirstRelease } from './first-release.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
 
@@ -39,7 +39,7 @@ describe('sqlite: a database of the first release', () => {
     assert.deepEqual({ ...(await textOf(rooms, fresh)) }, { content: '', version: 0, writtenAt: start });
     assert.deepEqual({ ...(await textOf(rooms, written)) }, { content: oddText, version: 7, writtenAt: start });
     assert.deepEqual({ ...(await textOf(rooms, cleared)) }, { content: '', version: 5, writtenAt: start });
-    assert.equal((await rooms.admit(visit(longCode))).outcome, 'pin-required');
+    assert.equal((await rooms.admit(accessAttempt(longCode))).outcome, 'pin-required');
     assert.equal((await textOf(rooms, longCode, start, mac('0427')))?.content.length, 1024 * 1024);
     assert.deepEqual(await appendInsertion(rooms, longCode, 2, 'a'), { outcome: 'appended', seq: 2 });
     assert.equal(await rooms.countRooms(start), 4);

@@ -8,7 +8,15 @@ import { drawApiKey } from '../../src/core/api-key.ts';
 import type { Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { openSqliteKeys } from '../../src/store/sqlite/index.ts';
-import { makeRoom, start, textAppend, textEntry, textOf, visit, writeText } from '../contract/store-under-test.ts';
+import {
+  accessAttempt,
+  createRoom,
+  start,
+  textAppend,
+  textEntry,
+  textOf,
+  writeText,
+} from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
 
@@ -16,11 +24,11 @@ describe('sqlite: reading', () => {
   it('[TEXT-1] returns every text when there are more than the cache holds', async (t) => {
     const store = await openStore(t, await temporaryFolder(t));
     const texts = Array.from({ length: 80 }, (_, n) => String.fromCharCode(65 + (n % 26)).repeat(256 * 1024 - n));
-    const codes = await Promise.all(texts.map(() => makeRoom(store.rooms)));
+    const codes = await Promise.all(texts.map(() => createRoom(store.rooms)));
     await Promise.all(codes.map((code, n) => writeText(store.rooms, code, texts[n] as string)));
     for (const round of ['first', 'second', 'third']) {
       for (const [n, code] of codes.entries()) {
-        assert.equal((await store.rooms.admit(visit(code))).outcome, 'admitted');
+        assert.equal((await store.rooms.admit(accessAttempt(code))).outcome, 'admitted');
         assert.ok((await textOf(store.rooms, code, start))?.content === texts[n], `text ${n}, ${round} time`);
       }
     }
@@ -60,7 +68,7 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
     const codes = await manyRooms(store, 10);
     const reading = new AbortController();
     const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
-    // 32 MiB in all; SQLite starts its log anew after about 4.
+    // 32 MiB in all; SQLite restarts its log after about 4.
     for (let n = 0; n < 500; n++) {
       const text = String(n % 7).repeat(64 * 1024);
       await storeFullText(store, codes[n % codes.length] as RoomCode, 1 + Math.floor(n / codes.length), text);
@@ -73,7 +81,7 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
 });
 
 const manyRooms = (store: Store, count: number) =>
-  Promise.all(Array.from({ length: count }, () => makeRoom(store.rooms)));
+  Promise.all(Array.from({ length: count }, () => createRoom(store.rooms)));
 
 /** Leaves no log behind, which would be read again and again. */
 async function storeFullText(store: Store, code: RoomCode, version: number, content: string): Promise<void> {

@@ -12,18 +12,18 @@ import { connect } from '../../src/store/sqlite/connection.ts';
 import { openSqliteKeys } from '../../src/store/sqlite/index.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import {
+  accessAttempt,
   appendInsertion,
   checkpoint,
+  createRoom,
   file,
   hour,
   insertion,
-  makeRoom,
   newClient,
   quota,
   start,
   textAppend,
   textOf,
-  visit,
 } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder, writerOptions } from './open-sqlite.ts';
@@ -55,12 +55,12 @@ describe('sqlite: writing', () => {
   it('answers reads while another process holds the write lock, and writes when it is released', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
-    let written = false;
+    let isWritten = false;
     const writing = appendInsertion(store.rooms, code, 1, 'waits').then(() => {
-      written = true;
+      isWritten = true;
     });
     await readEverything(store, code);
-    assert.equal(written, false, 'the write should still wait');
+    assert.equal(isWritten, false, 'the write should still wait');
     release();
     await writing;
     assert.equal((await textOf(store.rooms, code, start))?.content, 'waits');
@@ -72,12 +72,12 @@ describe('sqlite: writing', () => {
     const [first, again, text] = await Promise.allSettled([
       store.rooms.addFile(code, taken, quota),
       store.rooms.addFile(code, { ...taken, size: 7 }, quota),
-      appendInsertion(store.rooms, code, 1, 'not taken along'),
+      appendInsertion(store.rooms, code, 1, 'unaffected'),
     ]);
     assert.deepEqual(first, { status: 'fulfilled', value: { seq: 1 } });
     assert.ok(again.status === 'rejected' && again.reason.code === 'UNAVAILABLE');
     assert.deepEqual(text, { status: 'fulfilled', value: { outcome: 'appended', seq: 2 } });
-    const admission = await store.rooms.admit(visit(code));
+    const admission = await store.rooms.admit(accessAttempt(code));
     assert.ok(admission.outcome === 'admitted');
     assert.deepEqual([admission.room.fileCount, admission.room.fileBytes], [1, taken.size]);
   });
@@ -88,7 +88,7 @@ describe('sqlite: writing', () => {
     t.after(() => writer.close());
     await assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
     await openSqliteKeys(folder).close();
-    await eventually('it takes writes again', () =>
+    await eventually('the writer accepts writes again', () =>
       writer.run('clearTrash', []).then(
         () => true,
         () => false,
@@ -116,7 +116,7 @@ describe('sqlite: writing', () => {
     const waiting = Array.from({ length: 21 }, (_, n) => store.rooms.appendText(code, threeMebibytes(n + 2)));
     const tooMuch = store.rooms.appendText(code, textAppend(insertion(23, mebibyte)));
     await assert.rejects(tooMuch, { code: 'UNAVAILABLE', retryAfter: 1 });
-    const small = [makeRoom(store.rooms), appendInsertion(store.rooms, code, 23, 'small')];
+    const small = [createRoom(store.rooms), appendInsertion(store.rooms, code, 23, 'small')];
     release();
     await Promise.all([inProgress, ...waiting, ...small]);
     await appendInsertion(store.rooms, code, 24, mebibyte);
@@ -145,10 +145,10 @@ describe('sqlite: writing', () => {
 async function storeWithRoom(t: TestContext): Promise<{ store: Store; folder: string; code: RoomCode }> {
   const folder = await temporaryFolder(t);
   const store = await openStore(t, folder);
-  return { store, folder, code: await makeRoom(store.rooms) };
+  return { store, folder, code: await createRoom(store.rooms) };
 }
 
-/** As another process would that is in the middle of a write. */
+/** Like another process in the middle of a write. */
 function holdWriteLock(t: TestContext, folder: string): () => void {
   const db = new DatabaseSync(join(folder, 'poproom.db'));
   t.after(() => db.close());
@@ -157,7 +157,7 @@ function holdWriteLock(t: TestContext, folder: string): () => void {
 }
 
 async function readEverything({ rooms, keys, rates, ping }: Store, code: RoomCode): Promise<void> {
-  assert.equal((await rooms.admit(visit(code))).outcome, 'admitted');
+  assert.equal((await rooms.admit(accessAttempt(code))).outcome, 'admitted');
   assert.equal((await textOf(rooms, code, start))?.content, '');
   assert.deepEqual(await rooms.listFiles(code, start), []);
   assert.equal(await rooms.findFile(file().id, start), undefined);
@@ -167,12 +167,12 @@ async function readEverything({ rooms, keys, rates, ping }: Store, code: RoomCod
   await ping();
 }
 
-/** Commits in the write-ahead log: the last frame of each bears the size of the database, the others 0. */
+/** Commits in the write-ahead log: the last frame of each has the size of the database, the others have 0. */
 async function commitsIn(folder: string): Promise<number> {
   return (await framesIn(folder)).filter((frame) => frame.readUInt32BE(4) > 0).length;
 }
 
-/** Pages in the write-ahead log since it was started again. */
+/** Frames in the write-ahead log since its last reset. */
 async function framesIn(folder: string): Promise<Buffer[]> {
   const log = await readFile(join(folder, 'poproom.db-wal'));
   const size = 24 + log.readUInt32BE(8);

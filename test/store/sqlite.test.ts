@@ -20,19 +20,19 @@ import { migrate } from '../../src/store/sqlite/schema.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
 import {
+  accessAttempt,
+  createRoom,
   currentText,
   day,
   file,
   hour,
   insertion,
   mac,
-  makeRoom,
   newClient,
   quota,
   start,
   textAppend,
   textOf,
-  visit,
   writeText,
 } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
@@ -113,7 +113,7 @@ describe('sqlite: one server per folder', () => {
     const server = await openStore(t, folder);
     const commandLine = openSqliteKeys(folder);
     t.after(() => commandLine.close());
-    const code = await makeRoom(server.rooms);
+    const code = await createRoom(server.rooms);
     const makeKey = (n: number) => commandLine.create({ ...drawApiKey(), name: `key ${n}`, tier: 'free' }, start);
     for (let n = 0; n < 20; n++) await Promise.all([makeKey(n), writeText(server.rooms, code, `text ${n}`)]);
     assert.equal((await server.keys.list()).length, 20);
@@ -145,9 +145,9 @@ describe('sqlite: a clock that is set back', () => {
   for (const [name, run] of Object.entries(operations)) {
     it(`[FAULT-5] does not revive a room that had expired before an attempt to ${name}`, async (t) => {
       const { rooms } = await openStore(t, await temporaryFolder(t));
-      const code = await makeRoom(rooms, { expiresAt: start + hour });
+      const code = await createRoom(rooms, { expiresAt: start + hour });
       assert.equal(await run(rooms, code), 'expired');
-      assert.equal((await rooms.admit(visit(code))).outcome, 'expired');
+      assert.equal((await rooms.admit(accessAttempt(code))).outcome, 'expired');
     });
   }
 });
@@ -166,10 +166,10 @@ describe('sqlite: crashes and stops', { concurrency: true }, () => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder);
     // It starts the thread that writes.
-    await makeRoom(store.rooms);
+    await createRoom(store.rooms);
     const kinds = reader(t, folder).prepare('SELECT kind FROM counters ORDER BY kind');
     await store.rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start);
-    await store.rooms.admit(visit(undefined));
+    await store.rooms.admit(accessAttempt(undefined));
     await eventually('the counters are written', () => kinds.all().length >= 2, 5000);
     assert.deepEqual(
       kinds.all().map(({ kind }) => kind),
@@ -180,7 +180,7 @@ describe('sqlite: crashes and stops', { concurrency: true }, () => {
   it('[RUN-4] leaves one file with everything in it when it is closed', async (t) => {
     const folder = await temporaryFolder(t);
     const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
-    await makeRoom(store.rooms);
+    await createRoom(store.rooms);
     await store.close();
     assert.equal(existsSync(join(folder, 'poproom.db-wal')), false);
     const rooms = reader(t, folder).prepare('SELECT count(*) AS rooms FROM rooms').get()?.rooms;
@@ -192,7 +192,7 @@ describe('sqlite: a stop that fails', () => {
   it('[RUN-4] to write the counters still ends everything else, and leaves one file', async (t) => {
     const folder = await temporaryFolder(t);
     const store = openSqliteStore({ folder, rules: guardRules(20), now: start });
-    await makeRoom(store.rooms);
+    await createRoom(store.rooms);
     await store.rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start);
     change(folder, 'ALTER TABLE counters RENAME TO lost');
     await assert.rejects(store.close(), { code: 'UNAVAILABLE' });
@@ -244,14 +244,14 @@ describe('sqlite: the schema', () => {
     const folder = await temporaryFolder(t);
     const open = () => openSqliteStore({ folder, rules: guardRules(0), now: start });
     const store = open();
-    const code = await makeRoom(store.rooms, { pinMac: mac('0427') });
-    await store.rooms.admit(visit(code, { pinMac: mac('9999') }));
+    const code = await createRoom(store.rooms, { pinMac: mac('0427') });
+    await store.rooms.admit(accessAttempt(code, { pinMac: mac('9999') }));
     for (let n = 0; n < 100; n++) await store.rooms.notePinAttempt(code, start);
     await store.close();
 
     const reopened = open();
     t.after(() => reopened.close());
-    const newcomer = await reopened.rooms.admit(visit(code, { client: '172.1.0.1', pinMac: mac('0427') }));
+    const newcomer = await reopened.rooms.admit(accessAttempt(code, { client: '172.1.0.1', pinMac: mac('0427') }));
     assert.deepEqual(newcomer, { outcome: 'pin-locked', until: start + day, isForLife: true });
   });
 

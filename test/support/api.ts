@@ -2,32 +2,32 @@
 import { checkConformance } from './conformance.ts';
 import { createSecrets } from './secrets.ts';
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** The parsed body; fails where it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of all shapes
+  /** The parsed body. Throws if it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of all shapes
   readonly json: any;
-  /** The code of an error answer. */
+  /** The code of an error response. */
   readonly code: string | undefined;
 }
 
-export interface Sending {
+export interface RequestOptions {
   headers?: Record<string, string>;
   /** Sent as JSON. */
   json?: unknown;
   body?: RequestInit['body'];
   pin?: string;
-  /** The client to be: an address, told the way a trusted proxy does. */
+  /** The IP address of the client, sent as a trusted proxy does. */
   from?: string;
 }
 
-/** `secrets` keeps account of what the server must not write down anywhere. */
+/** Records in `secrets` the data that the server must not log. */
 export function createApi(base: () => string, secrets = createSecrets()) {
-  async function call(method: string, path: string, sending: Sending = {}): Promise<Answer> {
-    const { json, body, pin, from, headers = {} } = sending;
-    secrets.note(path, sending);
+  async function call(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
+    const { json, body, pin, from, headers = {} } = options;
+    secrets.record(path, options);
     const init: RequestInit & { duplex: 'half' } = {
       method,
       redirect: 'manual',
@@ -41,45 +41,45 @@ export function createApi(base: () => string, secrets = createSecrets()) {
     };
     if (json !== undefined) init.body = JSON.stringify(json);
     else if (body !== undefined) init.body = body;
-    const response = await fetch(path.startsWith('http') ? path : base() + path, init);
-    const answer = toAnswer(response.status, response.headers, await response.text());
-    secrets.noteAnswer(path, answer);
-    if (path === '/metrics') secrets.assertAbsentFrom(answer.text, 'the figures');
-    await checkConformance(method, path, answer);
-    return answer;
+    const raw = await fetch(path.startsWith('http') ? path : base() + path, init);
+    const response = apiResponseOf(raw.status, raw.headers, await raw.text());
+    secrets.recordResponse(path, response);
+    if (path === '/metrics') secrets.assertAbsentFrom(response.text, 'the metrics');
+    await checkConformance(method, path, response);
+    return response;
   }
 
   return {
     call,
-    get: (path: string, sending?: Sending) => call('GET', path, sending),
-    post: (path: string, sending?: Sending) => call('POST', path, sending),
-    patch: (path: string, sending?: Sending) => call('PATCH', path, sending),
-    delete: (path: string, sending?: Sending) => call('DELETE', path, sending),
+    get: (path: string, options?: RequestOptions) => call('GET', path, options),
+    post: (path: string, options?: RequestOptions) => call('POST', path, options),
+    patch: (path: string, options?: RequestOptions) => call('PATCH', path, options),
+    delete: (path: string, options?: RequestOptions) => call('DELETE', path, options),
 
-    /** Makes a room and returns its code. */
+    /** Creates a room and returns its code. */
     async room(
       json: { pin?: string; expiresIn?: number; history?: boolean } = {},
-      sending: Sending = {},
+      options: RequestOptions = {},
     ): Promise<string> {
-      const { json: made } = await call('POST', '/api/rooms', { json, ...sending });
-      return made.roomId;
+      const { json: created } = await call('POST', '/api/rooms', { json, ...options });
+      return created.roomId;
     },
 
-    /** Uploads bytes bare; returns the answer. */
-    upload: (room: string, name: string, body: RequestInit['body'], sending: Sending = {}) =>
+    /** Uploads bytes as a raw body. */
+    upload: (room: string, name: string, body: RequestInit['body'], options: RequestOptions = {}) =>
       call('POST', `/api/rooms/${room}/upload`, {
         body,
-        ...sending,
+        ...options,
         headers: {
           'content-type': 'application/octet-stream',
           'x-file-name': encodeURIComponent(name),
-          ...sending.headers,
+          ...options.headers,
         },
       }),
   };
 }
 
-export function toAnswer(status: number, headers: Headers, text: string): Answer {
+export function apiResponseOf(status: number, headers: Headers, text: string): ApiResponse {
   return {
     status,
     headers,

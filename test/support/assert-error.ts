@@ -1,16 +1,16 @@
 /** The common format of errors. */
 import assert from 'node:assert/strict';
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 
-/** Fails unless the answer is an error of this status and code, in the one shape; returns its details. */
-export function assertError(answer: Answer, status: number, code: string, about = ''): Record<string, unknown> {
-  assert.equal(`${answer.status} ${answer.code}`, `${status} ${code}`, `${about} ${answer.text.slice(0, 300)}`);
-  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
-  const { success, error, requestId, ...rest } = answer.json;
+/** Fails unless the response is an error with this status and code, in the common format. Returns its details. */
+export function assertError(response: ApiResponse, status: number, code: string, about = ''): Record<string, unknown> {
+  assert.equal(`${response.status} ${response.code}`, `${status} ${code}`, `${about} ${response.text.slice(0, 300)}`);
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  const { success, error, requestId, ...rest } = response.json;
   assert.equal(success, false);
   assert.deepEqual(rest, {});
-  assert.equal(requestId, answer.headers.get('x-request-id'));
+  assert.equal(requestId, response.headers.get('x-request-id'));
   const { code: _, message, details = {}, ...more } = error;
   assert.deepEqual(more, {});
   assert.match(message, /^[A-Z"].*\.$/s, 'the message is a sentence');

@@ -12,7 +12,7 @@ const args = [
   '--disable-sync',
 ];
 
-/** With further switches of the command line, where a test needs them. */
+/** Accepts more command-line switches for tests that need them. */
 export async function launchBrowser(switches: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error(chromiumMissing);

@@ -12,19 +12,19 @@ export interface ServerBucket {
 
 const clients = new Map<string, S3Client>();
 
-/** Undefined for a server that keeps its files on the disk. */
+/** Undefined for a server that stores its files on disk. */
 export async function bucketOf({ settings }: TestServer): Promise<ServerBucket | undefined> {
   const { files, s3Endpoint: endpoint = '' } = readConfig({ ...settings });
   if (files === 'disk:') return undefined;
   const { bucket: Bucket, prefix } = files;
-  // Only here: it takes longer to load than most tests run.
+  // Loaded on demand, because loading takes longer than most tests.
   const s3 = await import('@aws-sdk/client-s3');
   const client = clients.get(endpoint) ?? new s3.S3Client({ endpoint, forcePathStyle: true });
   clients.set(endpoint, client);
   return {
     async names() {
       const page = await client.send(new s3.ListObjectsV2Command({ Bucket, Prefix: prefix }));
-      assert.ok(!page.IsTruncated, 'there is more than this shows');
+      assert.ok(!page.IsTruncated, 'the list of objects is complete');
       return (page.Contents ?? []).map(({ Key = '' }) => Key.slice(prefix.length));
     },
     async read(name) {

@@ -11,56 +11,56 @@ import { eventually } from './eventually.ts';
 
 const command = fileURLToPath(new URL('../../bin/poproom.js', import.meta.url));
 const built = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 type Env = Readonly<Record<string, string>>;
 
-export interface Running {
+export interface CliProcess {
   readonly pid: number;
-  /** So far; on a terminal, all that it shows, with `\r\n` and what moves the cursor. */
+  /** The output so far. On a terminal, it includes `\r\n` and escape sequences. */
   stdout(): string;
   stderr(): string;
   bytes(): Buffer;
-  /** Waits until it has written this, on either of the two. */
-  shows(text: string | RegExp): Promise<void>;
-  /** Keys on a terminal, such as `1234\r`, or `\x03` for Ctrl-C; elsewhere more on standard input. */
+  /** Waits for this text on standard output or standard error. */
+  waitForOutput(text: string | RegExp): Promise<void>;
+  /** Sends keys to a terminal, such as `1234\r`, or `\x03` for Ctrl-C. Without a terminal, writes to standard input. */
   type(keys: string | Uint8Array): void;
   endInput(): void;
   signal(signal: NodeJS.Signals): void;
-  /** When it has ended and all that it wrote has been read. */
-  readonly ended: Promise<Ended>;
+  /** Resolves when the process has exited and all output has been read. */
+  readonly result: Promise<CliResult>;
 }
 
-export interface Ended {
-  /** Undefined where a signal ended it. */
+export interface CliResult {
+  /** Undefined after a signal. */
   code: number | undefined;
   stdout: string;
   stderr: string;
 }
 
-export interface Surroundings {
-  /** On standard input; nothing, as from `/dev/null`, when not said. `open` is for what `type` gives. */
+export interface RunOptions {
+  /** The standard input; `/dev/null` by default. `open` keeps it open for `type`. */
   stdin?: string | Uint8Array | 'open';
   env?: Env;
   cwd?: string;
 }
 
 export interface Cli {
-  /** Its home, and where it runs when nothing else is said. */
+  /** The home folder, and the default working directory. */
   readonly home: string;
-  /** Programs in here come before those of the system. */
+  /** The first folder in the PATH. */
   readonly bin: string;
   /** Runs `poproom` to its end, without a terminal. */
-  run(args: readonly string[], surroundings?: Surroundings): Promise<Ended>;
-  /** The same, to be looked at on its way. */
-  start(args: readonly string[], surroundings?: Surroundings): Running;
-  /** Any line for `sh`, in which `poproom` is the built command. */
-  shell(line: string, surroundings?: Surroundings): Running;
-  /** A line on a terminal, where standard input, output and errors are one. */
-  terminal(line: string, surroundings?: Omit<Surroundings, 'stdin'> & { columns?: number }): Running;
+  run(args: readonly string[], options?: RunOptions): Promise<CliResult>;
+  /** Starts `poproom`, without a terminal. */
+  start(args: readonly string[], options?: RunOptions): CliProcess;
+  /** Starts a line in `sh`, in which `poproom` is the built command. */
+  shell(line: string, options?: RunOptions): CliProcess;
+  /** Starts a line on a terminal, which combines standard input, output and errors. */
+  terminal(line: string, options?: Omit<RunOptions, 'stdin'> & { columns?: number }): CliProcess;
 }
 
-/** Everything it started is ended, and its folder removed, when the test is over. */
+/** After the test, all processes are killed and the folder is removed. */
 export async function createCli(t: TestContext, env: Env = {}): Promise<Cli> {
   if (!existsSync(built)) throw new Error('The command is not built yet: run "npm run build" before these tests.');
   const folder = await mkdtemp(join(tmpdir(), 'poproom-cli-'));
@@ -68,22 +68,21 @@ export async function createCli(t: TestContext, env: Env = {}): Promise<Cli> {
   await Promise.all([mkdir(home), mkdir(bin)]);
   await writeFile(join(bin, 'poproom'), `#!/bin/sh\nexec "${process.execPath}" "${command}" "$@"\n`);
   await chmod(join(bin, 'poproom'), 0o755);
-  const started: Started[] = [];
+  const started: OwnedProcess[] = [];
   t.after(async () => {
-    await Promise.all(started.map((one) => one.end()));
+    await Promise.all(started.map((child) => child.end()));
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  function launch([program = '', ...args]: readonly string[], { stdin, env: more = {}, cwd = home }: Surroundings) {
-    // Nothing of the tester's own gets in: neither settings, nor folders, nor a terminal to ask for a PIN, which a
-    // process in a session of its own does not have.
+  function launch([program = '', ...args]: readonly string[], { stdin, env: more = {}, cwd = home }: RunOptions) {
+    // A clean environment, so that local settings have no effect. A detached process has no terminal to ask for a PIN.
     const child = spawn(program, args, {
       cwd,
       detached: true,
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       env: { ...ownEnvironment(home, bin), ...env, ...more },
     });
-    const one = follow(child);
+    const one = observe(child);
     started.push(one);
     if (stdin !== undefined && stdin !== 'open') child.stdin?.end(stdin);
     return one;
@@ -92,14 +91,14 @@ export async function createCli(t: TestContext, env: Env = {}): Promise<Cli> {
   return {
     home,
     bin,
-    run: (args, surroundings = {}) => launch([process.execPath, command, ...args], surroundings).ended,
-    start: (args, surroundings = {}) => launch([process.execPath, command, ...args], surroundings),
-    shell: (line, surroundings = {}) => launch(['/bin/sh', '-c', line], surroundings),
-    terminal(line, { columns = 80, ...surroundings } = {}) {
-      // util-linux's: -e hands on the exit code; what is typed is echoed by the command alone, or not at all. By exec,
-      // Ctrl-C finds no shell that would end in a way of its own.
+    run: (args, options = {}) => launch([process.execPath, command, ...args], options).result,
+    start: (args, options = {}) => launch([process.execPath, command, ...args], options),
+    shell: (line, options = {}) => launch(['/bin/sh', '-c', line], options),
+    terminal(line, { columns = 80, ...options } = {}) {
+      // `script` of util-linux: -e returns the exit code, and -E never leaves echoing to the command. With exec, Ctrl-C
+      // reaches the command and not a shell.
       const typed = `stty rows 24 cols ${columns}; exec ${line}`;
-      return launch(['script', '-qe', '-E', 'never', '-c', typed, '/dev/null'], { ...surroundings, stdin: 'open' });
+      return launch(['script', '-qe', '-E', 'never', '-c', typed, '/dev/null'], { ...options, stdin: 'open' });
     },
   };
 }
@@ -117,51 +116,52 @@ function ownEnvironment(home: string, bin: string): Env {
   };
 }
 
-interface Started extends Running {
+interface OwnedProcess extends CliProcess {
   end(): Promise<unknown>;
 }
 
-function follow(child: ChildProcess): Started {
+function observe(child: ChildProcess): OwnedProcess {
   const [bytes, errors] = [collect(child, 'stdout'), collect(child, 'stderr')];
   const stdout = () => bytes().toString('utf8');
   const stderr = () => errors().toString('utf8');
-  let isOver = false;
-  const ended = once(child, 'close').then(([code]): Ended => {
-    isOver = true;
+  let hasEnded = false;
+  const result = once(child, 'close').then(([code]): CliResult => {
+    hasEnded = true;
     return { code: code ?? undefined, stdout: stdout(), stderr: stderr() };
   });
-  // It may end before all of its input is taken.
+  // The process may exit before it has read all input.
   child.stdin?.on('error', () => undefined);
   const has = (text: string | RegExp) =>
-    [stdout(), stderr()].some((said) => (typeof text === 'string' ? said.includes(text) : text.test(said)));
+    [stdout(), stderr()].some((output) => (typeof text === 'string' ? output.includes(text) : text.test(output)));
 
   return {
     pid: child.pid as number,
     stdout,
     stderr,
     bytes,
-    ended,
-    async shows(text) {
-      const look = () => has(text) || (isOver && 'over');
-      const seen = await eventually(`it shows ${text}; so far: ${stdout()}${stderr()}`, look, patienceMs);
-      if (seen === 'over' && !has(text)) throw new Error(`It ended without showing ${text}: ${stdout()}${stderr()}`);
+    result,
+    async waitForOutput(text) {
+      const check = () => has(text) || (hasEnded && 'ended');
+      const outcome = await eventually(`the output contains ${text}; so far: ${stdout()}${stderr()}`, check, timeoutMs);
+      if (outcome === 'ended' && !has(text))
+        throw new Error(`The process exited without the output ${text}: ${stdout()}${stderr()}`);
     },
     type: (keys) => void child.stdin?.write(keys),
     endInput: () => void child.stdin?.end(),
     signal: (signal) => void child.kill(signal),
     end() {
-      if (!isOver) killGroup(child.pid as number);
-      return ended;
+      if (!hasEnded) killGroup(child.pid as number);
+      return result;
     },
   };
 }
 
-/** A shell or a terminal has children of its own. */
+/** A shell or a terminal has child processes. */
 function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch (error) {
-    // It has ended by itself meanwhile.
+    // The group has already exited.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 
 const rateHeaders = [
   'ratelimit-policy',
@@ -12,54 +12,54 @@ const rateHeaders = [
   'x-ratelimit-reset',
 ];
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into at many depths
+// biome-ignore lint/suspicious/noExplicitAny: the document is accessed at many depths
 type Node = any;
 
 const document: Node = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8'));
 const ajv = new Ajv2020({ strict: false });
 ajv.addSchema(document, 'openapi');
 
-export async function checkConformance(method: string, url: string, answer: Answer): Promise<void> {
-  assert.ok(answer.headers.get('x-request-id'), 'every response has a request id');
-  if (answer.headers.has('ratelimit')) {
-    for (const name of rateHeaders) assert.ok(answer.headers.has(name), `the response has the header ${name}`);
+export async function checkConformance(method: string, url: string, response: ApiResponse): Promise<void> {
+  assert.ok(response.headers.get('x-request-id'), 'every response has a request id');
+  if (response.headers.has('ratelimit')) {
+    for (const name of rateHeaders) assert.ok(response.headers.has(name), `the response has the header ${name}`);
   }
   const path = new URL(url, 'http://host').pathname;
   const pattern = Object.keys(document.paths).find((candidate) => matches(candidate, path));
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
   const operation = pattern && document.paths[pattern][verb];
   if (!operation) return;
-  const about = `${method} ${pattern} ${answer.status}`;
-  const response = resolve(operation.responses[answer.status]);
-  assert.ok(response, `${about} is not documented: ${answer.text.slice(0, 200)}`);
-  assertHeaders(response, answer, about);
-  assertMediaType(response, answer, about);
-  const at = operation.responses[answer.status].$ref ?? pointer('paths', pattern, verb, 'responses', answer.status);
-  if (method !== 'HEAD' && response.content?.['application/json']) assertBody(at, answer, about);
+  const about = `${method} ${pattern} ${response.status}`;
+  const documented = resolve(operation.responses[response.status]);
+  assert.ok(documented, `${about} is not documented: ${response.text.slice(0, 200)}`);
+  assertHeaders(documented, response, about);
+  assertMediaType(documented, response, about);
+  const at = operation.responses[response.status].$ref ?? pointer('paths', pattern, verb, 'responses', response.status);
+  if (method !== 'HEAD' && documented.content?.['application/json']) assertBody(at, response, about);
 }
 
-/** All but those of the limits, which may be switched off. */
-function assertHeaders(response: Node, { headers }: Answer, about: string): void {
+/** Checks all headers except rate limits, which may be disabled. */
+function assertHeaders(response: Node, { headers }: ApiResponse, about: string): void {
   for (const [name, described] of Object.entries<Node>(response.headers ?? {})) {
     if (rateHeaders.includes(name.toLowerCase())) continue;
     const value = headers.get(name);
-    assert.ok(value !== null, `${about} comes without ${name}`);
+    assert.ok(value !== null, `${about} lacks the header ${name}`);
     if (resolve(described).schema.type === 'integer') assert.match(value, /^\d+$/, `${about}: ${name}`);
   }
 }
 
-/** What has no content in the document comes without; `304` may still name the type of what the client has. */
-function assertMediaType({ content = {} }: Node, { headers, text }: Answer, about: string): void {
+/** A response without documented content has no body. A `304` may still have a content type. */
+function assertMediaType({ content = {} }: Node, { headers, text }: ApiResponse, about: string): void {
   const type = headers.get('content-type')?.split(';')[0];
   const allowed = Object.keys(content);
   if (allowed.length === 0) assert.equal(text, '', `${about} has content that is not documented`);
   else assert.ok(type && (allowed.includes('*/*') || allowed.includes(type)), `${about} is ${type}, not ${allowed}`);
 }
 
-function assertBody(at: string, answer: Answer, about: string): void {
+function assertBody(at: string, response: ApiResponse, about: string): void {
   const schema = `openapi${at}${pointer('content', 'application/json', 'schema').slice(1)}`;
   const validate = ajv.getSchema(schema) ?? ajv.compile({ $ref: schema });
-  assert.ok(validate(answer.json), `${about}: ${ajv.errorsText(validate.errors)}\n${answer.text}`);
+  assert.ok(validate(response.json), `${about}: ${ajv.errorsText(validate.errors)}\n${response.text}`);
 }
 
 function matches(pattern: string, path: string): boolean {

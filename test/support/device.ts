@@ -8,21 +8,21 @@ import { serverMessages } from '../../src/protocol/live.ts';
 import { liveProtocol, resumePrefix } from '../../src/protocol/resume.ts';
 import type { ClientMessage, ServerMessage } from '../../src/protocol/types.ts';
 
-type Told<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
+type MessageOf<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
 
 export interface Device {
   socket: WebSocket;
-  /** Everything it was told, in order. */
-  told: ServerMessage[];
-  say(message: ClientMessage | object | string): void;
-  /** The next message of this type that has not been waited for, and, if wanted, fits. */
-  next<T extends ServerMessage['type']>(type: T, fits?: (message: Told<T>) => boolean): Promise<Told<T>>;
-  /** When the channel is closed, with which code. */
+  /** All messages it received, in order. */
+  received: ServerMessage[];
+  send(message: ClientMessage | object | string): void;
+  /** The next message of this type that was not returned before and matches. */
+  next<T extends ServerMessage['type']>(type: T, matches?: (message: MessageOf<T>) => boolean): Promise<MessageOf<T>>;
+  /** Resolves when the channel is closed. */
   closed: Promise<{ code: number; reason: string }>;
   leave(): Promise<void>;
 }
 
-export interface Joining {
+export interface JoinOptions {
   pin?: string;
   deviceId?: string;
   deviceName?: string;
@@ -37,7 +37,7 @@ const validators = Object.fromEntries(
   Object.entries(serverMessages).map(([type, schema]) => [type, ajv.compile(schema)]),
 );
 
-export interface Connecting extends ClientOptions {
+export interface ConnectOptions extends ClientOptions {
   resumeToken?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export async function connect(
   t: TestContext,
   base: string,
   room: string,
-  { resumeToken, ...options }: Connecting = {},
+  { resumeToken, ...options }: ConnectOptions = {},
 ): Promise<Device> {
   const protocols = resumeToken === undefined ? [] : [liveProtocol, resumePrefix + resumeToken];
   const socket = new WebSocket(`${base.replace('http', 'ws')}/api/rooms/${room}/live`, protocols, options);
@@ -60,38 +60,45 @@ export async function joinRoom(
   t: TestContext,
   base: string,
   room: string,
-  joining: Joining = {},
-  connecting: Connecting = {},
+  joining: JoinOptions = {},
+  connecting: ConnectOptions = {},
 ): Promise<Device> {
   const device = await connect(t, base, room, connecting);
-  device.say({ type: 'join', ...joining });
+  device.send({ type: 'join', ...joining });
   return device;
 }
 
 function deviceOf(socket: WebSocket): Device {
-  const told: ServerMessage[] = [];
+  const received: ServerMessage[] = [];
   const taken = new Set<ServerMessage>();
   const { promise: closed, resolve } = Promise.withResolvers<{ code: number; reason: string }>();
-  socket.on('message', (data) => told.push(checked(JSON.parse(String(data)))));
+  socket.on('message', (data) => received.push(assertValid(JSON.parse(String(data)))));
   socket.on('close', (code, reason) => resolve({ code, reason: String(reason) }));
   socket.on('error', () => undefined);
 
   return {
     socket,
-    told,
+    received,
     closed,
-    say: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
-    async next(type, fits = () => true) {
+    send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    async next(type, matches = () => true) {
       for (;;) {
-        const found = told.find((message) => message.type === type && !taken.has(message) && fits(message as never));
+        const found = received.find(
+          (message) => message.type === type && !taken.has(message) && matches(message as never),
+        );
         if (found) {
           taken.add(found);
           return found as never;
         }
         const more = await Promise.race([once(socket, 'message').then(() => true), closed.then(() => false)]);
-        // The handler above runs first, so what just came is in `told`; after a close nothing more comes.
-        if (!more && !told.some((message) => message.type === type && !taken.has(message) && fits(message as never))) {
-          throw new Error(`The channel closed before a "${type}"; told: ${JSON.stringify(told).slice(0, 2000)}`);
+        // The handler above runs first, so a new message is already in `received`. After a close, there are no more.
+        if (
+          !more &&
+          !received.some((message) => message.type === type && !taken.has(message) && matches(message as never))
+        ) {
+          throw new Error(
+            `The channel closed before a "${type}" message. Received: ${JSON.stringify(received).slice(0, 2000)}`,
+          );
         }
       }
     },
@@ -102,10 +109,10 @@ function deviceOf(socket: WebSocket): Device {
   };
 }
 
-/** Whatever a server says is in the protocol. */
-function checked(message: ServerMessage): ServerMessage {
+/** Fails unless the message conforms to the protocol. */
+function assertValid(message: ServerMessage): ServerMessage {
   const validate = validators[message.type];
-  assert.ok(validate, `"${message.type}" is a message of the protocol`);
+  assert.ok(validate, `"${message.type}" is a message type of the protocol`);
   assert.ok(validate(message), `${JSON.stringify(message)}: ${ajv.errorsText(validate.errors)}`);
   return message;
 }

@@ -5,13 +5,13 @@ const { POPROOM_TEST_REDIS: redis, POPROOM_TEST_S3: s3, POPROOM_TEST_BUCKET: buc
 
 export const isDistributed = redis !== undefined;
 
-/** For a server of its own: nothing in it is seen by those of other tests. */
+/** Settings for a server with its own data, separate from other tests. */
 export function engineUnderTest(): Record<string, string> {
-  return isDistributed ? distributed({ redis, s3, bucket }) : {};
+  return isDistributed ? distributedSettings({ redis, s3, bucket }) : {};
 }
 
-/** For tests of what only the embedded engine has: they run on it whatever the others run on. */
-export const embedded = { POPROOM_STORE: 'sqlite:', POPROOM_FILES: 'disk:', POPROOM_SECRET: '' };
+/** For tests of features that only the embedded engine has. They use it even if other tests use the distributed one. */
+export const embeddedSettings = { POPROOM_STORE: 'sqlite:', POPROOM_FILES: 'disk:', POPROOM_SECRET: '' };
 
 interface Addresses {
   redis: string | undefined;
@@ -19,12 +19,12 @@ interface Addresses {
   bucket: string | undefined;
 }
 
-/** Settings of a server on these stores, which others may use too. */
-export function distributed(stores: Addresses): Record<string, string> {
-  const own = `test-${randomBytes(6).toString('hex')}`;
+/** Settings of a server on these stores, with its own prefix, because other tests use the same stores. */
+export function distributedSettings(stores: Addresses): Record<string, string> {
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
   return {
-    POPROOM_STORE: `${stores.redis}${stores.redis?.includes('?') ? '&' : '?'}prefix=${own}`,
-    POPROOM_FILES: `s3://${stores.bucket}/${own}`,
+    POPROOM_STORE: `${stores.redis}${stores.redis?.includes('?') ? '&' : '?'}prefix=${prefix}`,
+    POPROOM_FILES: `s3://${stores.bucket}/${prefix}`,
     POPROOM_S3_ENDPOINT: `${stores.s3}`,
     POPROOM_SECRET: 'a secret for the tests of several nodes',
   };

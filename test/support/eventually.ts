@@ -1,23 +1,23 @@
 /** Waits for a condition by checking it repeatedly, never by a fixed sleep. */
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** On a busy machine, what is immediate elsewhere may take seconds. */
-const patienceMs = 30_000;
+/** On a busy machine, fast operations may take seconds. */
+const defaultTimeoutMs = 30_000;
 
-/** Most conditions hold soon. Checking a browser every few milliseconds for longer would keep a core busy. */
+/** Most conditions become true soon. Checking a browser every few milliseconds for longer would keep a core busy. */
 const [firstPauseMs, longestPauseMs] = [5, 100];
 
-/** Returns the first value of `look` that is not undefined or false; fails with `what` if it takes too long. */
+/** Returns the first value of `check` that is not undefined or false. After the timeout, fails with `description`. */
 export async function eventually<T>(
-  what: string,
-  look: () => Promise<T | undefined | false> | T | undefined | false,
-  withinMs = patienceMs,
+  description: string,
+  check: () => Promise<T | undefined | false> | T | undefined | false,
+  timeoutMs = defaultTimeoutMs,
 ): Promise<T> {
-  const deadline = performance.now() + withinMs;
+  const deadline = performance.now() + timeoutMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(1.5 * pauseMs, longestPauseMs)) {
-    const seen = await look();
-    if (seen !== undefined && seen !== false) return seen;
-    if (performance.now() > deadline) throw new Error(`This did not happen within ${withinMs} ms: ${what}`);
+    const value = await check();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > deadline) throw new Error(`Timed out after ${timeoutMs} ms: ${description}`);
     await pause(pauseMs);
   }
 }

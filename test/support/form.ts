@@ -1,4 +1,4 @@
-/** Handwritten forms, which can be malformed in any way. */
+/** Builds multipart forms by hand, so that tests can send malformed ones. */
 
 export const boundary = 'xyzzy';
 export const formType = `multipart/form-data; boundary=${boundary}`;
@@ -19,14 +19,14 @@ export function filePart(body: string | Uint8Array, name = 'a.txt', type = 'text
 }
 
 export function form(...parts: Part[]): Buffer {
-  return Buffer.concat([...parts.flatMap((part) => [opening(part), Buffer.from(part.body), crlf]), closing]);
+  return Buffer.concat([...parts.flatMap((part) => [partHead(part), Buffer.from(part.body), crlf]), closingBoundary]);
 }
 
-/** All of a part but its body. */
-export function opening({ disposition, headers = [] }: Omit<Part, 'body'>): Buffer {
+/** The boundary and the headers of a part, without its body. */
+export function partHead({ disposition, headers = [] }: Omit<Part, 'body'>): Buffer {
   const lines = [`--${boundary}`, `Content-Disposition: form-data; ${disposition}`, ...headers, '', ''];
   return Buffer.from(lines.join('\r\n'));
 }
 
 const crlf = Buffer.from('\r\n');
-export const closing = Buffer.from(`--${boundary}--\r\n`);
+export const closingBoundary = Buffer.from(`--${boundary}--\r\n`);

@@ -1,15 +1,15 @@
-/** The examples of a page, and a place to run them as written. */
+/** Reads the examples of a documentation page, and runs them unchanged. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createCli, type Running } from './cli.ts';
+import { type CliProcess, createCli } from './cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface Block {
+export interface CodeBlock {
   /** Such as `sh` or `js`. */
   language: string;
   text: string;
@@ -17,13 +17,13 @@ export interface Block {
 
 export interface Section {
   heading: string;
-  /** Of the comment `<!-- name -->` beneath the heading. */
+  /** From the comment `<!-- name -->` below the heading. */
   name: string | undefined;
   text: string;
-  blocks: Block[];
+  blocks: CodeBlock[];
 }
 
-/** Cut at its headings. */
+/** Splits a page at its headings. */
 export function readGuide(path: string): Section[] {
   const page = readFileSync(join(root, path), 'utf8');
   return page.split(/^(?=##+ )/m).map((text) => ({
@@ -34,7 +34,7 @@ export function readGuide(path: string): Section[] {
   }));
 }
 
-/** Those that stand beneath a comment `<!-- name -->`, by their names. */
+/** The examples below a comment `<!-- name -->`, by name. */
 export function readExamples(path: string, language: string): Record<string, string> {
   const page = readFileSync(join(root, path), 'utf8');
   const found = [...page.matchAll(/^<!-- (\w+) -->\n\n```(\w+)\n(.*?)^```$/gms)];
@@ -44,61 +44,61 @@ export function readExamples(path: string, language: string): Record<string, str
   return Object.fromEntries(named);
 }
 
-/** Example values and what they stand for here. */
-export function fill(text: string, values: Readonly<Record<string, string>>): string {
+/** Replaces the values in an example by those of the test. */
+export function fillPlaceholders(text: string, values: Readonly<Record<string, string>>): string {
   return Object.entries(values).reduce((filled, [example, value]) => filled.replaceAll(example, value), text);
 }
 
-export interface Workplace {
-  readonly folder: string;
-  /** Lines for a shell, which has the built `poproom`. */
-  shell(lines: string): Running;
-  /** A module, in whatever of JavaScript and TypeScript its name says; the SDK is installed as npm does it. */
-  module(name: string, code: string): Promise<Running>;
+export interface ExampleFolder {
+  readonly path: string;
+  /** Runs lines in a shell that has the built `poproom`. */
+  shell(lines: string): CliProcess;
+  /** Runs a module, as JavaScript or TypeScript depending on its name. The SDK is installed as by npm. */
+  module(name: string, code: string): Promise<CliProcess>;
 }
 
-/** Where readers try things out, each in a folder of their own. */
-export async function createWorkplaces(t: TestContext) {
+/** Runs examples, each in its own folder. */
+export async function createExampleRunner(t: TestContext) {
   const cli = await createCli(t);
   await mkdir(join(cli.home, 'node_modules'));
   await symlink(root, join(cli.home, 'node_modules/poproom'));
   await writeFile(join(cli.home, '.curlrc'), curlSettings);
-  await writeFile(join(cli.home, 'console.mjs'), consoleInJson);
-  await writeFile(join(cli.home, 'one-by-one.mjs'), oneByOne);
+  await writeFile(join(cli.home, 'console.mjs'), jsonConsole);
+  await writeFile(join(cli.home, 'sequential.mjs'), runSequentially);
 
-  async function createWorkplace(files: Readonly<Record<string, string>> = {}): Promise<Workplace> {
-    const folder = await mkdtemp(join(cli.home, 'reader-'));
-    const put = (name: string, text: string) => writeFile(join(folder, name), text);
+  async function createFolder(files: Readonly<Record<string, string>> = {}): Promise<ExampleFolder> {
+    const path = await mkdtemp(join(cli.home, 'reader-'));
+    const put = (name: string, text: string) => writeFile(join(path, name), text);
     for (const [name, text] of Object.entries(files)) await put(name, text);
     return {
-      folder,
-      shell: (lines) => cli.shell(lines, { cwd: folder }),
+      path,
+      shell: (lines) => cli.shell(lines, { cwd: path }),
       async module(name, code) {
         await put(name, code);
-        return cli.shell(`exec "${process.execPath}" --import ../console.mjs ${name}`, { cwd: folder });
+        return cli.shell(`exec "${process.execPath}" --import ../console.mjs ${name}`, { cwd: path });
       },
     };
   }
 
   return {
-    createWorkplace,
-    /** What each of these modules prints, run in its folder, one after the other: quicker than a process for each. */
-    async modules(programs: readonly Program[]): Promise<unknown[][][]> {
+    createFolder,
+    /** Runs modules sequentially in one process, which is faster than one process each. Returns the output of each. */
+    async modules(programs: readonly ExampleModule[]): Promise<unknown[][][]> {
       const files = programs.map(({ folder, name }) => join(folder, name));
       for (const [i, file] of files.entries()) await writeFile(file, programs[i]?.code ?? '');
-      const node = cli.shell(`exec "${process.execPath}" one-by-one.mjs ${files.join(' ')}`);
-      return printed(await endedWell(node)) as unknown[][][];
+      const node = cli.shell(`exec "${process.execPath}" sequential.mjs ${files.join(' ')}`);
+      return parseJsonLines(await successOutput(node)) as unknown[][][];
     },
   };
 }
 
-export interface Program {
+export interface ExampleModule {
   folder: string;
   name: string;
   code: string;
 }
 
-const oneByOne = `
+const runSequentially = `
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -111,28 +111,28 @@ for (const file of process.argv.slice(2)) {
 }
 `;
 
-export async function endedWell(running: Running): Promise<string> {
-  const { code, stdout, stderr } = await running.ended;
+export async function successOutput(running: CliProcess): Promise<string> {
+  const { code, stdout, stderr } = await running.result;
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, stdout + stderr);
   return stdout;
 }
 
-/** So that a command that is run unchanged tells the status too. */
+/** Makes an unchanged curl command print the status too. */
 const curlSettings = 'silent\nshow-error\nwrite-out = "\\n%{http_code}\\n"\n';
 
-export interface CurlAnswer {
+export interface CurlResponse {
   status: number;
   body: string;
 }
 
-export function curlAnswers(stdout: string): CurlAnswer[] {
+export function parseCurlOutput(stdout: string): CurlResponse[] {
   return [...stdout.matchAll(/(.*?)\n(\d{3})\n/gs)].map(([, body = '', status]) => ({ body, status: Number(status) }));
 }
 
-/** So that what is printed can be read as values. */
-const consoleInJson = `console.log = (...values) => process.stdout.write(JSON.stringify(values) + '\\n');\n`;
+/** Prints values as JSON, so that the test can parse them. */
+const jsonConsole = `console.log = (...values) => process.stdout.write(JSON.stringify(values) + '\\n');\n`;
 
-export function printed(stdout: string): unknown[][] {
+export function parseJsonLines(stdout: string): unknown[][] {
   return stdout
     .split('\n')
     .filter((line) => line !== '')

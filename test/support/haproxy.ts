@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { freePort } from './redis.ts';
 
-/** Debian puts it where only root looks. */
+/** Debian installs it in /usr/sbin, which is only in the PATH of root. */
 const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
 
 export const haproxyMissing = 'The test of a rolling restart needs HAProxy: on Debian, "sudo apt-get install haproxy".';
 
 export const hasHaproxy = (): boolean => spawnSync('haproxy', ['-v'], { env }).status === 0;
 
-/** Answers its address. Each response bears, as `X-Node`, the name of the node that it comes from: its port. */
+/** Returns its URL. The header `X-Node` of each response has the port of the node that sent it. */
 export async function startHaproxy(t: TestContext, ports: readonly number[]): Promise<string> {
   if (!hasHaproxy()) throw new Error(haproxyMissing);
   const folder = await mkdtemp(join(tmpdir(), 'poproom-haproxy-'));

@@ -1,4 +1,4 @@
-/** API keys, created by the command line in the folder of a running server. */
+/** Creates and revokes API keys in the store of a running server, as the command line does. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
@@ -7,11 +7,11 @@ import type { Tier } from '../../src/core/ports.ts';
 import { openKeys } from '../../src/engine/open.ts';
 import type { TestServer } from './server.ts';
 
-export function keysOf(t: TestContext, { settings, clock }: TestServer) {
+export function apiKeysOf(t: TestContext, { settings, clock }: TestServer) {
   const opened = openKeys(readConfig(settings));
   t.after(async () => (await opened).close());
   return {
-    /** Makes a key and returns its text. */
+    /** Creates a key and returns its text. */
     async make(name: string, tier: Tier): Promise<string> {
       const { id, text, hash } = drawApiKey();
       assert.ok(await (await opened).create({ id, name, tier, hash }, clock.now));

@@ -1,68 +1,78 @@
 /** Clients that use a service continuously during a fault, and record its responses. */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type RoomMemory, rememberRoom } from './answered.ts';
-import type { Answer, createApi } from './api.ts';
+import { type TrackedRoom, trackRoom } from './acknowledged.ts';
+import type { ApiResponse, createApi } from './api.ts';
 
 type Api = ReturnType<typeof createApi>;
 
 export interface Load {
-  readonly rooms: readonly RoomMemory[];
-  /** How many requests were answered as one would wish, so far. */
-  readonly granted: () => number;
-  readonly refused: () => number;
-  /** Of all requests, in milliseconds. */
-  readonly slowest: () => number;
-  /** Lets those under way come to their end. Fails where an answer was neither a success nor an allowed refusal. */
+  readonly rooms: readonly TrackedRoom[];
+  /** The number of successful requests so far. */
+  readonly succeeded: () => number;
+  readonly rejected: () => number;
+  /** The duration of the slowest request so far. */
+  readonly slowestMs: () => number;
+  /** Waits for pending requests. Fails if a response was neither a success nor an allowed rejection. */
   stop(): Promise<void>;
 }
 
-export interface LoadPlan {
-  /** Clients take them in turns. */
+export interface LoadOptions {
+  /** Clients use them in turn. */
   apis: readonly Api[];
   rooms: number;
-  /** So many write, and as many read. */
+  /** The number of writing clients, and of reading clients. */
   clients: number;
-  /** Of each client, between its requests. */
+  /** The pause of a client between its requests. */
   pauseMs: number;
-  /** Fails for an answer that may not be. */
-  checkRefusal: (answer: Answer) => void;
+  /** Throws if the rejection is not allowed. */
+  checkRejection: (response: ApiResponse) => void;
 }
 
-export async function startLoad({ apis, rooms: roomCount, clients, pauseMs, checkRefusal }: LoadPlan): Promise<Load> {
+export async function startLoad({
+  apis,
+  rooms: roomCount,
+  clients,
+  pauseMs,
+  checkRejection,
+}: LoadOptions): Promise<Load> {
   const first = apis[0] as Api;
   const codes = await Promise.all(Array.from({ length: roomCount }, () => first.room()));
-  const rooms = codes.map(rememberRoom);
-  let [granted, refused, slowest, stopped] = [0, 0, 0, false];
+  const rooms = codes.map(trackRoom);
+  let [succeeded, rejected, slowestMs, isStopped] = [0, 0, 0, false];
 
-  async function timed(request: Promise<Answer>): Promise<Answer | undefined> {
-    const since = performance.now();
-    const answer = await request;
-    slowest = Math.max(slowest, performance.now() - since);
-    if (answer.status === 200) {
-      granted += 1;
-      return answer;
+  async function timed(request: Promise<ApiResponse>): Promise<ApiResponse | undefined> {
+    const startedAt = performance.now();
+    const response = await request;
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    if (response.status === 200) {
+      succeeded += 1;
+      return response;
     }
-    refused += 1;
-    checkRefusal(answer);
+    rejected += 1;
+    checkRejection(response);
     return undefined;
   }
 
-  async function write(api: Api, { code, sent, answered }: RoomMemory, content: string): Promise<void> {
+  async function write(api: Api, { code, sent, acknowledged }: TrackedRoom, content: string): Promise<void> {
     sent.add(content);
-    const answer = await timed(api.post(`/api/rooms/${code}/content`, { json: { content } }));
-    if (answer) answered.set(versionOf(answer), content);
+    const response = await timed(api.post(`/api/rooms/${code}/content`, { json: { content } }));
+    if (response) acknowledged.set(versionOf(response), content);
   }
 
-  /** Whoever reads after an answer sees at least what was answered. */
-  async function read(api: Api, { code, answered }: RoomMemory): Promise<void> {
-    const known = Math.max(...answered.keys());
-    const answer = await timed(api.get(`/api/rooms/${code}/content`));
-    if (answer) assert.ok(versionOf(answer) >= known, `version ${known} was answered, ${versionOf(answer)} is read`);
+  /** A read returns at least the version that was acknowledged before. */
+  async function read(api: Api, { code, acknowledged }: TrackedRoom): Promise<void> {
+    const known = Math.max(...acknowledged.keys());
+    const response = await timed(api.get(`/api/rooms/${code}/content`));
+    if (response)
+      assert.ok(
+        versionOf(response) >= known,
+        `read version ${versionOf(response)} after version ${known} was acknowledged`,
+      );
   }
 
   async function untilStopped(act: (n: number) => Promise<void>): Promise<void> {
-    for (let n = 0; !stopped; n++) {
+    for (let n = 0; !isStopped; n++) {
       await act(n);
       await pause(pauseMs);
     }
@@ -74,19 +84,19 @@ export async function startLoad({ apis, rooms: roomCount, clients, pauseMs, chec
     untilStopped((n) => read(pick(apis, i + n), pick(rooms, i + 3 * n))),
   ]).flat();
   const done = Promise.all(running);
-  // It is looked at when the load is stopped; until then it must not end the process.
+  // `stop` reports a failure. Until then, it must not end the process as an unhandled rejection.
   done.catch(() => undefined);
 
   return {
     rooms,
-    granted: () => granted,
-    refused: () => refused,
-    slowest: () => slowest,
+    succeeded: () => succeeded,
+    rejected: () => rejected,
+    slowestMs: () => slowestMs,
     async stop() {
-      stopped = true;
+      isStopped = true;
       await done;
     },
   };
 }
 
-export const versionOf = ({ headers }: Answer): number => Number(headers.get('etag')?.slice(1, -1));
+export const versionOf = ({ headers }: ApiResponse): number => Number(headers.get('etag')?.slice(1, -1));

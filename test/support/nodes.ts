@@ -1,6 +1,6 @@
 /** Several server processes with one Redis and one S3 store, as behind a load balancer. */
 import type { TestContext } from 'node:test';
-import { distributed } from './engine.ts';
+import { distributedSettings } from './engine.ts';
 import { dataFolder, type ServerProcess, startProcess } from './process.ts';
 import type { RedisServer } from './redis.ts';
 import type { TestS3 } from './s3.ts';
@@ -12,12 +12,12 @@ export interface Stores {
 
 type Env = Record<string, string>;
 
-/** For tests of anything but the limits. */
+/** For tests that do not test limits. */
 export const withoutLimits = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
-/** What all nodes of one installation have in common; nothing in it is seen by other tests. */
-export function installation({ redis, s3 }: Stores, env: Env = {}): Env {
-  const stores = distributed({ redis: redis.url, s3: s3.endpoint, bucket: s3.bucket });
+/** The settings that all nodes of an installation share. Its data is separate from other tests. */
+export function installationSettings({ redis, s3 }: Stores, env: Env = {}): Env {
+  const stores = distributedSettings({ redis: redis.url, s3: s3.endpoint, bucket: s3.bucket });
   return { ...stores, ...s3.env, POPROOM_TRUSTED_PROXIES: '127.0.0.1', ...env };
 }
 
@@ -25,7 +25,7 @@ export async function startNode(t: TestContext, settings: Env): Promise<ServerPr
   return startProcess(t, await dataFolder(t), settings);
 }
 
-/** Two nodes of one installation, on folders of their own. */
-export async function startTwo(t: TestContext, settings: Env): Promise<[ServerProcess, ServerProcess]> {
+/** Two nodes of one installation, each with its own folder. */
+export async function startTwoNodes(t: TestContext, settings: Env): Promise<[ServerProcess, ServerProcess]> {
   return Promise.all([startNode(t, settings), startNode(t, settings)]);
 }

@@ -13,7 +13,7 @@ export const html = `<!doctype html>
 
 export const script = `console.log(${JSON.stringify('grüezi '.repeat(300))});\n`;
 
-/** What is there plain only, and what is there compressed too. */
+/** Files without and with compressed variants. */
 const plain = {
   'index.0123456789ab.css': 'p{color:red}',
   'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
@@ -25,7 +25,7 @@ const plain = {
 };
 const compressed = { 'index.abcdef012345.js': script };
 
-export async function madePage(t: TestContext): Promise<{ folder: URL; path: string }> {
+export async function createPageFolder(t: TestContext): Promise<{ folder: URL; path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'poproom-page-'));
   t.after(() => rm(path, { recursive: true, force: true }));
   await mkdir(join(path, 'assets'));

@@ -6,56 +6,56 @@ import { launchBrowser } from './browser.ts';
 import { eventually } from './eventually.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
-export interface Device {
+export interface BrowserDevice {
   readonly page: Page;
   readonly context: BrowserContext;
 }
 
-export interface World {
+export interface TestSite {
   readonly server: TestServer;
-  /** A device of its own: nothing is remembered from another one. */
-  device(options?: BrowserContextOptions & { at?: string }): Promise<Device>;
+  /** Opens a new browser context, which shares no state with others. */
+  openDevice(options?: BrowserContextOptions & { at?: string }): Promise<BrowserDevice>;
 }
 
-export interface Surroundings {
-  /** Switches for a browser of its own; without, all worlds of a file share one. */
-  switches?: readonly string[];
-  /** The name by which the browser knows the server. */
+export interface SiteOptions {
+  /** Command-line switches. They start a separate browser; otherwise, all tests of a file share one. */
+  browserArgs?: readonly string[];
+  /** The host name of the server in the browser. */
   host?: string;
-  /** The origin of the files, where it is not the page's. */
-  filesFrom?: string;
-  /** With the service worker, which costs a second of each device; without where it is not what is looked at. */
-  worker?: boolean;
+  /** The origin of the files, if it differs from that of the page. */
+  filesOrigin?: string;
+  /** Allows the service worker, which takes a second per device. */
+  hasServiceWorker?: boolean;
 }
 
 let browser: Promise<Browser> | undefined;
 after(async () => (await browser)?.close());
 
-/** Rooms live by the real time here, as the browser's countdown does. */
-export async function openWorld(
+/** The server uses the real time, because the countdown of the browser does. */
+export async function startTestSite(
   t: TestContext,
   env: Record<string, string> = {},
-  { switches, host = '127.0.0.1', filesFrom, worker = false }: Surroundings = {},
-): Promise<World> {
+  { browserArgs, host = '127.0.0.1', filesOrigin, hasServiceWorker = false }: SiteOptions = {},
+): Promise<TestSite> {
   const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', ...env });
   server.clock.now = Date.now();
-  const running = switches ? await ownBrowser(t, switches) : await sharedBrowser();
+  const running = browserArgs ? await ownBrowser(t, browserArgs) : await sharedBrowser();
 
   return {
     server,
-    async device({ at = '/', ...options } = {}) {
+    async openDevice({ at = '/', ...options } = {}) {
       const context = await running.newContext({
         locale: 'en-GB',
-        // Without a graphics card, motion is what costs most.
+        // Without a GPU, animations are the most expensive part.
         reducedMotion: 'reduce',
-        serviceWorkers: worker ? 'allow' : 'block',
+        serviceWorkers: hasServiceWorker ? 'allow' : 'block',
         baseURL: `http://${host}:${server.port}`,
         ...options,
       });
       context.setDefaultTimeout(30_000);
       t.after(() => context.close());
       const page = await context.newPage();
-      watch(t, page, filesFrom);
+      failOnPageErrors(t, page, filesOrigin);
       await page.goto(at);
       return { page, context };
     },
@@ -73,52 +73,52 @@ async function ownBrowser(t: TestContext, switches: readonly string[]): Promise<
   return own;
 }
 
-/** A room with a device in it. */
-export async function startRoom({ page }: Device): Promise<string> {
+/** Starts a room on this device and returns its code. */
+export async function startRoom({ page }: BrowserDevice): Promise<string> {
   await page.getByRole('button', { name: 'Start a room' }).click();
   await page.getByRole('textbox', { name: 'Text' }).waitFor();
   return codeOf(page);
 }
 
-/** A further device in the room. */
-export async function joinRoom(world: World, code: string, options?: BrowserContextOptions): Promise<Device> {
-  const device = await world.device({ ...options, at: `/r/${code}` });
+/** Opens another device in the room. */
+export async function joinRoom(site: TestSite, code: string, options?: BrowserContextOptions): Promise<BrowserDevice> {
+  const device = await site.openDevice({ ...options, at: `/r/${code}` });
   await textOf(device).waitFor();
   return device;
 }
 
-export const textOf = ({ page }: Device) => page.locator('textarea');
+export const textOf = ({ page }: BrowserDevice) => page.locator('textarea');
 
 /** Waits until the field has exactly this text. */
-export async function showsText(device: Device, text: string): Promise<void> {
+export async function showsText(device: BrowserDevice, text: string): Promise<void> {
   const shown = () => textOf(device).inputValue();
   await eventually('the text is shown', async () => (await shown()) === text).catch(async () =>
     assert.equal(await shown(), text),
   );
 }
 
-/** Waits until the text is said to be so: `Saved`, `Saving…`, `Offline`, or why not. */
-export async function showsStatus({ page }: Device, words: string): Promise<void> {
-  await page.locator('.status').getByText(words, { exact: true }).waitFor();
+/** Waits for the status of the text, such as `Saved`, `Saving…` or `Offline`. */
+export async function showsStatus({ page }: BrowserDevice, status: string): Promise<void> {
+  await page.locator('.status').getByText(status, { exact: true }).waitFor();
 }
 
 export function codeOf(page: Page): string {
   return /\/r\/(\w+)$/.exec(page.url())?.[1] ?? assert.fail(`not in a room: ${page.url()}`);
 }
 
-/** No test passes while the page breaks, is refused something by its own policy, or asks anything of elsewhere. */
-function watch(t: TestContext, page: Page, filesFrom: string | undefined): void {
-  const wrong: string[] = [];
-  page.on('pageerror', (error) => wrong.push(String(error)));
+/** Fails the test if the page throws, violates its Content-Security-Policy, or requests another origin. */
+function failOnPageErrors(t: TestContext, page: Page, filesFrom: string | undefined): void {
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
-    if (/Content Security Policy|Trusted|Uncaught/i.test(message.text())) wrong.push(message.text());
+    if (/Content Security Policy|Trusted|Uncaught/i.test(message.text())) problems.push(message.text());
   });
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url());
-    const known = [new URL(page.url()).origin, filesFrom];
-    if (protocol.startsWith('http') && !known.includes(origin) && page.url() !== 'about:blank') {
-      wrong.push(`asked ${request.url()}`);
+    const allowed = [new URL(page.url()).origin, filesFrom];
+    if (protocol.startsWith('http') && !allowed.includes(origin) && page.url() !== 'about:blank') {
+      problems.push(`requested ${request.url()}`);
     }
   });
-  t.after(() => assert.deepEqual(wrong, []));
+  t.after(() => assert.deepEqual(problems, []));
 }

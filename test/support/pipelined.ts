@@ -1,10 +1,10 @@
-/** Many requests on one connection, faster than any well-behaved client sends them. */
+/** Sends many pipelined requests on one connection. */
 import { connect } from 'node:net';
 
 const batch = 100;
 
-/** Sends the same request so many times, and returns how often each status came. */
-export function pipelined(port: number, request: string | ((index: number) => string), count: number) {
+/** Sends a request `count` times, and returns the number of responses per status. */
+export function sendPipelined(port: number, request: string | ((index: number) => string), count: number) {
   const requestAt = typeof request === 'string' ? () => request : request;
   return new Promise<Record<string, number>>((resolve, reject) => {
     const statuses: Record<string, number> = {};
@@ -27,7 +27,7 @@ export function pipelined(port: number, request: string | ((index: number) => st
         answered += 1;
         end = index + line.length;
       }
-      // Of the next response, perhaps, a part of its first 13 characters.
+      // A status line has 13 characters before its reason, so keep 12 in case it is split between chunks.
       rest = rest.slice(end).slice(-12);
       if (answered === count) {
         socket.removeAllListeners('close').destroy();

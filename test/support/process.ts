@@ -9,17 +9,17 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createApi } from './api.ts';
 import { eventually } from './eventually.ts';
-import { createSecrets, figures } from './secrets.ts';
+import { createSecrets, metricLabels } from './secrets.ts';
 
 const command = fileURLToPath(new URL('../../bin/poproom.js', import.meta.url));
 const built = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const startsWithinMs = 30_000;
+const startTimeoutMs = 30_000;
 
-/** What is run; tests of what was made of the command bring their own. */
-export type Program = readonly [path: string, ...args: string[]];
-export const builtCommand: Program = [process.execPath, command];
+/** The command to run. Tests of packages and images use their own. */
+export type Executable = readonly [path: string, ...args: string[]];
+export const builtCommand: Executable = [process.execPath, command];
 
-const quietDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0', POPROOM_METRICS: 'true' };
+const testDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0', POPROOM_METRICS: 'true' };
 
 type Env = Record<string, string>;
 
@@ -36,23 +36,23 @@ export interface ServerProcess {
   /** Its standard output so far. */
   readonly output: () => string;
   readonly errors: () => string;
-  /** Sends the signal and waits for the end; before SIGTERM, it looks at the figures. */
+  /** Sends the signal and waits for the exit. Reads the metrics before SIGTERM. */
   end(signal: NodeJS.Signals): Promise<Exit>;
-  /** Sends the signal alone, at once. */
+  /** Sends the signal immediately, without waiting. */
   signal(signal: NodeJS.Signals): void;
   readonly exit: Promise<Exit>;
 }
 
-/** What ends the servers of each folder. */
-const endings = new Map<string, (() => Promise<void>)[]>();
+/** Functions that stop the servers of each folder. */
+const cleanups = new Map<string, (() => Promise<void>)[]>();
 
-/** A folder that goes when the test is over, after the servers on it. */
+/** A temporary folder. After the test, its servers are stopped and it is removed. */
 export async function dataFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-process-'));
-  endings.set(folder, []);
+  cleanups.set(folder, []);
   t.after(async () => {
-    // Hooks run in the order they were made: left to hooks of their own, the servers would outlive their folder.
-    await Promise.all(endings.get(folder)?.map((end) => end()) ?? []);
+    // Hooks run in the order of registration, so separate hooks would stop the servers after the folder is removed.
+    await Promise.all(cleanups.get(folder)?.map((end) => end()) ?? []);
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return folder;
@@ -66,32 +66,32 @@ export async function startProcess(
 ): Promise<ServerProcess> {
   const { child, output, errors, exit } = launch(['serve'], { POPROOM_DATA_DIR: folder, ...env }, program);
   const secrets = createSecrets();
-  const counted: string[] = [];
-  const count = async () => void (ended || counted.push(await figures(urlOf(portIn(output())))));
+  const metrics: string[] = [];
+  const readMetrics = async () => void (ended || metrics.push(await metricLabels(urlOf(portIn(output())))));
   const end = async (signal: NodeJS.Signals) => {
-    if (signal === 'SIGTERM') await count();
+    if (signal === 'SIGTERM') await readMetrics();
     child.kill(signal);
     return exit;
   };
   const finish = async () => {
-    await count();
+    await readMetrics();
     await end('SIGKILL');
-    secrets.assertAbsentFrom(counted.join('\n'), 'the figures');
+    secrets.assertAbsentFrom(metrics.join('\n'), 'the metrics');
     secrets.assertAbsentFrom(output() + errors(), 'the log');
   };
-  endings.get(folder)?.push(finish);
+  cleanups.get(folder)?.push(finish);
   t.after(finish);
   let ended: Exit | undefined;
-  void exit.then((how) => {
-    ended = how;
+  void exit.then((result) => {
+    ended = result;
   });
   const port = await eventually(
     'the server listens',
     () => {
-      if (ended) throw new Error(`The server ended at its start: ${JSON.stringify(ended)} ${errors()}`);
+      if (ended) throw new Error(`The server exited during startup: ${JSON.stringify(ended)} ${errors()}`);
       return portIn(output());
     },
-    startsWithinMs,
+    startTimeoutMs,
   );
   const url = urlOf(port);
   return {
@@ -120,18 +120,18 @@ export async function run(
   return { ...ended, stdout: output(), stderr: errors() };
 }
 
-/** Starts a command, to be ended by the test. Its output is collected, unless there is a descriptor to write it to. */
+/** Starts a command that the test must stop. Its output is collected, unless `stdout` is a descriptor. */
 export function launch(args: string[], env: Env, [path, ...first] = builtCommand, stdout: 'pipe' | number = 'pipe') {
   if (!existsSync(built)) throw new Error('The command is not built yet: run "npm run build" before these tests.');
-  // Nothing of the tester's own settings gets in, and a stray ./data lands in no checkout.
+  // A clean environment, so that local settings have no effect, and a folder outside of the checkout for ./data.
   const { PATH = '' } = process.env;
-  const options = { cwd: tmpdir(), env: { PATH, ...quietDefaults, ...env } };
+  const options = { cwd: tmpdir(), env: { PATH, ...testDefaults, ...env } };
   const child = spawn(path, [...first, ...args], { ...options, stdio: ['ignore', stdout, 'pipe'] });
   return { child, output: collect(child, 'stdout'), errors: collect(child, 'stderr'), exit: exitOf(child) };
 }
 
 async function exitOf(child: ChildProcess): Promise<Exit> {
-  // After 'close', unlike after 'exit', all that it wrote has been read.
+  // Unlike 'exit', 'close' fires after all output has been read.
   const [code, signal] = await once(child, 'close');
   return { code, signal };
 }
@@ -142,7 +142,7 @@ function collect(child: ChildProcess, name: 'stdout' | 'stderr'): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** The one that a server says it listens on. */
+/** The port in the log line `listening`. */
 export function portIn(output: string): number | undefined {
   const line = output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
   return line === undefined ? undefined : JSON.parse(line).port;

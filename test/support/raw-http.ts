@@ -1,35 +1,35 @@
-/** One exchange as bytes, for requests that no well-behaved client sends. */
+/** Sends requests as bytes, including malformed ones. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { type Answer, toAnswer } from './api.ts';
-import { openWire, type WireAnswer } from './wire.ts';
+import { type ApiResponse, apiResponseOf } from './api.ts';
+import { openRawSocket, type RawResponse } from './raw-socket.ts';
 
 /**
- * Sends bytes (a string has one a character) and returns all answers, once the server has closed the connection:
- * a well-formed request should say `Connection: close`.
+ * Sends bytes (Latin-1 if it is a string) and returns all responses after the server has closed the connection. A
+ * well-formed request should contain `Connection: close`.
  */
-export async function exchange(t: TestContext, port: number, bytes: string | Uint8Array): Promise<Answer[]> {
-  const wire = await openWire(t, port);
-  void wire.send(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-  await wire.closed();
-  const answers: Answer[] = [];
-  while (wire.pending() !== '') answers.push(likeFetch(await wire.answer()));
-  return answers;
+export async function sendRaw(t: TestContext, port: number, bytes: string | Uint8Array): Promise<ApiResponse[]> {
+  const socket = await openRawSocket(t, port);
+  void socket.send(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  await socket.closed();
+  const responses: ApiResponse[] = [];
+  while (socket.unread() !== '') responses.push(fromRawResponse(await socket.response()));
+  return responses;
 }
 
-/** The same, where one answer is to come. */
-export async function ask(t: TestContext, port: number, bytes: string | Uint8Array): Promise<Answer> {
-  const answers = await exchange(t, port, bytes);
-  assert.equal(answers.length, 1, `one answer comes to ${JSON.stringify(String(bytes).slice(0, 100))}`);
-  return answers[0] as Answer;
+/** Like `sendRaw`, for exactly one response. */
+export async function requestRaw(t: TestContext, port: number, bytes: string | Uint8Array): Promise<ApiResponse> {
+  const responses = await sendRaw(t, port, bytes);
+  assert.equal(responses.length, 1, `expected one response to ${JSON.stringify(String(bytes).slice(0, 100))}`);
+  return responses[0] as ApiResponse;
 }
 
-/** A request without a body, of its lines as they are. */
-export function lines(...of: string[]): string {
-  return `${of.join('\r\n')}\r\n\r\n`;
+/** A request without a body, from its unchanged lines. */
+export function requestLines(...lines: string[]): string {
+  return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** What came over a wire, in the form that all other tests know. */
-export function likeFetch({ status, headers, text }: WireAnswer): Answer {
-  return toAnswer(status, new Headers(headers), text);
+/** Converts a response from a raw socket to the type that most tests use. */
+export function fromRawResponse({ status, headers, text }: RawResponse): ApiResponse {
+  return apiResponseOf(status, new Headers(headers), text);
 }

@@ -6,27 +6,27 @@ import { join } from 'node:path';
 import { freePort, startRedis } from './redis.ts';
 
 export interface RedisOverTls {
-  /** Of the server itself. */
+  /** The URL of the server, without Sentinel. */
   readonly url: string;
   readonly sentinelUrl: string;
-  /** The certificate that vouches for both. */
-  readonly authority: string;
+  /** The certificate authority of both. */
+  readonly caFile: string;
   stop(): Promise<void>;
 }
 
 export async function startRedisOverTls(): Promise<RedisOverTls> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-tls-'));
-  const [key, authority] = makeCertificate(folder);
-  const tls = ['--tls-key-file', key, '--tls-cert-file', authority, '--tls-ca-cert-file', authority];
+  const [key, caFile] = makeCertificate(folder);
+  const tls = ['--tls-key-file', key, '--tls-cert-file', caFile, '--tls-ca-cert-file', caFile];
   const common = [...tls, '--tls-auth-clients', 'no', '--tls-replication', 'yes'];
-  const [ofServer, ofSentinel] = [await freePort(), await freePort()];
-  const server = await startRedis([...common, '--tls-port', String(ofServer)]);
-  const monitor = `sentinel monitor poproom 127.0.0.1 ${ofServer} 1`;
-  const sentinel = await startRedis(['--sentinel', ...common, '--tls-port', String(ofSentinel)], [monitor]);
+  const [serverPort, sentinelPort] = [await freePort(), await freePort()];
+  const server = await startRedis([...common, '--tls-port', String(serverPort)]);
+  const monitor = `sentinel monitor poproom 127.0.0.1 ${serverPort} 1`;
+  const sentinel = await startRedis(['--sentinel', ...common, '--tls-port', String(sentinelPort)], [monitor]);
   return {
-    url: `rediss://127.0.0.1:${ofServer}`,
-    sentinelUrl: `rediss://127.0.0.1:${ofSentinel}?sentinel=poproom`,
-    authority,
+    url: `rediss://127.0.0.1:${serverPort}`,
+    sentinelUrl: `rediss://127.0.0.1:${sentinelPort}?sentinel=poproom`,
+    caFile,
     async stop() {
       await Promise.all([sentinel.stop(), server.stop()]);
       await rm(folder, { recursive: true });

@@ -8,18 +8,18 @@ import { createClient } from '@redis/client';
 import { eventually } from './eventually.ts';
 
 export interface RedisServer {
-  /** Of the process that runs at the moment. */
+  /** The id of the current process. */
   readonly pid: number;
   readonly port: number;
   readonly url: string;
   /** `SIGSTOP`, `SIGCONT`, `SIGKILL` … */
   signal(name: NodeJS.Signals): void;
-  /** Ends it and starts it again on the same port, with what it had written down. */
+  /** Stops it and starts it again on the same port, with its persisted data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `configuration`: the lines of a file, where there must be one. */
+/** `configuration`: lines of the configuration file. Sentinels need one. */
 export async function startRedis(
   settings: readonly string[] = [],
   configuration: readonly string[] = [],
@@ -31,9 +31,9 @@ export async function startRedis(
   const args = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings];
   const launch = () => launchRedis([file, '--port', String(port), ...args]);
   let child = launch();
-  for (let tries = 1; !(await answers(child, port)); tries++) {
-    if (tries === 5) throw new Error('Redis ends as soon as it is started.');
-    // Another program took the port in between.
+  for (let tries = 1; !(await hasStarted(child, port)); tries++) {
+    if (tries === 5) throw new Error('Redis exits immediately after its start.');
+    // Another program may have taken the port.
     port = await freePort();
     child = launch();
   }
@@ -56,7 +56,7 @@ export async function startRedis(
     async restart() {
       await end();
       child = launch();
-      if (!(await answers(child, port))) throw new Error('Redis did not start again.');
+      if (!(await hasStarted(child, port))) throw new Error('Redis did not start again.');
     },
     async stop() {
       await end();
@@ -68,27 +68,28 @@ export async function startRedis(
 export interface RedisCluster {
   readonly url: string;
   readonly servers: readonly RedisServer[];
-  /** When all servers say that it is whole. */
-  whole(): Promise<void>;
+  /** Waits until all servers report a healthy cluster. */
+  waitUntilHealthy(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Three servers that share the slots among them. */
+/** Three servers that share the slots. */
 export async function startRedisCluster(settings: readonly string[] = []): Promise<RedisCluster> {
   const own = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', ...settings];
   const servers = await Promise.all([1, 2, 3].map(() => startRedis(own)));
   const hosts = servers.map(({ port }) => `127.0.0.1:${port}`);
   execFileSync('redis-cli', ['--cluster', 'create', ...hosts, '--cluster-yes'], { stdio: 'ignore' });
-  const isWhole = ({ port }: RedisServer) => {
-    const state = ask(port, 'cluster', 'info');
+  const isHealthy = ({ port }: RedisServer) => {
+    const state = redisCli(port, 'cluster', 'info');
     return state.includes('cluster_state:ok') && state.includes('cluster_known_nodes:3');
   };
-  const whole = () => eventually('the cluster is whole', () => servers.every(isWhole)).then(() => undefined);
-  await whole();
+  const waitUntilHealthy = () =>
+    eventually('the cluster is healthy', () => servers.every(isHealthy)).then(() => undefined);
+  await waitUntilHealthy();
   return {
     url: `redis://${hosts.join(',')}?cluster`,
     servers,
-    whole,
+    waitUntilHealthy,
     async stop() {
       await Promise.all(servers.map((server) => server.stop()));
     },
@@ -98,36 +99,36 @@ export async function startRedisCluster(settings: readonly string[] = []): Promi
 export interface RedisWithSentinels {
   readonly url: string;
   readonly primary: RedisServer;
-  /** When the replica has all that the primary has. */
-  replicated(): Promise<void>;
+  /** Waits until the replica has all writes of the primary. */
+  waitForReplication(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A primary and its replica with one password, watched by three Sentinels that have another. */
+/** A primary and its replica with one password, and three Sentinels with another. */
 export async function startRedisWithSentinels(): Promise<RedisWithSentinels> {
-  const [password, ofSentinels] = ['of the servers', 'of the Sentinels'];
-  // It would wait for further replicas before it sends the first one anything.
-  const atOnce = ['--repl-diskless-sync-delay', '0'];
-  const login = ['--requirepass', password, '--masterauth', password, ...atOnce];
+  const [password, sentinelPassword] = ['of the servers', 'of the Sentinels'];
+  // By default, the primary waits for more replicas before it syncs the first one.
+  const withoutDelay = ['--repl-diskless-sync-delay', '0'];
+  const login = ['--requirepass', password, '--masterauth', password, ...withoutDelay];
   const primary = await startRedis(login);
   const replica = await startRedis([...login, '--replicaof', '127.0.0.1', String(primary.port)]);
-  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(primary.port, password, ofSentinels)));
+  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(primary.port, password, sentinelPassword)));
   await eventually('the Sentinels know each other and the replica', () =>
     sentinels.every(({ port }) => {
-      const state = ask(port, '--no-auth-warning', '-a', ofSentinels, 'sentinel', 'master', sentinelName);
+      const state = redisCli(port, '--no-auth-warning', '-a', sentinelPassword, 'sentinel', 'master', sentinelName);
       return /num-slaves\n1\n/.test(state) && /num-other-sentinels\n2\n/.test(state) && /flags\nmaster\n/.test(state);
     }),
   );
   const offsetOf = ({ port }: RedisServer) =>
-    /master_repl_offset:(\d+)/.exec(ask(port, '--no-auth-warning', '-a', password, 'info', 'replication'))?.[1];
+    /master_repl_offset:(\d+)/.exec(redisCli(port, '--no-auth-warning', '-a', password, 'info', 'replication'))?.[1];
   const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
-  const [forServers, forSentinels] = [password, ofSentinels].map(encodeURIComponent);
+  const [forServers, forSentinels] = [password, sentinelPassword].map(encodeURIComponent);
   return {
     url: `redis://:${forServers}@${hosts}?sentinel=${sentinelName}&sentinelPassword=${forSentinels}`,
     primary,
-    async replicated() {
+    async waitForReplication() {
       const offset = Number(offsetOf(primary));
-      await eventually('the replica has it', () => Number(offsetOf(replica)) >= offset);
+      await eventually('the replica has all writes', () => Number(offsetOf(replica)) >= offset);
     },
     async stop() {
       await Promise.all(sentinels.map((sentinel) => sentinel.stop()));
@@ -138,7 +139,7 @@ export async function startRedisWithSentinels(): Promise<RedisWithSentinels> {
 
 const sentinelName = 'poproom';
 
-/** It writes what it learns into its configuration. */
+/** A Sentinel stores its state in its configuration file. */
 const startSentinel = (primary: number, password: string, own: string) =>
   startRedis(
     ['--sentinel'],
@@ -152,7 +153,7 @@ const startSentinel = (primary: number, password: string, own: string) =>
     ],
   );
 
-const ask = (port: number, ...command: string[]) =>
+const redisCli = (port: number, ...command: string[]) =>
   execFileSync('redis-cli', ['-p', String(port), ...command], { encoding: 'utf8' });
 
 function launchRedis(args: readonly string[]): ChildProcess {
@@ -163,9 +164,9 @@ function launchRedis(args: readonly string[]): ChildProcess {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
-/** Whether it does, at last; or has ended instead. */
-async function answers(child: ChildProcess, port: number): Promise<boolean> {
-  await eventually('Redis answers', async () => {
+/** Waits until Redis responds or has exited. Returns whether it runs. */
+async function hasStarted(child: ChildProcess, port: number): Promise<boolean> {
+  await eventually('Redis responds', async () => {
     if (hasEnded(child)) return true;
     const client = createClient({ url: `redis://127.0.0.1:${port}`, socket: { reconnectStrategy: false } });
     client.on('error', () => undefined);
@@ -175,7 +176,7 @@ async function answers(child: ChildProcess, port: number): Promise<boolean> {
       client.destroy();
       return true;
     } catch (error) {
-      // To ask for a password is an answer too.
+      // Redis runs, and requires a password.
       return (error as Error).message.startsWith('NOAUTH');
     }
   });

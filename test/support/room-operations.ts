@@ -1,40 +1,40 @@
 /** Every operation on a room, for rules that apply to all of them. */
-import type { Answer, Sending } from './api.ts';
+import type { ApiResponse, RequestOptions } from './api.ts';
 import type { TestServer } from './server.ts';
 
 type Api = TestServer['api'];
 
 export interface RoomOperation {
   name: string;
-  run(api: Api, room: string, sending?: Sending): Promise<Answer>;
-  /** Its status where the room lets it in. */
+  run(api: Api, room: string, options?: RequestOptions): Promise<ApiResponse>;
+  /** Its status if the caller may access the room. */
   success: number;
 }
 
 const noFile = '0'.repeat(32);
 
-/** The one that ends the room is the last. */
+/** The last operation deletes the room. */
 export const roomOperations: readonly RoomOperation[] = [
-  { name: 'look', run: (api, room, sending) => api.get(`/api/rooms/${room}`, sending), success: 200 },
-  { name: 'read', run: (api, room, sending) => api.get(`/api/rooms/${room}/content`, sending), success: 200 },
+  { name: 'look', run: (api, room, options) => api.get(`/api/rooms/${room}`, options), success: 200 },
+  { name: 'read', run: (api, room, options) => api.get(`/api/rooms/${room}/content`, options), success: 200 },
   {
     name: 'write',
-    run: (api, room, sending) => api.post(`/api/rooms/${room}/content`, { ...sending, json: { content: 'x' } }),
+    run: (api, room, options) => api.post(`/api/rooms/${room}/content`, { ...options, json: { content: 'x' } }),
     success: 200,
   },
-  { name: 'upload bare', run: (api, room, sending) => api.upload(room, 'a.txt', 'abc', sending), success: 201 },
+  { name: 'upload raw', run: (api, room, options) => api.upload(room, 'a.txt', 'abc', options), success: 201 },
   {
     name: 'upload a form',
-    run: (api, room, sending) => api.post(`/api/rooms/${room}/upload`, { ...sending, body: form() }),
+    run: (api, room, options) => api.post(`/api/rooms/${room}/upload`, { ...options, body: form() }),
     success: 201,
   },
-  { name: 'list', run: (api, room, sending) => api.get(`/api/rooms/${room}/files`, sending), success: 200 },
+  { name: 'list', run: (api, room, options) => api.get(`/api/rooms/${room}/files`, options), success: 200 },
   {
     name: 'remove a file',
-    run: (api, room, sending) => api.delete(`/api/rooms/${room}/files/${noFile}`, sending),
+    run: (api, room, options) => api.delete(`/api/rooms/${room}/files/${noFile}`, options),
     success: 404,
   },
-  { name: 'delete', run: (api, room, sending) => api.delete(`/api/rooms/${room}`, sending), success: 200 },
+  { name: 'delete', run: (api, room, options) => api.delete(`/api/rooms/${room}`, options), success: 200 },
 ];
 
 function form(): FormData {

@@ -2,23 +2,23 @@
 import { Readable } from 'node:stream';
 import { openS3Blobs, type S3Options } from '../../src/blobs/s3.ts';
 import { newName } from '../contract/blobs.ts';
-import { peakMemory } from './process-figures.ts';
+import { peakMemory } from './process-stats.ts';
 
 export interface UploadsReport {
-  /** In MiB: the peak after two uploads, and after all. */
+  /** Peak memory in MiB, after two uploads and after all. */
   before: number;
   after: number;
 }
 
 const KiB = 1024;
 const largest = 10 * KiB * KiB;
-const [options = '{}', atOnce = '1'] = process.argv.slice(2);
+const [options = '{}', concurrency = '1'] = process.argv.slice(2);
 const blobs = await openS3Blobs(JSON.parse(options) as S3Options);
 
-// What the first uploads load and the engine settles on is no matter of size.
+// The first uploads load code and grow the heap, whatever the file size.
 for (let n = 0; n < 2; n++) await upload();
 const before = await peakMemory(process.pid);
-await Promise.all(Array.from({ length: Number(atOnce) }, upload));
+await Promise.all(Array.from({ length: Number(concurrency) }, upload));
 const report: UploadsReport = { before, after: await peakMemory(process.pid) };
 console.log(JSON.stringify(report));
 

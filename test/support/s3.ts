@@ -12,18 +12,18 @@ import { pipeline } from 'node:stream/promises';
 
 export interface TestS3 {
   port: number;
-  /** For path style. */
+  /** For path-style addressing. */
   endpoint: string;
-  /** For virtual hosts; only those who look up names under .localhost on their own can reach it. */
-  hostsEndpoint: string;
+  /** For virtual-host addressing. Only works for clients that resolve names under .localhost themselves. */
+  virtualHostEndpoint: string;
   bucket: string;
-  /** Region and credentials, as the AWS libraries look for them. */
+  /** Region and credentials for the AWS SDK. */
   env: Record<string, string>;
   /** The keys of all objects in the bucket. */
   keys(): Promise<string[]>;
-  /** Which objects it has removed: each as often as it was asked to, whether or not it was there. */
-  removals(): string[];
-  /** Where the bytes of an object are; the time of the file is the time of the object. */
+  /** The keys of all successful delete requests, including those for objects that did not exist. */
+  deletions(): string[];
+  /** The path of an object. The modification time of the file is that of the object. */
   pathOf(key: string): string;
   stop(): Promise<void>;
 }
@@ -39,22 +39,22 @@ export async function startS3(): Promise<TestS3> {
     serviceEndpoint: 'localhost',
     configureBuckets: [{ name: bucket }],
   });
-  mend(s3rver.store, folder);
+  patchStore(s3rver.store, folder);
   const { port } = await s3rver.run();
-  const removals: string[] = [];
+  const deletions: string[] = [];
   s3rver.httpServer.on('request', ({ method, url = '' }: IncomingMessage, response: ServerResponse) => {
     if (method !== 'DELETE') return;
-    // Where many are removed at once, s3rver refuses some, which are then asked for again.
-    response.once('finish', () => response.statusCode === 204 && removals.push(url.split('?', 1)[0] ?? ''));
+    // s3rver rejects some of many concurrent deletes, and clients retry them.
+    response.once('finish', () => response.statusCode === 204 && deletions.push(url.split('?', 1)[0] ?? ''));
   });
   return {
     port,
     endpoint: `http://127.0.0.1:${port}`,
-    hostsEndpoint: `http://s3.localhost:${port}`,
+    virtualHostEndpoint: `http://s3.localhost:${port}`,
     bucket,
     env: { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' },
     keys: () => keysIn(join(folder, bucket)),
-    removals: () => removals,
+    deletions: () => deletions,
     pathOf: (key) => s3rver.store.getResourcePath(bucket, key, 'object'),
     async stop() {
       const closed = s3rver.close();
@@ -93,22 +93,22 @@ interface Range {
 }
 
 const S3rver = createRequire(import.meta.url)('s3rver') as new (options: object) => S3rver;
-const objectEnding = '._S3rver_object';
-mendCipher();
+const objectSuffix = '._S3rver_object';
+patchCipher();
 
-/** Where s3rver is unlike every S3: it shows objects that are not whole, and takes `bytes=0-0` for everything. */
-function mend(store: ObjectFolder, folder: string): void {
+/** Fixes two bugs of s3rver: it lists incomplete objects, and returns the whole object for `bytes=0-0`. */
+function patchStore(store: ObjectFolder, folder: string): void {
   store.putObject = async ({ bucket, key, content, metadata }) => {
-    const draft = join(folder, randomUUID());
+    const temporary = join(folder, randomUUID());
     try {
-      const { size, md5 } = await writeDown(content, draft);
+      const { size, md5 } = await writeToFile(content, temporary);
       const path = store.getResourcePath(bucket, key, 'object');
       await mkdir(dirname(path), { recursive: true });
-      await rename(draft, path);
+      await rename(temporary, path);
       await store.putMetadata(bucket, key, metadata, md5);
       return { size, md5 };
     } finally {
-      await rm(draft, { force: true });
+      await rm(temporary, { force: true });
     }
   };
   const getObject = store.getObject.bind(store);
@@ -116,19 +116,19 @@ function mend(store: ObjectFolder, folder: string): void {
     getObject(bucket, key, { ...(start !== undefined && { start }), ...(end !== undefined && { end: String(end) }) });
 }
 
-/** Its tokens between pages are made with DES, which OpenSSL no longer has; with one key thrice, 3DES is the same. */
-function mendCipher(): void {
+/** s3rver encrypts page tokens with DES, which OpenSSL no longer has. 3DES with the same key three times is equivalent. */
+function patchCipher(): void {
   const { createCipheriv, createDecipheriv } = crypto;
-  const thrice = (key: Buffer) => Buffer.concat([key, key, key]);
+  const tripled = (key: Buffer) => Buffer.concat([key, key, key]);
   Object.assign(crypto, {
     createCipheriv: (name: string, key: Buffer, ...rest: [Buffer]) =>
-      name === 'des' ? createCipheriv('des-ede3-cbc', thrice(key), ...rest) : createCipheriv(name, key, ...rest),
+      name === 'des' ? createCipheriv('des-ede3-cbc', tripled(key), ...rest) : createCipheriv(name, key, ...rest),
     createDecipheriv: (name: string, key: Buffer, ...rest: [Buffer]) =>
-      name === 'des' ? createDecipheriv('des-ede3-cbc', thrice(key), ...rest) : createDecipheriv(name, key, ...rest),
+      name === 'des' ? createDecipheriv('des-ede3-cbc', tripled(key), ...rest) : createDecipheriv(name, key, ...rest),
   });
 }
 
-async function writeDown(content: Readable, path: string): Promise<{ size: number; md5: string }> {
+async function writeToFile(content: Readable, path: string): Promise<{ size: number; md5: string }> {
   const hash = createHash('md5');
   let size = 0;
   content.on('data', (chunk: Buffer) => {
@@ -140,13 +140,13 @@ async function writeDown(content: Readable, path: string): Promise<{ size: numbe
 }
 
 async function keysIn(folder: string): Promise<string[]> {
-  const entries = await everythingIn(folder);
-  const objects = entries.filter((entry) => entry.isFile() && entry.name.endsWith(objectEnding));
-  return objects.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1, -objectEnding.length));
+  const entries = await listRecursively(folder);
+  const objects = entries.filter((entry) => entry.isFile() && entry.name.endsWith(objectSuffix));
+  return objects.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1, -objectSuffix.length));
 }
 
 /** A folder that becomes empty is removed, maybe while it is read. */
-async function everythingIn(folder: string): Promise<Dirent[]> {
+async function listRecursively(folder: string): Promise<Dirent[]> {
   for (;;) {
     try {
       return await readdir(folder, { recursive: true, withFileTypes: true });

@@ -1,21 +1,22 @@
 /** Data that was sent to a server and must not be in its log or metrics. */
 import assert from 'node:assert/strict';
-import type { Answer, Sending } from './api.ts';
+import type { ApiResponse, RequestOptions } from './api.ts';
 import { filesIn } from './sent-files.ts';
 
 export interface Secrets {
-  /** Notes PIN, key, text, files with their names and, once it is answered, the room's code of a request. */
-  note(path: string, sending: Sending): void;
-  noteAnswer(path: string, answer: Answer): void;
-  /** Fails if one of them is in what the server wrote, line by line. */
-  assertAbsentFrom(written: string, what: string): void;
+  /** Records the PIN, API key, text, and file names and contents of a request. */
+  record(path: string, options: RequestOptions): void;
+  /** Records the code of a new room. */
+  recordResponse(path: string, response: ApiResponse): void;
+  /** Fails if the output of the server contains a secret. `source` names the output. */
+  assertAbsentFrom(output: string, source: string): void;
 }
 
-/** Shorter ones are words that anybody says. */
-const shortest = 6;
-/** Whoever writes a long text down writes down its beginning. */
-const enough = 64;
-const most = 5000;
+/** Shorter values may be in the output by coincidence. */
+const minLength = 6;
+/** A leaked text would leak its beginning too. */
+const maxLength = 64;
+const maxSecrets = 5000;
 
 export function createSecrets(): Secrets {
   const pins = new Set<string>();
@@ -23,12 +24,12 @@ export function createSecrets(): Secrets {
 
   function add(secret: unknown): void {
     if (typeof secret !== 'string') return;
-    const beginning = secret.slice(0, enough);
-    if (beginning.trim().length >= shortest && others.size < most) others.add(beginning);
+    const beginning = secret.slice(0, maxLength);
+    if (beginning.trim().length >= minLength && others.size < maxSecrets) others.add(beginning);
   }
 
   return {
-    note(path, { json, body, pin, headers = {} }) {
+    record(path, { json, body, pin, headers = {} }) {
       const fields = (json ?? {}) as { pin?: unknown; content?: unknown };
       const query = new URLSearchParams(path.split('?')[1]);
       for (const sent of [pin, fields.pin, query.get('pin')]) if (/^\d{4}$/.test(`${sent}`)) pins.add(`${sent}`);
@@ -42,26 +43,27 @@ export function createSecrets(): Secrets {
       add(headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, ''));
     },
 
-    noteAnswer(path, answer) {
-      if (answer.status === 201 && path === '/api/rooms') add(answer.json.roomId);
+    /** Records the code of a new room. */
+    recordResponse(path, response) {
+      if (response.status === 201 && path === '/api/rooms') add(response.json.roomId);
     },
 
-    assertAbsentFrom(written, what) {
-      const said = written.split('\n').map(saidIn).join('\n');
-      for (const secret of others) assert.ok(!said.includes(secret), `${JSON.stringify(secret)} is in ${what}`);
-      const numbers = new Set(said.match(/(?<![\w.:-])\d{4}(?![\w.:-])/g));
-      for (const pin of pins) assert.ok(!numbers.has(pin), `the PIN ${pin} is in ${what}`);
+    assertAbsentFrom(output, source) {
+      const values = output.split('\n').map(loggedValues).join('\n');
+      for (const secret of others) assert.ok(!values.includes(secret), `${JSON.stringify(secret)} is in ${source}`);
+      const numbers = new Set(values.match(/(?<![\w.:-])\d{4}(?![\w.:-])/g));
+      for (const pin of pins) assert.ok(!numbers.has(pin), `the PIN ${pin} is in ${source}`);
     },
   };
 }
 
-/** What a server tells its figures apart by; nothing where they are switched off, or where it does not answer any more. */
-export async function figures(url: string): Promise<string> {
+/** The label values in the metrics of a server. Empty if metrics are disabled or the server does not respond. */
+export async function metricLabels(url: string): Promise<string> {
   try {
-    // Not on a connection that is kept: a server that stops next would have to see to it.
+    // Without keep-alive, because a stopping server would have to close the connection.
     const headers = { connection: 'close' };
     const response = await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(1000) });
-    // Not the names and what explains them: these are written in the source.
+    // Names and help texts are constants in the source.
     return Array.from((await response.text()).matchAll(/="(.*?)"/g), ([, label]) => label).join('\n');
   } catch {
     return '';
@@ -76,7 +78,7 @@ function decoded(name: string | undefined): string | undefined {
   }
 }
 
-/** Ids, times and counts, which may have any four digits by chance. */
+/** Ids, times and counts, which may contain the digits of a PIN by coincidence. */
 const numberedFields = new Set([
   'requestId',
   'time',
@@ -92,8 +94,8 @@ const numberedFields = new Set([
   'client',
 ]);
 
-/** The values of a line of the log; of anything else, all of it. */
-function saidIn(line: string): string {
+/** The values of a JSON log line. Other lines are returned unchanged. */
+function loggedValues(line: string): string {
   if (!line.startsWith('{')) return line;
   const values: string[] = [];
   JSON.parse(line, (key, value) => {
@@ -103,5 +105,5 @@ function saidIn(line: string): string {
   return values.join('\n');
 }
 
-/** Where in the code an error arose is a matter of names and line numbers. */
+/** Stack frames contain names and line numbers, which may look like a secret. */
 const withoutFrames = (text: string) => text.replace(/^\s+at .*$/gm, '');

@@ -2,21 +2,21 @@
 import { randomInt } from 'node:crypto';
 import type { TestContext } from 'node:test';
 
-export interface Chance {
-  /** From 0 up to, and without, `below`. */
+export interface Random {
+  /** An integer from 0 to `below`, exclusive. */
   number(below: number): number;
   pick<T>(from: readonly T[]): T;
 }
 
-/** Another seed each time, told in the output; POPROOM_TEST_SEED repeats one. */
-export function seededChance(t: TestContext): Chance {
+/** Prints a new seed for each run. Set POPROOM_TEST_SEED to repeat a run. */
+export function seededRandom(t: TestContext): Random {
   const seed = Number(process.env.POPROOM_TEST_SEED ?? randomInt(2 ** 31));
-  t.diagnostic(`to draw the same again: POPROOM_TEST_SEED=${seed}`);
-  return chanceOf(seed);
+  t.diagnostic(`to repeat this run: POPROOM_TEST_SEED=${seed}`);
+  return randomFromSeed(seed);
 }
 
-/** The same draws for the same seed. */
-export function chanceOf(seed: number): Chance {
+/** Returns the same sequence for the same seed. */
+export function randomFromSeed(seed: number): Random {
   let state = seed;
 
   /** Mulberry32. */

@@ -1,16 +1,16 @@
-/** The files in the body of an upload, bare or in a form: their names, and how they begin. */
+/** The files in the body of an upload, raw or in a form: their names and first bytes. */
 
 export interface SentFile {
-  /** Where the form names it. */
+  /** Undefined for a raw body. */
   name: string | undefined;
-  /** As much of its first line as can be read. */
+  /** The readable start of its first line. */
   beginning: string;
 }
 
-/** Whoever writes a file down writes down its beginning; and forms have their files soon. */
-const enough = 64 * 1024;
+/** A leaked file would leak its beginning too, and the file is near the start of a form. */
+const maxBytes = 64 * 1024;
 
-/** Of a body whose bytes are at hand: not of a stream, nor of a `FormData`. */
+/** Only for strings and byte arrays. A stream or a `FormData` gives no files. */
 export function filesIn(path: string, type: string | undefined, body: unknown): SentFile[] {
   if (!/\/upload(\?|$)/.test(path)) return [];
   const text = textOf(body);
@@ -20,9 +20,9 @@ export function filesIn(path: string, type: string | undefined, body: unknown): 
 }
 
 function textOf(body: unknown): string {
-  if (typeof body === 'string') return body.slice(0, enough);
-  return body instanceof Uint8Array ? Buffer.from(body.subarray(0, enough)).toString() : '';
+  if (typeof body === 'string') return body.slice(0, maxBytes);
+  return body instanceof Uint8Array ? Buffer.from(body.subarray(0, maxBytes)).toString() : '';
 }
 
-/** Up to the first character that nobody sees, or that is not UTF-8. */
+/** Up to the first invisible or invalid character. */
 const readable = (text: string) => /^[^\p{C}\uFFFD]*/u.exec(text)?.[0] ?? '';

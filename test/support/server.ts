@@ -8,36 +8,36 @@ import type { Log } from '../../src/core/ports.ts';
 import { type Running, type ServerOptions, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';
 import { engineUnderTest } from './engine.ts';
-import { overhear } from './overhear.ts';
-import { createSecrets, figures } from './secrets.ts';
+import { recordTraffic } from './record-traffic.ts';
+import { createSecrets, metricLabels } from './secrets.ts';
 
 export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly folder: string;
-  /** What it runs with. */
+  /** Its current settings. */
   readonly settings: Readonly<Record<string, string>>;
-  /** What the server logged so far, as text. */
+  /** The log so far, as text. */
   readonly logged: () => string;
   readonly clock: TestClock;
   readonly api: ReturnType<typeof createApi>;
-  /** A clean stop, unless it is stopped, and a new start on the same folder, with settings added. */
+  /** Stops the server if it runs, and starts it in the same folder with these additional settings. */
   restart(env?: Record<string, string>): Promise<void>;
-  /** Looks at the figures, and stops it. */
+  /** Reads the metrics, and stops the server. */
   stop(): Promise<void>;
 }
 
-/** The one way of time in the server. */
+/** The clock of the server. */
 export interface TestClock {
-  /** What the wall clock shows; set it, and it leaps there. */
+  /** The wall clock. Tests may set it. */
   now: number;
-  /** What has passed, however the wall clock was set. */
-  passed: number;
-  /** Time passes. */
+  /** The monotonic clock, independent of the wall clock. */
+  elapsed: number;
+  /** Advances both clocks. */
   advance(ms: number): void;
 }
 
-const quietDefaults = {
+const testDefaults = {
   PORT: '0',
   POPROOM_HOST: '127.0.0.1',
   POPROOM_TRUSTED_PROXIES: '127.0.0.1',
@@ -49,37 +49,37 @@ const quietDefaults = {
 export async function startTestServer(
   t: TestContext,
   env: Record<string, string> = {},
-  surroundings: Partial<
+  options: Partial<
     Pick<ServerOptions, 'heartbeatMs' | 'idleTimeoutMs' | 'sweepEveryMs' | 'eraseEveryMs' | 'page'>
   > = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
   const clock: TestClock = {
-    // Never ahead of the file system's own time: by such a clock, the bytes of an upload under way would look old.
+    // Never ahead of the time of the file system, or unfinished uploads would look old.
     now: Date.UTC(2026, 0, 15, 9, 30),
-    passed: 0,
+    elapsed: 0,
     advance(ms) {
       this.now += ms;
-      this.passed += ms;
+      this.elapsed += ms;
     },
   };
-  const clocks = { clock: () => clock.now, monotonic: () => clock.passed };
+  const clocks = { clock: () => clock.now, monotonic: () => clock.elapsed };
   const secrets = createSecrets();
   const lines: string[] = [];
   const log = collect(lines);
-  let settings: Record<string, string> = { ...quietDefaults, POPROOM_DATA_DIR: folder, ...engineUnderTest(), ...env };
-  const start = () => startServer(readConfig(settings), log, { ...clocks, ...surroundings });
+  let settings: Record<string, string> = { ...testDefaults, POPROOM_DATA_DIR: folder, ...engineUnderTest(), ...env };
+  const start = () => startServer(readConfig(settings), log, { ...clocks, ...options });
   let running: Running = await start();
   let stopped: Promise<void> | undefined;
   const url = () => `http://127.0.0.1:${running.port}`;
-  const hearNoMore = overhear(() => running.port, secrets);
-  const counted: string[] = [];
-  const countAndStop = async () => {
-    counted.push(await figures(url()));
+  const stopRecording = recordTraffic(() => running.port, secrets);
+  const metrics: string[] = [];
+  const readMetricsAndStop = async () => {
+    metrics.push(await metricLabels(url()));
     await running.stop();
   };
   const stop = () => {
-    stopped ??= countAndStop();
+    stopped ??= readMetricsAndStop();
     return stopped;
   };
 
@@ -106,10 +106,10 @@ export async function startTestServer(
     stop,
   };
   t.after(async () => {
-    hearNoMore();
+    stopRecording();
     await stop().catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
-    secrets.assertAbsentFrom(counted.join('\n'), 'the figures');
+    secrets.assertAbsentFrom(metrics.join('\n'), 'the metrics');
     secrets.assertAbsentFrom(lines.join('\n'), 'the log');
   });
   return server;

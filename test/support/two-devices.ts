@@ -1,19 +1,19 @@
 /** Two devices in one room, one of which can be paused. */
 import type { TestContext } from 'node:test';
-import { openLine } from './line.ts';
-import { joinRoom, openWorld, type Surroundings, showsStatus, showsText, startRoom, textOf } from './page.ts';
+import { joinRoom, type SiteOptions, showsStatus, showsText, startRoom, startTestSite, textOf } from './page.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 
-/** Both have the same text; the phone has it over a line that can be held. */
-export async function twoDevices(t: TestContext, text: string, surroundings: Surroundings = {}) {
-  const world = await openWorld(t, {}, surroundings);
-  const line = await openLine(t, () => world.server.port);
-  const laptop = await world.device();
+/** Both devices have the same text. The phone connects through a proxy that can be paused. */
+export async function twoDevices(t: TestContext, text: string, options: SiteOptions = {}) {
+  const site = await startTestSite(t, {}, options);
+  const proxy = await startTcpProxy(t, () => site.server.port);
+  const laptop = await site.openDevice();
   const code = await startRoom(laptop);
   await textOf(laptop).fill(text);
-  const phone = await joinRoom(world, code, { baseURL: line.url });
+  const phone = await joinRoom(site, code, { baseURL: proxy.url });
   for (const device of [laptop, phone]) {
     await showsText(device, text);
     await showsStatus(device, 'Saved');
   }
-  return { world, line, laptop, phone, code };
+  return { site, proxy, laptop, phone, code };
 }

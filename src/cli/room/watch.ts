@@ -111,6 +111,6 @@ const isWritten = ({ version }: SharedText) => version > 0;
 const toJsonLine = (text: SharedText) => `${formatJson(currentText(text))}\n`;
 
 function toLines(content: string): string {
-  const shown = process.stdout.isTTY ? printableText(content) : content;
-  return shown.endsWith('\n') ? shown : `${shown}\n`;
+  const printable = process.stdout.isTTY ? printableText(content) : content;
+  return printable.endsWith('\n') ? printable : `${printable}\n`;
 }

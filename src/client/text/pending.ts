@@ -59,10 +59,12 @@ export const onRefused = ({ sent, buffer }: Pending): Pending => pendingOf(undef
 export function onRemoteChange(
   { sent, buffer }: Pending,
   changes: Changes,
-  mineFirst: boolean,
+  isMineFirst: boolean,
 ): { pending: Pending; theirs: Changes } {
-  const overSent = sent ? rebase(sent.changes, changes, mineFirst) : { mine: undefined, theirs: changes };
-  const overBuffer = buffer ? rebase(buffer, overSent.theirs, mineFirst) : { mine: undefined, theirs: overSent.theirs };
+  const overSent = sent ? rebase(sent.changes, changes, isMineFirst) : { mine: undefined, theirs: changes };
+  const overBuffer = buffer
+    ? rebase(buffer, overSent.theirs, isMineFirst)
+    : { mine: undefined, theirs: overSent.theirs };
   const rebased = sent && overSent.mine ? { ...sent, changes: overSent.mine } : undefined;
   return { pending: pendingOf(rebased, overBuffer.mine), theirs: overBuffer.theirs };
 }

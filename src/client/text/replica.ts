@@ -147,9 +147,9 @@ export class Replica {
   }
 
   /** Edits made before the first text arrived go after it, as if appended. */
-  #mergeTheirs(content: string, mineFirst: boolean): Changes {
+  #mergeTheirs(content: string, isMineFirst: boolean): Changes {
     const changes = toChanges(diffTexts(this.#confirmed.toString(), content), this.#confirmed.length);
-    const theirs = this.#rebase(changes, mineFirst);
+    const theirs = this.#rebase(changes, isMineFirst);
     const { sent, buffer } = this.#pending;
     if (sent) this.#pending = pendingOf({ ...sent, isExact: false }, buffer);
     this.#confirmed = TextDocument.of(content);
@@ -187,8 +187,8 @@ export class Replica {
     return this.#rebase(difference, true);
   }
 
-  #rebase(changes: Changes, mineFirst: boolean): Changes {
-    const { pending, theirs } = onRemoteChange(this.#pending, changes, mineFirst);
+  #rebase(changes: Changes, isMineFirst: boolean): Changes {
+    const { pending, theirs } = onRemoteChange(this.#pending, changes, isMineFirst);
     this.#pending = pending;
     this.#value = applyEdits(this.#value, toEdits(theirs));
     return theirs;

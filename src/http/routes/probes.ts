@@ -3,7 +3,7 @@ import { singleFlight } from '../../core/concurrency.ts';
 import { hasCode } from '../../core/errors.ts';
 import type { BlobStore, Clock, Store } from '../../core/ports.ts';
 
-export interface ProbeParts {
+export interface ProbeDeps {
   store: Store;
   blobs: BlobStore;
   /** Maximum bytes of all files; 0 means no limit. */
@@ -20,7 +20,7 @@ export interface ProbeParts {
 
 export type Probes = ReturnType<typeof createProbes>;
 
-export function createProbes(parts: ProbeParts) {
+export function createProbes(parts: ProbeDeps) {
   const { store, blobs, maxStoredBytes, clock, monotonic, largestContent, lastSweptAt, sweepEveryMs, isStopping } =
     parts;
   const startedAt = monotonic();

@@ -1,60 +1,60 @@
 /** Checks whether the document allows a response. */
 import assert from 'node:assert/strict';
-import type { Answer } from '../../support/api.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { assertError } from '../../support/assert-error.ts';
 import { checkConformance } from '../../support/conformance.ts';
-import type { RawAnswer } from '../connection.ts';
+import type { FuzzResponse } from '../connection.ts';
 import type { Operation } from './operations.ts';
 
-/** Answers the operation that it was, if any. */
-export type Judge = (method: string, path: string, answer: RawAnswer) => Promise<Operation | undefined>;
+/** Returns the operation of the request, if the document has it. */
+export type ResponseCheck = (method: string, path: string, response: FuzzResponse) => Promise<Operation | undefined>;
 
-export function createJudge(operations: readonly Operation[]): Judge {
+export function createResponseCheck(operations: readonly Operation[]): ResponseCheck {
   return async (method, path, raw) => {
-    const answer = answerOf(raw);
-    assert.ok(answer.status < 500, `${answer.status} ${answer.text}`);
-    if (answer.status >= 400 && method !== 'HEAD') assertError(answer, answer.status, answer.code ?? '');
+    const response = toApiResponse(raw);
+    assert.ok(response.status < 500, `${response.status} ${response.text}`);
+    if (response.status >= 400 && method !== 'HEAD') assertError(response, response.status, response.code ?? '');
     const here = operations.filter((operation) => matches(operation.path, path));
     const operation = here.find((it) => it.method === (method === 'HEAD' ? 'GET' : method));
-    if (!operation) return void assertNotServed(method, here, answer);
+    if (!operation) return void assertNotServed(method, here, response);
     assert.ok(
-      operation.responses.has(answer.status),
-      `${answer.status} is not documented: ${answer.text.slice(0, 300)}`,
+      operation.responses.has(response.status),
+      `${response.status} is not documented: ${response.text.slice(0, 300)}`,
     );
-    assertHeaders(operation, answer);
-    await checkConformance(method, operation.path.replaceAll(/[{}]/g, ''), answer);
+    assertHeaders(operation, response);
+    await checkConformance(method, operation.path.replaceAll(/[{}]/g, ''), response);
     return operation;
   };
 }
 
-/** Looked at many times, and parsed once. */
-function answerOf({ status, headers, body }: RawAnswer): Answer {
+/** Parses the body once, because it is read many times. */
+function toApiResponse({ status, headers, body }: FuzzResponse): ApiResponse {
   const text = body.toString('utf8');
   const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json');
   const json = isJson ? JSON.parse(text) : undefined;
   return { status, headers: new Headers([...headers]), text, json, code: status < 400 ? undefined : json?.error?.code };
 }
 
-/** No room for cleverness: a path is what stands between the slashes, as it stands there. */
+/** Compares path segments literally, without decoding. */
 function matches(pattern: string, path: string): boolean {
-  const [wanted, given] = [pattern.split('/'), path.split('/')];
-  const fits = (part: string, i: number) => (part.startsWith('{') ? given[i] !== '' : part === given[i]);
-  return wanted.length === given.length && wanted.every(fits);
+  const [expected, actual] = [pattern.split('/'), path.split('/')];
+  const matchesSegment = (part: string, i: number) => (part.startsWith('{') ? actual[i] !== '' : part === actual[i]);
+  return expected.length === actual.length && expected.every(matchesSegment);
 }
 
-/** Whatever is asked of a path or with a method that is not in the document. */
-function assertNotServed(method: string, here: readonly Operation[], { status, code }: Answer): void {
+/** For a path or a method that is not in the document. */
+function assertNotServed(method: string, here: readonly Operation[], { status, code }: ApiResponse): void {
   if (status === 401) return;
-  const wanted = here.length === 0 ? 404 : method === 'OPTIONS' ? 204 : 405;
-  assert.equal(status, wanted);
+  const expected = here.length === 0 ? 404 : method === 'OPTIONS' ? 204 : 405;
+  assert.equal(status, expected);
   if (code) assert.equal(code, here.length === 0 ? 'NOT_FOUND' : 'METHOD_NOT_ALLOWED');
 }
 
-/** All of them, for the limits are on. */
-function assertHeaders({ responses }: Operation, { status, headers }: Answer): void {
+/** Checks all headers, because the limits are enabled. */
+function assertHeaders({ responses }: Operation, { status, headers }: ApiResponse): void {
   for (const [name, { type }] of responses.get(status) ?? []) {
     const value = headers.get(name);
-    assert.ok(value !== null, `${status} comes without ${name}`);
+    assert.ok(value !== null, `${status} lacks the header ${name}`);
     if (type === 'integer') assert.match(value, /^\d+$/, name);
   }
 }

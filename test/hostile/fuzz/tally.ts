@@ -1,32 +1,32 @@
-/** Counts the responses: requests that are all rejected early would prove nothing. */
+/** Counts the responses, because a test in which all requests are rejected would prove nothing. */
 import assert from 'node:assert/strict';
 import type { Operation } from './operations.ts';
 
-export interface Tally {
-  note(operation: Operation | undefined, status: number): void;
-  /** Fails unless every operation was served as well as refused. */
-  assertAllMet(): void;
-  /** In one line. */
-  told(): string;
+export interface ResponseCounts {
+  record(operation: Operation | undefined, status: number): void;
+  /** Fails unless every operation has succeeded and failed at least once. */
+  assertAllCovered(): void;
+  /** All counts in one line. */
+  summary(): string;
 }
 
-export function createTally(operations: readonly Operation[]): Tally {
+export function createResponseCounts(operations: readonly Operation[]): ResponseCounts {
   const byOperation = new Map(operations.map((operation) => [operation, new Map<number, number>()]));
   const elsewhere = new Map<number, number>();
   return {
-    note(operation, status) {
+    record(operation, status) {
       const counts = (operation && byOperation.get(operation)) ?? elsewhere;
       counts.set(status, (counts.get(status) ?? 0) + 1);
     },
-    assertAllMet() {
+    assertAllCovered() {
       for (const [{ method, path }, counts] of byOperation) {
         const statuses = [...counts.keys()];
-        const isMet = { served: statuses.some((it) => it < 300), refused: statuses.some((it) => it >= 400) };
-        assert.deepEqual(isMet, { served: true, refused: true }, `${method} ${path} was answered ${statuses} only`);
+        const covered = { succeeded: statuses.some((it) => it < 300), rejected: statuses.some((it) => it >= 400) };
+        assert.deepEqual(covered, { succeeded: true, rejected: true }, `${method} ${path} only returned ${statuses}`);
       }
       assert.ok(elsewhere.has(404) && elsewhere.has(405) && elsewhere.has(204));
     },
-    told() {
+    summary() {
       const all = new Map<number, number>();
       for (const counts of [...byOperation.values(), elsewhere]) {
         for (const [status, count] of counts) all.set(status, (all.get(status) ?? 0) + count);

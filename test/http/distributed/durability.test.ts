@@ -21,8 +21,8 @@ describe('an acknowledged write', { timeout: 60_000 }, () => {
       redis.signal('SIGKILL');
       await redis.restart();
       const read = await eventually('it serves again', async () => {
-        const answer = await api.get(path, { pin: '0427' });
-        return answer.status === 200 && answer;
+        const response = await api.get(path, { pin: '0427' });
+        return response.status === 200 && response;
       });
       assert.deepEqual([read.json.content, read.headers.get('etag')], [content, `"${round}"`]);
       assert.equal((await api.get(fileUrl)).text, 'abc');

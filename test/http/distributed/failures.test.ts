@@ -1,15 +1,15 @@
 /** Failures of Redis and S3: they are reported soon, the server continues, and it recovers with them. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { Answer } from '../../support/api.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { assertError } from '../../support/assert-error.ts';
 import { joinRoom } from '../../support/device.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startFaulty } from '../../support/faulty-s3.ts';
+import { startFaultyS3 } from '../../support/faulty-s3.ts';
 import { startOwnStores } from '../../support/own-stores.ts';
-import { ask, lines } from '../../support/raw-http.ts';
+import { requestLines, requestRaw } from '../../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { unfinishedBlobs } from '../../support/upload-folder.ts';
+import { unfinishedBlobs } from '../../support/stored-blobs.ts';
 
 /** Writes everything down, so that a restart keeps it. */
 const careful = ['--appendonly', 'yes', '--appendfsync', 'always'];
@@ -48,12 +48,12 @@ describe('without Redis', { timeout: 60_000 }, () => {
         () => api.get(fileUrl),
       ]) {
         const since = performance.now();
-        const answer = await request();
-        assertError(answer, 503, 'UNAVAILABLE');
+        const response = await request();
+        assertError(response, 503, 'UNAVAILABLE');
         assert.ok(performance.now() - since < 3000);
-        assert.ok(Number(answer.headers.get('retry-after')) > 0);
-        assertSaysNothing(answer);
-        assert.ok(errorsIn(server).some((line) => line.includes(answer.json.requestId)));
+        assert.ok(Number(response.headers.get('retry-after')) > 0);
+        assertSaysNothing(response);
+        assert.ok(errorsIn(server).some((line) => line.includes(response.json.requestId)));
       }
       if (back) redis.signal(back);
       else await redis.restart();
@@ -74,8 +74,8 @@ describe('without Redis', { timeout: 60_000 }, () => {
     const { server, redis } = await start(t);
     redis.signal('SIGKILL');
     await degraded(server);
-    for (const bytes of ['hello\r\n\r\n', lines('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443')]) {
-      assertError(await ask(t, server.port, bytes), 400, 'VALIDATION_FAILED');
+    for (const bytes of ['hello\r\n\r\n', requestLines('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443')]) {
+      assertError(await requestRaw(t, server.port, bytes), 400, 'VALIDATION_FAILED');
     }
   });
 
@@ -108,10 +108,10 @@ describe('without the S3 store', { timeout: 60_000 }, () => {
     const room = await api.room();
     const { fileUrl } = (await api.upload(room, 'a.txt', 'abc')).json;
     await s3.stop();
-    for (const answer of [await api.upload(room, 'b.txt', 'abc'), await api.get(fileUrl)]) {
-      assertError(answer, 503, 'UNAVAILABLE');
-      assertSaysNothing(answer);
-      const line = errorsIn(server).find((logged) => logged.includes(answer.json.requestId));
+    for (const response of [await api.upload(room, 'b.txt', 'abc'), await api.get(fileUrl)]) {
+      assertError(response, 503, 'UNAVAILABLE');
+      assertSaysNothing(response);
+      const line = errorsIn(server).find((logged) => logged.includes(response.json.requestId));
       assert.match(line ?? 'nothing', /ECONNREFUSED/);
     }
     assert.deepEqual(await unfinishedBlobs(server), []);
@@ -124,15 +124,15 @@ describe('without the S3 store', { timeout: 60_000 }, () => {
 describe('a slow S3 store', { timeout: 60_000 }, () => {
   it('[API-7] is asked once for all concurrent health requests', async (t) => {
     let asked = 0;
-    const endpoint = await startFaulty(t, (_, response) => {
+    const endpoint = await startFaultyS3(t, (_, response) => {
       asked += 1;
       setTimeout(() => response.end(), 500);
     });
     const { settings, stop } = await startOwnStores();
     const { api } = await startTestServer(t, { ...settings, POPROOM_S3_ENDPOINT: endpoint });
     t.after(stop);
-    const answers = await Promise.all(Array.from({ length: 25 }, () => api.get('/api/health')));
-    for (const { json } of answers) assert.equal(json.status, 'healthy');
+    const responses = await Promise.all(Array.from({ length: 25 }, () => api.get('/api/health')));
+    for (const { json } of responses) assert.equal(json.status, 'healthy');
     assert.ok(asked < 10, `it was asked ${asked} times`);
   });
 });
@@ -152,7 +152,7 @@ async function degraded({ api }: TestServer): Promise<void> {
   });
 }
 
-function assertSaysNothing({ text, headers }: Answer): void {
+function assertSaysNothing({ text, headers }: ApiResponse): void {
   const said = text + JSON.stringify([...headers]);
   for (const inside of ['redis', 'Redis', 'ECONNREFUSED', 'ocket', 'bucket', '   at ', '.ts', 'Error:']) {
     assert.ok(!said.includes(inside), `${inside} is said in ${said}`);

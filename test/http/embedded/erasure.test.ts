@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { sweepEveryMs } from '../../../src/server.ts';
 import { eraseEveryMs } from '../../../src/store/sqlite/writer.ts';
-import { embedded } from '../../support/engine.ts';
-import { insideOf } from '../../support/inside.ts';
-import { assertErased, assertFound, uniqueText } from '../../support/leftovers.ts';
+import { embeddedSettings } from '../../support/engine.ts';
+import { assertErased, assertFound, uniqueText } from '../../support/erasure.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+import { inspectStore } from '../../support/store-inspector.ts';
 
 const often = { sweepEveryMs: 100, eraseEveryMs: 50 };
 const minuteMs = 60_000;
@@ -93,7 +93,7 @@ describe('the erasure intervals', () => {
   });
 });
 
-const startServer = (t: TestContext) => startTestServer(t, { ...embedded, POPROOM_FREE_LIMIT: '0' }, often);
+const startServer = (t: TestContext) => startTestServer(t, { ...embeddedSettings, POPROOM_FREE_LIMIT: '0' }, often);
 
 /** Fills a room with texts, also in its log and its history, and with files; returns all that can be found of them. */
 async function furnish({ api }: TestServer, room: string, pin?: string): Promise<string[]> {
@@ -118,7 +118,7 @@ async function furnish({ api }: TestServer, room: string, pin?: string): Promise
 
 /** With a hash of its PIN that can be searched for, line by line. */
 async function protectedRoom(server: TestServer): Promise<{ room: string; pinHash: string }> {
-  const { pinMac } = await insideOf(server);
+  const { pinMac } = await inspectStore(server);
   for (;;) {
     const room = await server.api.room({ pin });
     const pinHash = (await pinMac(room)).toString('latin1');

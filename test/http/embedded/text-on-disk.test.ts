@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { replay } from '../../../src/text/replay.ts';
-import { embedded } from '../../support/engine.ts';
+import { embeddedSettings } from '../../support/engine.ts';
 import { startTestServer } from '../../support/server.ts';
 
 describe('a text', () => {
   it('[TEXT-6] is on disk when its write is acknowledged: a copy of the files contains it', async (t) => {
-    const { api, folder } = await startTestServer(t, { ...embedded, POPROOM_FREE_LIMIT: '0' });
+    const { api, folder } = await startTestServer(t, { ...embeddedSettings, POPROOM_FREE_LIMIT: '0' });
     const copy = await mkdtemp(join(tmpdir(), 'poproom-copy-'));
     t.after(() => rm(copy, { recursive: true }));
     const room = await api.room();

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 
-export interface PersonalFile {
+export interface LocalFile {
   name: string;
   type?: string;
   /** What is in it, or as many bytes as are wanted. */
@@ -12,7 +12,7 @@ export interface PersonalFile {
 export const picture = await readFile(new URL('../../../web/public/assets/icon-192.png', import.meta.url));
 
 /** By the button, and the system's own dialog. */
-export async function pickFiles(page: Page, files: readonly PersonalFile[]): Promise<void> {
+export async function pickFiles(page: Page, files: readonly LocalFile[]): Promise<void> {
   const [dialog] = await Promise.all([
     page.waitForEvent('filechooser'),
     page.getByRole('button', { name: 'Add files' }).click(),
@@ -30,7 +30,7 @@ export async function pickFiles(page: Page, files: readonly PersonalFile[]): Pro
 export async function dropFiles(
   page: Page,
   selector: string,
-  files: readonly PersonalFile[],
+  files: readonly LocalFile[],
   { letGo = true } = {},
 ): Promise<void> {
   const carried = files.map(({ name, type = '', content }) => ({
@@ -54,14 +54,14 @@ export async function dropFiles(
   );
 }
 
-/** The row of a file, on its way or there. */
+/** The row of a file, uploaded or in progress. */
 export const rowOf = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
 
 /** Waits until the room has it. */
 export const arrived = (page: Page, name: string) =>
   page.getByRole('button', { name: `Remove ${name}`, exact: true }).waitFor();
 
-/** Sends no faster than so many bytes a second. */
+/** Limits uploads to a number of bytes per second. */
 export async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.emulateNetworkConditions', {

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { setTimeout as rhythm } from 'node:timers/promises';
 import type { CDPSession } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
-import { type Device, textOf, type World } from '../../support/page.ts';
-import type { Chance } from '../../support/seeded-random.ts';
+import { type BrowserDevice, type TestSite, textOf } from '../../support/page.ts';
+import type { Random } from '../../support/seeded-random.ts';
 
 /** Puts the caret somewhere, or selects up to `end`. */
 export async function putCaret(
-  device: Device,
+  device: BrowserDevice,
   start: number,
   end = start,
   direction: 'forward' | 'backward' = 'forward',
@@ -29,7 +29,7 @@ export interface Seen {
   scrollTop: number;
 }
 
-export const seenIn = (device: Device): Promise<Seen> =>
+export const seenIn = (device: BrowserDevice): Promise<Seen> =>
   textOf(device).evaluate((field: HTMLTextAreaElement) => ({
     start: field.selectionStart,
     end: field.selectionEnd,
@@ -38,15 +38,15 @@ export const seenIn = (device: Device): Promise<Seen> =>
   }));
 
 /** Letter by letter, 70 to 110 ms each. */
-export async function typeAsPerson({ page }: Device, words: string, chance: Chance): Promise<void> {
+export async function typeAsPerson({ page }: BrowserDevice, words: string, random: Random): Promise<void> {
   for (const letter of words) {
     await page.keyboard.type(letter);
-    await rhythm(70 + chance.number(40));
+    await rhythm(70 + random.number(40));
   }
 }
 
 /** An input method, such as that of a Japanese keyboard. */
-export async function inputMethod({ page, context }: Device) {
+export async function inputMethod({ page, context }: BrowserDevice) {
   const session: CDPSession = await context.newCDPSession(page);
   return {
     compose: (text: string) =>
@@ -56,7 +56,7 @@ export async function inputMethod({ page, context }: Device) {
 }
 
 /** The browser's own command, as its context menu sends it. */
-export async function nativeCommand({ page, context }: Device, command: 'undo' | 'redo'): Promise<void> {
+export async function nativeCommand({ page, context }: BrowserDevice, command: 'undo' | 'redo'): Promise<void> {
   const session = await context.newCDPSession(page);
   await session.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', key: 'Unidentified', commands: [command] });
   await session.send('Input.dispatchKeyEvent', { type: 'keyUp', key: 'Unidentified' });
@@ -64,10 +64,10 @@ export async function nativeCommand({ page, context }: Device, command: 'undo' |
 }
 
 /** Waits until every page shows the text that the server has, and returns it. */
-export async function agreedText(world: World, code: string, devices: readonly Device[]): Promise<string> {
+export async function agreedText(site: TestSite, code: string, devices: readonly BrowserDevice[]): Promise<string> {
   let seen: string[] = [];
   const isAgreed = async () => {
-    const stored = world.server.api.get(`/api/rooms/${code}/content`).then(({ json }) => json.content as string);
+    const stored = site.server.api.get(`/api/rooms/${code}/content`).then(({ json }) => json.content as string);
     seen = await Promise.all([stored, ...devices.map((device) => textOf(device).inputValue())]);
     const saved = await Promise.all(devices.map(({ page }) => page.locator('.status[data-status="saved"]').count()));
     return new Set(seen).size === 1 && saved.every((count) => count === 1);
@@ -81,12 +81,12 @@ export function assertWhole(text: string, words: readonly string[]): void {
 }
 
 /** The whole of it, as a server's own text. */
-export async function write(world: World, code: string, content: string): Promise<void> {
-  await world.server.api.post(`/api/rooms/${code}/content`, { json: { content } });
+export async function write(site: TestSite, code: string, content: string): Promise<void> {
+  await site.server.api.post(`/api/rooms/${code}/content`, { json: { content } });
 }
 
 /** By keys, until there is nothing left to undo. */
-export async function undoAll({ page }: Device): Promise<void> {
+export async function undoAll({ page }: BrowserDevice): Promise<void> {
   const button = page.locator('.tools').getByRole('button', { name: 'Undo' });
   while ((await button.getAttribute('aria-disabled')) === 'false') await page.keyboard.press('ControlOrMeta+z');
 }

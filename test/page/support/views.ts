@@ -1,58 +1,58 @@
-/** Every view of the page, in any of its languages, as a person gets to see it. */
+/** Shows every view of the page, in all languages. */
 import type { Page } from 'playwright-core';
 import { strings } from '../../../web/src/i18n/strings.ts';
-import type { World } from '../../support/page.ts';
+import type { TestSite } from '../../support/page.ts';
 import { dropFiles, picture } from './files.ts';
-import { shareFromElsewhere } from './worker.ts';
+import { shareFromOtherApp } from './service-worker.ts';
 
 export type Language = keyof (typeof strings)['start'];
 export const languages: readonly Language[] = ['en', 'zh', 'es', 'de'];
 
-/** The words of the page in a language. */
-export type Say = (name: keyof typeof strings, values?: Record<string, string>) => string;
+/** Returns a text of the page in a language. */
+export type Translate = (name: keyof typeof strings, values?: Record<string, string>) => string;
 
-export const sayIn =
-  (language: Language): Say =>
+export const translatorFor =
+  (language: Language): Translate =>
   (name, values = {}) =>
     strings[name][language].replace(/\{(\w+)\}/g, (_, key) => values[key] ?? '');
 
-/** Shows a view in a page, and waits until it stands. */
-export type Show = (page: Page, say: Say) => Promise<void>;
+/** Opens a view, and waits until it is visible. */
+export type ShowView = (page: Page, translate: Translate) => Promise<void>;
 
-const long = 'a-name-without-end-'.repeat(8);
+const longName = 'a-name-without-end-'.repeat(8);
 
-/** With the rooms that the views need. */
-export async function allViews(world: World): Promise<Record<string, Show>> {
-  return { ...homeViews, ...(await doorViews(world)), ...(await roomViews(world)), ...shareViews };
+/** Creates the rooms that the views need. */
+export async function allViews(site: TestSite): Promise<Record<string, ShowView>> {
+  return { ...homeViews, ...(await joinViews(site)), ...(await roomViews(site)), ...shareViews };
 }
 
-const homeViews: Record<string, Show> = {
-  home: async (page, say) => {
+const homeViews: Record<string, ShowView> = {
+  home: async (page, translate) => {
     await page.goto('/');
-    await page.getByRole('button', { name: say('start') }).waitFor();
+    await page.getByRole('button', { name: translate('start') }).waitFor();
   },
-  'home with options': async (page, say) => {
+  'home with options': async (page, translate) => {
     await page.goto('/');
-    await page.getByText(say('options')).click();
-    await page.getByRole('checkbox', { name: say('requirePin') }).check();
-    await page.getByRole('button', { name: say('start') }).click();
-    await page.getByText(say('pinInvalid')).waitFor();
-    await page.getByRole('button', { name: say('join'), exact: true }).click();
-    await page.getByText(say('codeMissing')).waitFor();
+    await page.getByText(translate('options')).click();
+    await page.getByRole('checkbox', { name: translate('requirePin') }).check();
+    await page.getByRole('button', { name: translate('start') }).click();
+    await page.getByText(translate('pinInvalid')).waitFor();
+    await page.getByRole('button', { name: translate('join'), exact: true }).click();
+    await page.getByText(translate('codeMissing')).waitFor();
   },
-  'home offline': async (page, say) => {
+  'home offline': async (page, translate) => {
     await page.goto('/');
     await page.context().setOffline(true);
-    await page.getByText(say('youAreOffline')).waitFor();
+    await page.getByText(translate('youAreOffline')).waitFor();
   },
-  settings: async (page, say) => {
+  settings: async (page, translate) => {
     await page.goto('/');
-    await page.getByRole('button', { name: say('settings') }).click();
+    await page.getByRole('button', { name: translate('settings') }).click();
     await page.getByRole('dialog').waitFor();
   },
 };
 
-async function doorViews({ server: { api, clock } }: World): Promise<Record<string, Show>> {
+async function joinViews({ server: { api, clock } }: TestSite): Promise<Record<string, ShowView>> {
   const from = '203.0.113.1';
   const [closed, locked] = [await api.room({ pin: '1204' }, { from }), await api.room({ pin: '1204' }, { from })];
   for (let tries = 0; tries < 5; tries++) await api.get(`/api/rooms/${locked}`, { pin: '9999' });
@@ -60,125 +60,128 @@ async function doorViews({ server: { api, clock } }: World): Promise<Record<stri
   clock.advance(60_000);
 
   return {
-    PIN: async (page, say) => {
+    PIN: async (page, translate) => {
       await page.goto(`/r/${closed}`);
-      await page.getByRole('heading', { name: say('pinTitle', { code: closed }) }).waitFor();
+      await page.getByRole('heading', { name: translate('pinTitle', { code: closed }) }).waitFor();
     },
-    locked: async (page, say) => {
+    locked: async (page, translate) => {
       await api.get(`/api/rooms/${locked}`, { pin: '9999' });
       await page.goto(`/r/${locked}`);
-      await page.getByLabel(say('pinLabel')).pressSequentially('1204');
+      await page.getByLabel(translate('pinLabel')).pressSequentially('1204');
       await page.locator('[role="alert"] [aria-hidden]').waitFor();
     },
-    unknown: async (page, say) => {
+    unknown: async (page, translate) => {
       await page.goto('/r/ABCDEF');
-      await page.getByRole('heading', { name: say('roomNotFound', { code: 'ABCDEF' }) }).waitFor();
+      await page.getByRole('heading', { name: translate('roomNotFound', { code: 'ABCDEF' }) }).waitFor();
     },
-    'not a code': async (page, say) => {
-      await page.goto(`/r/${long}`);
-      await page.getByRole('heading', { name: say('invalidCode', { code: long }) }).waitFor();
+    'not a code': async (page, translate) => {
+      await page.goto(`/r/${longName}`);
+      await page.getByRole('heading', { name: translate('invalidCode', { code: longName }) }).waitFor();
     },
-    expired: async (page, say) => {
+    expired: async (page, translate) => {
       await page.goto(`/r/${expired}`);
-      await page.getByRole('heading', { name: say('roomExpired') }).waitFor();
+      await page.getByRole('heading', { name: translate('roomExpired') }).waitFor();
     },
-    deleted: async (page, say) => {
+    deleted: async (page, translate) => {
       const code = await api.room();
       await page.goto(`/r/${code}`);
       await page.locator('textarea').waitFor();
       await api.delete(`/api/rooms/${code}`);
-      await page.getByRole('heading', { name: say('roomDeleted') }).waitFor();
+      await page.getByRole('heading', { name: translate('roomDeleted') }).waitFor();
     },
   };
 }
 
-async function roomViews(world: World): Promise<Record<string, Show>> {
-  const empty = await world.server.api.room();
-  const enterEmpty = async (page: Page) => {
+async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
+  const empty = await site.server.api.room();
+  const openEmptyRoom = async (page: Page) => {
     await page.goto(`/r/${empty}`);
     await page.locator('textarea').waitFor();
   };
   return {
-    'empty room': enterEmpty,
-    'full room': await fullRoom(world),
-    'room offline': async (page, say) => {
-      await enterEmpty(page);
+    'empty room': openEmptyRoom,
+    'full room': await fullRoom(site),
+    'room offline': async (page, translate) => {
+      await openEmptyRoom(page);
       await page.context().setOffline(true);
-      await page.getByText(say('connectionLost')).waitFor();
+      await page.getByText(translate('connectionLost')).waitFor();
     },
-    'empty history': async (page, say) => {
-      await enterEmpty(page);
-      await page.getByRole('button', { name: say('history') }).click();
-      await page.getByText(say('historyEmpty')).waitFor();
+    'empty history': async (page, translate) => {
+      await openEmptyRoom(page);
+      await page.getByRole('button', { name: translate('history') }).click();
+      await page.getByText(translate('historyEmpty')).waitFor();
     },
-    history: await history(world),
-    'delete history': async (page, say) => {
-      await (await history(world))(page, say);
-      await page.getByRole('button', { name: say('deleteHistory') }).click();
-      await page.getByText(say('deleteHistoryHint')).waitFor();
+    history: await history(site),
+    'delete history': async (page, translate) => {
+      await (await history(site))(page, translate);
+      await page.getByRole('button', { name: translate('deleteHistory') }).click();
+      await page.getByText(translate('deleteHistoryHint')).waitFor();
     },
-    'delete dialog': async (page, say) => {
-      await enterEmpty(page);
-      await page.getByRole('button', { name: say('deleteRoom') }).click();
+    'delete dialog': async (page, translate) => {
+      await openEmptyRoom(page);
+      await page.getByRole('button', { name: translate('deleteRoom') }).click();
       await page.getByRole('dialog').waitFor();
     },
   };
 }
 
 /** Earlier texts, long and short. */
-async function history({ server: { api } }: World): Promise<Show> {
+async function history({ server: { api } }: TestSite): Promise<ShowView> {
   const code = await api.room();
-  const texts = [`${long.repeat(3)}\n${'a line of many words '.repeat(20)}`, '', 'short, but not too short', ''];
+  const texts = [`${longName.repeat(3)}\n${'a line of many words '.repeat(20)}`, '', 'short, but not too short', ''];
   for (const content of texts) await api.post(`/api/rooms/${code}/content`, { json: { content } });
-  return async (page, say) => {
+  return async (page, translate) => {
     await page.goto(`/r/${code}`);
-    await page.getByRole('button', { name: say('history') }).click();
+    await page.getByRole('button', { name: translate('history') }).click();
     await page.getByRole('radio').last().check();
-    await page.locator('.preview').getByText(long).waitFor();
+    await page.locator('.preview').getByText(longName).waitFor();
   };
 }
 
-/** Files, files on their way, a long text with links, someone at the door. */
-async function fullRoom({ server: { api } }: World): Promise<Show> {
+/** A room with files, uploads in progress, a long text with links, and a wrong PIN attempt. */
+async function fullRoom({ server: { api } }: TestSite): Promise<ShowView> {
   const pin = '1204';
   const code = await api.room({ pin });
-  await api.upload(code, `${long}.png`, new Uint8Array(picture), { pin, headers: { 'content-type': 'image/png' } });
+  await api.upload(code, `${longName}.png`, new Uint8Array(picture), { pin, headers: { 'content-type': 'image/png' } });
   await api.upload(code, 'short.pdf', 'x', { pin });
-  const content = `${long.repeat(3)}\nhttps://example.org/${long}\nhttps://example.org/\n`;
+  const content = `${longName.repeat(3)}\nhttps://example.org/${longName}\nhttps://example.org/\n`;
   await api.post(`/api/rooms/${code}/content`, { pin, json: { content } });
 
-  return async (page, say) => {
+  return async (page, translate) => {
     await page.goto(`/r/${code}`);
-    await page.getByLabel(say('pinLabel')).pressSequentially(pin);
-    await page.getByRole('navigation', { name: say('linksInText') }).waitFor();
+    await page.getByLabel(translate('pinLabel')).pressSequentially(pin);
+    await page.getByRole('navigation', { name: translate('linksInText') }).waitFor();
     await api.get(`/api/rooms/${code}`, { pin: '0000', from: '203.0.113.9' });
-    await page.getByText(say('pinAttempt')).waitFor();
+    await page.getByText(translate('pinAttempt')).waitFor();
     await page.route('**/upload', (route) => {
       if (route.request().headers()['x-file-name']?.startsWith('failed')) return route.abort();
     });
     const content = 300_000;
     await dropFiles(page, 'body', [
-      { name: `failed-${long}`, content },
-      { name: `sending-${long}`, content },
-      { name: `next-${long}`, content },
-      { name: `waiting-${long}`, content },
-      { name: `refused-${long}`, content: 10_485_761 },
+      { name: `failed-${longName}`, content },
+      { name: `sending-${longName}`, content },
+      { name: `next-${longName}`, content },
+      { name: `waiting-${longName}`, content },
+      { name: `refused-${longName}`, content: 10_485_761 },
     ]);
-    await page.getByRole('button', { name: say('retryUpload', { name: `failed-${long}` }) }).waitFor();
-    await page.getByText(`· ${say('uploadWaiting')}`).waitFor();
-    await page.getByRole('button', { name: say('copyCode'), exact: true }).click();
-    await page.getByText(say('copied')).waitFor();
+    await page.getByRole('button', { name: translate('retryUpload', { name: `failed-${longName}` }) }).waitFor();
+    await page.getByText(`· ${translate('uploadWaiting')}`).waitFor();
+    await page.getByRole('button', { name: translate('copyCode'), exact: true }).click();
+    await page.getByText(translate('copied')).waitFor();
   };
 }
 
-const shareViews: Record<string, Show> = {
-  'nothing shared': async (page, say) => {
+const shareViews: Record<string, ShowView> = {
+  'nothing shared': async (page, translate) => {
     await page.goto('/share');
-    await page.getByRole('heading', { name: say('nothingShared') }).waitFor();
+    await page.getByRole('heading', { name: translate('nothingShared') }).waitFor();
   },
-  share: async (page, say) => {
+  share: async (page, translate) => {
     await page.goto('/');
-    await shareFromElsewhere(page, { text: `https://example.org/${long}`, files: [{ name: long, content: 'x' }] });
-    await page.getByRole('heading', { name: say('shareTitle') }).waitFor();
+    await shareFromOtherApp(page, {
+      text: `https://example.org/${longName}`,
+      files: [{ name: longName, content: 'x' }],
+    });
+    await page.getByRole('heading', { name: translate('shareTitle') }).waitFor();
   },
 };

@@ -1,6 +1,6 @@
 /** The rooms that this device has joined and that have not expired. */
 import { signal } from '@preact/signals';
-import { tokenLastsMs } from '../../../src/client/light.ts';
+import { resumeTokenTtlMs } from '../../../src/client/light.ts';
 import { clockOffset } from './clock.ts';
 import { isRecord, isString, localStore, sessionStore } from './storage.ts';
 
@@ -55,7 +55,7 @@ export const saveResumeToken = (code: string, token: string | undefined): void =
 
 export function savedResumeToken(code: string): string | undefined {
   const saved = sessionStore.get(`resume:${code}`, isResumeToken);
-  return saved && saved.at > Date.now() - tokenLastsMs ? saved.token : undefined;
+  return saved && saved.at > Date.now() - resumeTokenTtlMs ? saved.token : undefined;
 }
 
 const isResumeToken = (value: unknown): value is { token: string; at: number } =>

@@ -1,0 +1,140 @@
+/** Compares another revision with this one, alternating within one run. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compareRounds, type Target } from './load.ts';
+import { median } from './processes.ts';
+import { broadcast, type Group, roomGroup } from './rows/broadcast.ts';
+import { transfer, type Uploader, uploaderTo } from './rows/files.ts';
+import { contentPaths, targetOf, textBody } from './rows/requests.ts';
+import { idleMemory, startWarm, timeToStart } from './rows/start.ts';
+import { repositoryRoot, type Server, startPoproom } from './servers.ts';
+
+const rounds = 15;
+
+/** By row name. The other rows would take too long for this many rounds. */
+export const comparisons: Record<string, (other: string) => Promise<void>> = {
+  read: (other) => compareLoad('reading, CPU per request', other),
+  'pin-read': (other) => compareLoad('reading with a PIN, CPU per request', other, { pin: '0427' }),
+  write: (other) => compareLoad('writing, CPU per request', other, { body: textBody }),
+  files: compareTransfers,
+  broadcast: compareBroadcasts,
+  start: compareStarts,
+  rest: compareMemory,
+};
+
+export async function compareRevisions(revision: string, names: readonly string[]): Promise<void> {
+  const other = checkOut(revision);
+  try {
+    console.log(
+      `\n| work | ${revision} | this | this / ${revision} | 95 % between | verdict |\n|---|---|---|---|---|---|`,
+    );
+    for (const name of names) await comparisons[name]?.(other);
+  } finally {
+    execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: repositoryRoot });
+    rmSync(other, { recursive: true, force: true });
+  }
+}
+
+/** Uses node_modules of this checkout if both have the same lockfile. */
+function checkOut(revision: string): string {
+  const folder = join(mkdtempSync(join(tmpdir(), 'poproom-compare-')), 'poproom');
+  execFileSync('git', ['worktree', 'add', '--detach', folder, revision], { cwd: repositoryRoot, stdio: 'ignore' });
+  const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8');
+  if (lock(folder) === lock(repositoryRoot))
+    symlinkSync(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'ignore' });
+  execFileSync(process.execPath, [join(folder, 'scripts/build.ts')], { cwd: folder, stdio: 'ignore' });
+  if (!existsSync(join(folder, 'dist/main.js'))) throw new Error(`The build of ${revision} has no dist/main.js.`);
+  return folder;
+}
+
+async function withBothServers(other: string, work: (servers: Server[]) => Promise<void>): Promise<void> {
+  const servers = [await startPoproom({ root: other, port: 18_080 }), await startPoproom({ port: 18_081 })];
+  try {
+    await work(servers);
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+function compareLoad(work: string, other: string, { body, pin }: { body?: string; pin?: string } = {}): Promise<void> {
+  return withBothServers(other, async (servers) => {
+    const targets: Target[] = [];
+    for (const server of servers) targets.push(targetOf('', server, await contentPaths(server, 64, pin), body, pin));
+    const [theirs, own] = compareRounds(targets, rounds);
+    printRow(work, theirs?.cpu, own?.cpu, 'µs');
+  });
+}
+
+function compareTransfers(other: string): Promise<void> {
+  return withBothServers(other, async (servers) => {
+    const uploaders: Uploader[] = [];
+    for (const server of servers) uploaders.push(await uploaderTo(server));
+    const { up, down } = await transfer(uploaders, rounds);
+    printRow('uploads, CPU per megabyte', up[0]?.cpu, up[1]?.cpu, 'µs');
+    printRow('downloads, CPU per megabyte', down[0]?.cpu, down[1]?.cpu, 'µs');
+  });
+}
+
+/** The devices receive whole texts, because older revisions do not send edits. */
+function compareBroadcasts(other: string): Promise<void> {
+  return withBothServers(other, async (servers) => {
+    const groups: Group[] = [];
+    for (const server of servers) groups.push(await roomGroup(server, { edits: false }));
+    const [theirs, own] = await broadcast(groups, rounds);
+    printRow('from a write to the last of 100 devices, p50', theirs?.p50, own?.p50, 'ms');
+    printRow('from a write to the last of 100 devices, p99', theirs?.p99, own?.p99, 'ms');
+    printRow('a write that 100 devices receive, CPU', theirs?.cpu, own?.cpu, 'µs');
+  });
+}
+
+async function compareMemory(other: string): Promise<void> {
+  const [theirs, own] = [[] as number[], [] as number[]];
+  for (let round = 0; round < rounds; round++) {
+    theirs.push((await idleMemory(await startWarm(other))) / 2 ** 20);
+    own.push((await idleMemory(await startWarm())) / 2 ** 20);
+  }
+  printRow('memory when idle', theirs, own, 'MiB');
+}
+
+async function compareStarts(other: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
+  const [theirs, own] = [[] as number[], [] as number[]];
+  for (let round = 0; round < rounds + 2; round++) {
+    theirs.push(await timeToStart(join(folder, 'other'), other));
+    own.push(await timeToStart(join(folder, 'own')));
+  }
+  rmSync(folder, { recursive: true, force: true });
+  printRow('start', theirs.slice(2), own.slice(2), 'ms');
+}
+
+/** Less is better for all values. */
+function printRow(work: string, theirs: number[] = [], own: number[] = [], unit: string): void {
+  const ratios = own.map((value, round) => value / (theirs[round] ?? Number.NaN)).toSorted((a, b) => a - b);
+  const [least, most] = confidenceInterval(ratios);
+  const [less, more] = unit === 'MiB' ? ['less', 'more'] : ['faster', 'slower'];
+  const verdict = most < 1 ? `**${less}**` : least > 1 ? `**${more}**` : 'no difference beyond noise';
+  const show = (values: number[]) => `${median(values).toFixed(1)} ${unit}`;
+  const between = `${least.toFixed(3)} and ${most.toFixed(3)}`;
+  console.log(`| ${work} | ${show(theirs)} | ${show(own)} | ${median(ratios).toFixed(3)} | ${between} | ${verdict} |`);
+}
+
+/** The 95 % confidence interval of the median, for any distribution: from the binomial distribution of its rank. */
+function confidenceInterval(sorted: readonly number[]): [number, number] {
+  const n = sorted.length;
+  let tail = 0;
+  let k = 0;
+  for (; k < n / 2; k++) {
+    tail += binomial(n, k) / 2 ** n;
+    if (tail > 0.025) break;
+  }
+  return [sorted[Math.max(0, k - 1)] ?? Number.NaN, sorted[Math.min(n - 1, n - k)] ?? Number.NaN];
+}
+
+function binomial(n: number, k: number): number {
+  let result = 1;
+  for (let i = 1; i <= k; i++) result *= (n - k + i) / i;
+  return result;
+}

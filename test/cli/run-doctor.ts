@@ -1,0 +1,47 @@
+/** Runs `poproom doctor` with the given settings and returns its findings. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { createCli } from '../support/cli.ts';
+
+export interface DoctorResult {
+  code: number | undefined;
+  /** The complete output. */
+  text: string;
+  /** Fails if there is no such finding. Returns its fix. */
+  assertFinding(check: string, verdict: 'ok' | 'warning' | 'bad', found: RegExp): string;
+  /** Number of warnings and problems. */
+  readonly problemCount: number;
+}
+
+interface Finding {
+  check: string;
+  verdict: string;
+  found: string;
+  mend?: string;
+}
+
+export async function runDoctor(
+  t: TestContext,
+  env: Record<string, string>,
+  args: string[] = [],
+): Promise<DoctorResult> {
+  const cli = await createCli(t, { PORT: '0', POPROOM_MIN_FREE_DISK: '0', ...env });
+  const { code, stdout, stderr } = await cli.run(['doctor', '--json', ...args]);
+  assert.equal(stderr, '');
+  const findings = JSON.parse(stdout) as Finding[];
+  for (const { verdict, mend } of findings)
+    assert.equal(mend === undefined, verdict === 'ok', 'every problem has a fix');
+  assert.equal(code, findings.some(({ verdict }) => verdict === 'bad') ? 1 : 0);
+  return {
+    code,
+    text: stdout,
+    problemCount: findings.filter(({ verdict }) => verdict !== 'ok').length,
+    assertFinding(check, verdict, found) {
+      const match = findings.find(
+        (finding) => finding.check === check && finding.verdict === verdict && found.test(finding.found),
+      );
+      assert.ok(match, `expected ${check} to be ${verdict} with ${found} in ${stdout}`);
+      return match.mend ?? '';
+    },
+  };
+}
