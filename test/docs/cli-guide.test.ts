@@ -81,7 +81,7 @@ describe('the guide of the command line', () => {
       async gone() {
         await api.delete(`/api/rooms/${room}`);
         const { code, stdout } = await run('gone').result;
-        assert.deepEqual([code, stdout], [0, 'The room is gone.\n']);
+        assert.deepEqual([code, stdout], [0, 'The room does not exist any more.\n']);
       },
     };
 
