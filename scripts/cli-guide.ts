@@ -8,7 +8,7 @@ import { anchor, fence, paragraphs, table } from './markdown.ts';
 export function cliGuide(): string {
   return `${paragraphs([
     '# The command line',
-    '<!-- Written by "npm run generate" from src/cli/commands.ts, src/cli/failure.ts and scripts/cli-recipes.ts. -->',
+    '<!-- Written by "npm run generate" from src/cli/commands.ts, src/cli/room-commands.ts, src/cli/failure.ts and scripts/cli-recipes.ts. -->',
     intro,
     fence('sh', 'npm install --global poproom'),
     'In a checkout, run `node bin/poproom.js`. For completion in your shell, run `source <(poproom completion bash)`.',
@@ -58,7 +58,10 @@ ${table(
     ['`POPROOM_API_KEY`', 'API key, if the server requires one or you need a higher limit'],
     ['`POPROOM_PIN`', 'PIN of the room; by default, the command prompts for it if the room requires one'],
     ['`XDG_CONFIG_HOME`', 'folder of `poproom/config.json`; default `~/.config`'],
-    ['`XDG_STATE_HOME`', 'folder that stores the last server used; default `~/.local/state`'],
+    [
+      '`XDG_STATE_HOME`',
+      'folder that stores the last server used and the ids of unfinished uploads; default `~/.local/state`',
+    ],
     ['`SHELL`', 'shell for the command of `watch --exec`; default `/bin/sh`'],
   ],
 )}
@@ -85,6 +88,8 @@ const scripts = `## In scripts
 CI job uses standard input for something else, run \`poproom new < /dev/null\`.
 - Without a terminal, the command never prompts. Set \`POPROOM_PIN\` if a room has a PIN. \`poproom rm\` and \
 \`poproom history --delete\` delete without confirmation.
+- If \`poproom send\` is interrupted, run the same command again: it continues where it stopped, and does not send \
+complete files again. This works for 24 hours, unless a file has changed. Standard input and pipes start again.
 - After \`429\` or \`503\`, the command retries up to twice if the server asks it to wait 5 seconds or less.`;
 
 /** Options that all commands with a code share are listed once. */

@@ -19,10 +19,10 @@ poproom get "$code"
     name: 'folder',
     title: 'Move a folder to another machine',
     lines: `
-tar cz project | poproom send 7KQ2MX - --name project.tgz
+poproom send -r 7KQ2MX project
 
 # On the other machine:
-poproom fetch 7KQ2MX project.tgz -o - | tar xz
+poproom fetch 7KQ2MX
 `,
   },
   {

@@ -1,11 +1,8 @@
 /** The limits of a server with default settings, for the documents in the repository. */
 import { readConfig } from '../src/config.ts';
-import { type LimitPhrases, limitPhrases, type PhraseName, serverLimits } from '../src/http/page/server-limits.ts';
+import { type LimitPhrases, limitPhrases, serverLimits } from '../src/http/page/server-limits.ts';
 
 export const defaultLimits = serverLimits(readConfig({}));
-
-/** The same on every server. */
-const fixed: readonly PhraseName[] = ['fileSize', 'roomFiles', 'roomFileSize'];
 
 export const defaultPhrases: LimitPhrases = {
   ...byDefault(limitPhrases(defaultLimits)),
@@ -14,8 +11,6 @@ export const defaultPhrases: LimitPhrases = {
 };
 
 function byDefault(phrases: LimitPhrases): LimitPhrases {
-  const marked = Object.entries(phrases).map(([name, phrase]) => {
-    return [name, fixed.includes(name as PhraseName) ? phrase : `${phrase} by default`];
-  });
+  const marked = Object.entries(phrases).map(([name, phrase]) => [name, `${phrase} by default`]);
   return Object.fromEntries(marked);
 }

@@ -8,6 +8,7 @@ type Schema = Parameters<typeof compile>[0];
 
 const named = {
   TextEdit: fields.textEdit,
+  RoomLimits: bodies.roomLimits,
   CreateRoomRequest: bodies.createRoomRequest,
   RoomCreated: bodies.roomCreated,
   RoomInfo: bodies.roomInfo,
@@ -23,6 +24,7 @@ const named = {
   FileUploaded: bodies.fileUploaded,
   FileEntry: bodies.fileEntry,
   FileList: bodies.fileList,
+  ServerLimits: bodies.serverLimits,
   HealthReport: bodies.healthReport,
   Readiness: bodies.readiness,
   ErrorBody: bodies.errorBody,

@@ -42,6 +42,14 @@ export const settings = {
     duration,
   ),
   contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'maximum size of a text, up to 8MiB', size(1, 8 * 1024 ** 2)),
+  fileMax: setting('POPROOM_FILE_MAX', '10MiB', 'maximum size of a file, up to 1TiB', size(1, 1024 ** 4)),
+  roomMaxBytes: setting('POPROOM_ROOM_MAX_BYTES', '100MiB', 'maximum size of all files in a room', size(1)),
+  roomMaxFiles: setting(
+    'POPROOM_ROOM_MAX_FILES',
+    '100',
+    'maximum number of files in a room, up to 1000',
+    wholeNumber(1, 1000),
+  ),
   minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'free disk space below which uploads are rejected', size(0)),
   clientMaxBytes: setting(
     'POPROOM_CLIENT_MAX_BYTES',
@@ -145,8 +153,10 @@ export const settingNames: readonly string[] = [
   ...['POPROOM_URL', 'POPROOM_API_KEY', 'POPROOM_PIN'],
 ];
 
-function contradictions({ roomTtl = 0, roomMaxTtl = roomTtl, store, secret }: Partial<Config>): string[] {
+function contradictions(config: Partial<Config>): string[] {
+  const { roomTtl = 0, roomMaxTtl = roomTtl, fileMax = 0, roomMaxBytes = fileMax, store, secret } = config;
   const problems: string[] = [];
+  if (fileMax > roomMaxBytes) problems.push('POPROOM_FILE_MAX must not exceed POPROOM_ROOM_MAX_BYTES');
   if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL');
   if (store && store !== 'sqlite:' && !secret) {
     problems.push('POPROOM_SECRET is required with Redis, with the same value on all nodes');
@@ -178,11 +188,11 @@ function duration(text: string): number {
   throw invalid('must be a duration from 60 seconds to 3650d, for example 3600, 90m, 24h or 7d', text);
 }
 
-const bytesPer: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+const bytesPer: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
 
 function size(least: number, most = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
-    const [, number, unit = ''] = /^(\d{1,15})((?:[KMG]iB)?)$/.exec(text) ?? [];
+    const [, number, unit = ''] = /^(\d{1,15})((?:[KMGT]iB)?)$/.exec(text) ?? [];
     const bytes = Number(number) * (bytesPer[unit] ?? Number.NaN);
     if (bytes >= least && bytes <= most) return bytes;
     throw invalid('must be a size, for example 1048576, 512KiB or 1MiB', text);

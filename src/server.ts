@@ -7,9 +7,11 @@ import type { Config } from './config.ts';
 import { createClientHash } from './core/client-hash.ts';
 import { createClientLog } from './core/client-log.ts';
 import type { CoreDeps } from './core/deps.ts';
-import { createFiles } from './core/files.ts';
+import { createFiles } from './core/files/files.ts';
+import { createFileSpace } from './core/files/space.ts';
+import { createUploads } from './core/files/uploads.ts';
 import { collectWhenQuiet } from './core/garbage.ts';
-import { quotas } from './core/limits.ts';
+import { quotas, type RoomLimits } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
 import { answerOperator } from './core/operator-requests.ts';
 import type { Clock, Log } from './core/ports.ts';
@@ -36,7 +38,6 @@ import { createProbes } from './http/routes/probes.ts';
 import { createHttpServer, idleTimeoutSeconds } from './http/server.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { createLive } from './live/index.ts';
-import { largestFile } from './protocol/largest-file.ts';
 import { eraseEveryMs } from './store/sqlite/writer.ts';
 
 export interface Running {
@@ -141,13 +142,15 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
   const maxStoredBytes = totalMaxBytes(config);
   const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
   const quota = createStorageQuota(quotaRules, hashClient);
-  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, clock, secret };
+  const limits = roomLimits(config);
+  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, limits, clock, secret };
   const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(deps, {
     lifetime: config.roomTtl,
     longestLifetime: config.roomMaxTtl,
     largestContent: config.contentMax,
   });
+  const space = createFileSpace(deps);
   const maxMessageBytes = largestContentBody(config.contentMax);
   const turns = new Turns();
   return {
@@ -157,7 +160,9 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
     deps,
     clientLog,
     rooms,
-    files: createFiles(deps),
+    space,
+    files: createFiles(deps, space),
+    uploads: createUploads(deps, space),
     memory: new MemoryBudget(memoryLimits(maxMessageBytes)),
     turns,
     maxStoredBytes,
@@ -232,6 +237,10 @@ async function createHttp(service: Service): Promise<Server> {
   const handlers = createHandlers({
     rooms: service.rooms,
     files: service.files,
+    uploads: service.uploads,
+    space: service.space,
+    limits: service.deps.limits,
+    storedBytes: (client) => engine.store.storage.usageOf(service.deps.quota.ownerOf(client).client),
     probes: createProbes({ ...probeSources(service), isStopping }),
     live,
     links: config,
@@ -246,7 +255,16 @@ async function createHttp(service: Service): Promise<Server> {
   });
   const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog };
   const server = createHttpServer({
-    app: createApp({ ...shared, handlers, clientLog, isStopping, idleTimeoutMs, memory, turns }),
+    app: createApp({
+      ...shared,
+      handlers,
+      clientLog,
+      isStopping,
+      idleTimeoutMs,
+      memory,
+      turns,
+      fileMax: config.fileMax,
+    }),
     onUpgrade: createUpgrade({ ...shared, live, links: config }),
     nextRequestId,
     headersFor: authorizer.headersFor,
@@ -284,8 +302,15 @@ function networkUrls(host: string, port: number): string[] {
   return lanAddresses(host).map((address) => `http://${address}:${port}`);
 }
 
-function pageLimits({ roomTtl, roomMaxTtl, contentMax }: Config): PageLimits {
-  return { roomTtl, roomMaxTtl, contentMax, fileMax: largestFile };
+const roomLimits = ({ contentMax, fileMax, roomMaxFiles, roomMaxBytes }: Config): RoomLimits => ({
+  textBytes: contentMax,
+  fileBytes: fileMax,
+  filesPerRoom: roomMaxFiles,
+  fileBytesPerRoom: roomMaxBytes,
+});
+
+function pageLimits({ roomTtl, roomMaxTtl, contentMax, fileMax }: Config): PageLimits {
+  return { roomTtl, roomMaxTtl, contentMax, fileMax };
 }
 
 function listen(server: Server, { port, host }: Config): Promise<number> {

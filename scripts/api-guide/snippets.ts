@@ -199,6 +199,48 @@ console.log(fileUrl, fileName, fileSize);
 poproom send 7KQ2MX photo.jpg
 `,
   },
+  createUpload: {
+    curl: `
+curl -X POST http://localhost:8080/api/rooms/7KQ2MX/uploads \\
+  -H 'Tus-Resumable: 1.0.0' -H 'Upload-Length: 5' \\
+  -H 'Upload-Metadata: filename aGVsbG8udHh0,filetype dGV4dC9wbGFpbg=='
+`,
+    note: 'SDK and command use it for files over 5 MiB, and do all of its requests. So does every tus client.',
+  },
+  getUpload: {
+    curl: `
+curl -I http://localhost:8080/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015 \\
+  -H 'Tus-Resumable: 1.0.0'
+`,
+    note: 'SDK and command do this themselves.',
+  },
+  continueUpload: {
+    curl: `
+curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015 \\
+  -H 'Tus-Resumable: 1.0.0' -H 'Upload-Offset: 0' \\
+  -H 'Content-Type: application/offset+octet-stream' -d Hello
+`,
+    note: 'SDK and command do this themselves.',
+  },
+  cancelUpload: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015 \\
+  -H 'Tus-Resumable: 1.0.0'
+`,
+    note: 'SDK and command leave an interrupted upload on the server for 24 hours, so that it can be continued.',
+  },
+  restoreFile: {
+    curl: `
+curl -X POST http://localhost:8080/api/rooms/7KQ2MX/files/9f86d081884c7d659a2feaa0c55ad015/restore
+`,
+    sdk: `
+const { message } = await room.restoreFile('9f86d081884c7d659a2feaa0c55ad015');
+console.log(message);
+`,
+    cli: `
+poproom rm 7KQ2MX --undo 9f86d081884c7d659a2feaa0c55ad015
+`,
+  },
   listFiles: {
     curl: `
 curl http://localhost:8080/api/rooms/7KQ2MX/files
@@ -266,6 +308,12 @@ const { status, uptime } = await client.health();
 console.log(status, uptime);
 `,
     note: 'The SDK throws an error if the server is `degraded`. There is no command for this request.',
+  },
+  getLimits: {
+    curl: `
+curl http://localhost:8080/api/limits
+`,
+    note: 'The SDK has the limits of a room in `room.info()`.',
   },
   openapi: {
     curl: `

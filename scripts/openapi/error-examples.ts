@@ -1,6 +1,5 @@
 /** An example of each error, for the OpenAPI document and the docs page. */
 import type { ErrorCode } from '../../src/protocol/error-codes.ts';
-import { largestFile } from '../../src/protocol/largest-file.ts';
 
 interface ErrorExample {
   message: string;
@@ -18,6 +17,9 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   INVALID_API_KEY: { message: 'This API key is unknown or has been revoked.' },
   PIN_INCORRECT: { message: 'Wrong PIN. 4 tries left.', details: { triesLeft: 4 } },
   ROOM_NOT_FOUND: { message: 'There is no room with this code.' },
+  UPLOAD_NOT_FOUND: {
+    message: 'There is no such unfinished upload. It is complete, was cancelled or has expired.',
+  },
   FILE_NOT_FOUND: { message: 'This file does not exist, or its room has ended.' },
   NOT_FOUND: { message: 'No endpoint has this path. /docs lists all endpoints.' },
   METHOD_NOT_ALLOWED: {
@@ -25,6 +27,9 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     details: { allow: ['GET', 'DELETE', 'HEAD', 'OPTIONS'] },
   },
   ROOM_EXPIRED: { message: 'This room has expired. Its text and files have been deleted.' },
+  UPLOAD_CONFLICT: { message: 'The upload has 5242880 bytes. Continue from there.', details: { offset: 5_242_880 } },
+  UNSUPPORTED_VERSION: { message: 'Send Tus-Resumable: 1.0.0, the only version supported here.' },
+  CHECKSUM_MISMATCH: { message: 'The bytes do not match their checksum. They were not stored.' },
   VERSION_CONFLICT: {
     message: 'Someone else has changed the text. Nothing was overwritten.',
     details: { content: 'Hello, world', version: 7, timestamp: '2026-11-15T09:30:00.000Z' },
@@ -35,10 +40,11 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   },
   FILE_TOO_LARGE: {
     message: 'The file exceeds the limit of 10 MiB (10,485,760 bytes).',
-    details: { maximum: largestFile },
+    details: { maximum: 10_485_760 },
   },
   ROOM_FULL: {
-    message: 'This room has reached its limit of 100 files or 100 MiB. Remove a file and try again.',
+    message:
+      'This room has reached its limit of 100 files or 100 MiB (104,857,600 bytes). Remove a file and try again.',
     details: { maximumFiles: 100, maximumBytes: 104_857_600 },
   },
   QUOTA_EXCEEDED: {

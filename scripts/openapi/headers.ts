@@ -78,10 +78,37 @@ export const headers = {
     schema: { type: 'string' },
     example: 'bytes */34567',
   },
+  UploadLocation: {
+    description: 'The URL of the upload, which contains its id.',
+    schema: { type: 'string' },
+    example: 'https://pop.example.org/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015',
+  },
+  'Upload-Offset': {
+    description: 'The number of bytes that the server has.',
+    schema: { type: 'integer' },
+    example: 5_242_880,
+  },
+  'Upload-Length': { description: 'The size of the file in bytes.', schema: { type: 'integer' }, example: 104_857_600 },
+  'Upload-Metadata': {
+    description: 'The cleaned name, type and folder of the file, with base64 values.',
+    schema: { type: 'string' },
+    example: 'filename dmlkZW8ubXA0,filetype dmlkZW8vbXA0',
+  },
+  'Upload-Expires': {
+    description: 'When the upload ends if it is still unfinished.',
+    schema: { type: 'string' },
+    example: 'Mon, 16 Nov 2026 09:30:00 GMT',
+  },
+  'Tus-Resumable': { description: 'The version of tus.', schema: { type: 'string' }, example: '1.0.0' },
 } as const satisfies Record<string, Header>;
 
 /** Headers with several meanings have one description per meaning. */
-const wireNames: Record<string, string> = { FileETag: 'ETag', PageETag: 'ETag', UnmetRange: 'Content-Range' };
+const wireNames: Record<string, string> = {
+  FileETag: 'ETag',
+  PageETag: 'ETag',
+  UnmetRange: 'Content-Range',
+  UploadLocation: 'Location',
+};
 
 type HeaderName = keyof typeof headers;
 

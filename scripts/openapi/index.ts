@@ -67,12 +67,17 @@ function operation(operationId: string, endpoint: Endpoint): document.Operation 
     description,
     ...(!counted && { security: [] }),
     ...(parameters && { parameters: parameters.map(parameterOrRef) }),
-    ...(body && { requestBody: body === 'file' ? fileBody : jsonBody(body) }),
+    ...(body && { requestBody: requestBodyOf(body) }),
     responses: {
       ...Object.fromEntries(successes.map((success) => [String(success.status), response(success)])),
       ...errorResponses(endpoint),
     },
   };
+}
+
+function requestBodyOf(body: NonNullable<Endpoint['body']>): document.RequestBody {
+  if (body === 'file') return fileBody;
+  return body === 'bytes' ? uploadBody : jsonBody(body);
 }
 
 function parameterOrRef(it: Parameter): document.OrRef<document.Parameter> {
@@ -99,6 +104,12 @@ const fileBody: document.RequestBody = {
     'multipart/form-data': { schema: refer(uploadForm), example: { pin: '0427', file: '(the bytes)' } },
     '*/*': { schema: bytes, example: '(the bytes)' },
   },
+};
+
+const uploadBody: document.RequestBody = {
+  description: 'Bytes of the file.',
+  required: false,
+  content: { 'application/offset+octet-stream': { schema: bytes, example: '(the bytes)' } },
 };
 
 function response({ description, headers = [], ...rest }: Success): document.Response {

@@ -1,16 +1,21 @@
 /** Blobs in a folder. Bytes are complete, synced and under their final name before anything references them. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { BlobStore } from '../core/ports.ts';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type BlobAppend, type BlobStore, unfinishedName } from '../core/ports.ts';
 import { checkedName } from './blob-name.ts';
+import { bytesLost } from './errors.ts';
 import { noneIfMissing } from './missing-file.ts';
 import { oldFiles } from './old-files.ts';
-import { openStaging } from './staging.ts';
+import { receive } from './receive.ts';
+import { openStaging, writeAll } from './staging.ts';
 
 /** Twice Node's default: half as many reads per file, and still little memory for a slow reader. */
 const readChunkBytes = 128 * 1024;
+
+/** A crash loses at most this much of a running upload. */
+const progressEveryBytes = 16 * 1024 * 1024;
 
 export interface DiskOptions {
   folder: string;
@@ -23,6 +28,7 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
 
   const shardOf = (blob: string) => join(folder, blob.slice(0, 2));
   const pathOf = (blob: string) => join(shardOf(checkedName(blob)), blob);
+  const sizeOf = async (path: string) => (await stat(path).catch(noneIfMissing))?.size;
 
   async function publish(staged: string, blob: string): Promise<void> {
     const made = await mkdir(shardOf(blob), { recursive: true, mode: 0o700 });
@@ -38,11 +44,36 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
   }
 
   return {
-    put(blob, bytes, maxBytes, signal) {
+    async put(blob, bytes, maxBytes, signal) {
       return staging.write({ blob, bytes, maxBytes, signal }, async ({ path, handle }) => {
         await handle.sync();
         await publish(path, blob);
       });
+    },
+
+    async append(append) {
+      const { blob, size, received } = append.unfinished;
+      return staging.hold(blob, size - received, async () => {
+        const handle = await openUnfinished(staging.pathOf(blob), received);
+        await appendTo(handle, append).finally(() => handle.close());
+      });
+    },
+
+    async finish({ blob, size }) {
+      const path = staging.pathOf(blob);
+      // No request has written an empty blob.
+      const handle = await open(path, size === 0 ? 'a' : 'r+', 0o600).catch(noneIfMissing);
+      // Without a file, it was finished before, or its bytes are lost.
+      if (!handle && (await sizeOf(pathOf(blob))) === size) return;
+      if (!handle) throw bytesLost();
+      try {
+        // The bytes of a rejected request may follow.
+        await handle.truncate(size);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await publish(path, blob);
     },
 
     async open(blob, range) {
@@ -52,15 +83,17 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
     },
 
     async size(blob) {
-      return (await stat(pathOf(blob)).catch(noneIfMissing))?.size;
+      return sizeOf(pathOf(blob));
     },
 
-    async remove(blob) {
-      await rm(pathOf(blob), { force: true });
+    async remove(name) {
+      const [blob = '', isUnfinished] = name.split('.');
+      if (isUnfinished) await staging.remove(blob);
+      else await rm(pathOf(blob), { force: true });
     },
 
     async *orphanBlobs(moment) {
-      await staging.removeOld(moment);
+      yield (await staging.oldFiles(moment)).map(unfinishedName);
       for (const shard of await readdir(folder)) {
         if (/^[0-9a-f]{2}$/.test(shard)) yield await oldFiles(join(folder, shard), moment);
       }
@@ -69,6 +102,47 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
     checkSpace: staging.checkSpace,
     ping: staging.ping,
   };
+}
+
+async function openUnfinished(path: string, received: number): Promise<FileHandle> {
+  if (received === 0) return createDurably(path);
+  const handle = await open(path, 'r+').catch(noneIfMissing);
+  if (!handle) throw bytesLost();
+  return handle;
+}
+
+/** Without a sync of its folder, a crash may lose a file whose bytes are durable. */
+async function createDurably(path: string): Promise<FileHandle> {
+  const handle = await open(path, 'w', 0o600);
+  await syncFolder(dirname(path)).catch(async (error) => {
+    await handle.close();
+    throw error;
+  });
+  return handle;
+}
+
+async function appendTo(handle: FileHandle, { unfinished, onProgress, ...append }: BlobAppend): Promise<void> {
+  const { size, received } = unfinished;
+  let [at, durable] = [received, received];
+
+  async function saveProgress(): Promise<void> {
+    if (at === durable) return;
+    await handle.datasync();
+    durable = at;
+    await onProgress({ received: at, state: '' });
+  }
+
+  const write = async (batch: readonly Buffer[]) => {
+    at += await writeAll(handle, batch, at);
+    if (!append.checksum && at - durable >= progressEveryBytes) await saveProgress();
+  };
+  try {
+    await receive({ ...append, maxBytes: size - received, write });
+  } catch (error) {
+    if (!append.checksum) await saveProgress();
+    throw error;
+  }
+  await saveProgress();
 }
 
 /** A rename is durable only after its folder is synced. */

@@ -1,6 +1,6 @@
 /** Converts errors of an S3 store. */
 import { PoproomError } from '../core/errors.ts';
-import { storageFull } from './storage-full.ts';
+import { storageFull } from './errors.ts';
 
 interface S3Error extends Error {
   code?: string;
@@ -10,6 +10,12 @@ interface S3Error extends Error {
 /** Undefined for a missing object. A missing bucket is an error. */
 export function noneIfNoSuchKey(error: S3Error): undefined {
   if (error.name !== 'NoSuchKey' && error.name !== 'NotFound') throw error;
+}
+
+/** Undefined for an upload in parts that has ended, and for stores that do not support listing or aborting them. */
+export function noneIfMissingUpload(error: S3Error): undefined {
+  const isUnsupported = error.name === 'NotImplemented' || error.name === 'MethodNotAllowed';
+  if (error.name !== 'NoSuchUpload' && !isUnsupported) throw error;
 }
 
 /** A stale connection or a busy store. Not a silent store: waiting for it twice would take too long. */

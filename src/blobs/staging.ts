@@ -1,13 +1,12 @@
-/** Incomplete uploads in a folder. Nothing references them, and a failed upload leaves no file. */
+/** Incomplete uploads in a folder. Nothing references the bytes of one that fails, and it leaves no file. */
 import { access, constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { PoproomError } from '../core/errors.ts';
-import { freeBuffer } from '../core/garbage.ts';
 import { checkedName } from './blob-name.ts';
+import { storageFull } from './errors.ts';
 import { oldFiles } from './old-files.ts';
-import { storageFull } from './storage-full.ts';
+import { receive } from './receive.ts';
 
 export interface StagingOptions {
   folder: string;
@@ -15,7 +14,7 @@ export interface StagingOptions {
   minFree: number;
 }
 
-interface BlobUpload {
+export interface BlobUpload {
   blob: string;
   bytes: Readable;
   maxBytes: number;
@@ -30,10 +29,14 @@ export interface StagedFile {
 }
 
 export interface Staging {
+  pathOf(blob: string): string;
   /** Writes the bytes to a file and returns their number. `finish` moves or removes the complete file. */
   write(upload: BlobUpload, finish: (staged: StagedFile) => Promise<void>): Promise<number>;
-  /** Removes files that crashes left before `moment`. */
-  removeOld(moment: number): Promise<void>;
+  /** Runs a task that writes up to `maxBytes` to the file of a blob, which is protected from `oldFiles` meanwhile. */
+  hold<T>(blob: string, maxBytes: number, task: () => Promise<T>): Promise<T>;
+  /** The blobs of files that nothing has written to since `moment`. */
+  oldFiles(moment: number): Promise<string[]>;
+  remove(blob: string): Promise<void>;
   /** Rejects with STORAGE_FULL if another file of this size would leave too little space. */
   checkSpace(bytes: number): Promise<void>;
   ping(): Promise<void>;
@@ -47,31 +50,48 @@ export function openStaging({ folder, minFree }: StagingOptions): Staging {
   /** Running uploads, which are kept even if a changed clock makes their files look old. */
   const running = new Set<string>();
 
+  const pathOf = (blob: string) => join(folder, checkedName(blob));
+
+  async function hold<T>(blob: string, maxBytes: number, task: () => Promise<T>): Promise<T> {
+    reserved += maxBytes;
+    running.add(blob);
+    try {
+      return await task();
+    } catch (error) {
+      throw isDiskFull(error) ? storageFull(error) : error;
+    } finally {
+      reserved -= maxBytes;
+      running.delete(blob);
+    }
+  }
+
   return {
+    pathOf,
+    hold,
+
     async write(upload, finish) {
       const { blob, bytes, maxBytes, signal } = upload;
       // Before the first read and after a rejection nothing else handles errors; an unhandled one ends the process.
       bytes.on('error', () => undefined);
-      const path = join(folder, checkedName(blob));
-      reserved += maxBytes;
-      running.add(blob);
-      try {
-        return await writeWhole(path, upload, finish);
-      } catch (error) {
-        await rm(path, { force: true });
-        // The abort reason is more precise than the error of the stream.
-        signal.throwIfAborted();
-        throw isDiskFull(error) ? storageFull(error) : error;
-      } finally {
-        reserved -= maxBytes;
-        running.delete(blob);
-      }
+      const path = pathOf(blob);
+      return hold(blob, maxBytes, async () => {
+        try {
+          return await writeWhole(path, upload, finish);
+        } catch (error) {
+          await rm(path, { force: true });
+          // The abort reason is more precise than the error of the stream.
+          signal.throwIfAborted();
+          throw error;
+        }
+      });
     },
 
-    async removeOld(moment) {
-      for (const name of await oldFiles(folder, moment)) {
-        if (!running.has(name)) await rm(join(folder, name), { force: true });
-      }
+    async oldFiles(moment) {
+      return (await oldFiles(folder, moment)).filter((name) => !running.has(name));
+    },
+
+    async remove(blob) {
+      await rm(pathOf(blob), { force: true });
     },
 
     async checkSpace(bytes) {
@@ -93,9 +113,14 @@ async function writeWhole(
   upload: BlobUpload,
   finish: (staged: StagedFile) => Promise<void>,
 ): Promise<number> {
-  const handle = await open(path, 'wx', 0o600);
+  // A migration that was killed may have left a part of the file.
+  const handle = await open(path, 'w', 0o600);
   try {
-    const size = await copy(upload, handle);
+    let at = 0;
+    const write = async (batch: readonly Buffer[]) => {
+      at += await writeAll(handle, batch, at);
+    };
+    const size = await receive({ ...upload, write });
     await finish({ path, size, handle });
     return size;
   } finally {
@@ -103,83 +128,18 @@ async function writeWhole(
   }
 }
 
-/** The bytes of an upload that are buffered while the disk is busy. */
-const maxHeld = 256 * 1024;
-/** The memory of a small chunk. Otherwise a client could fill the memory with chunks of one byte. */
-const minPerChunk = 1024;
-
 /**
- * Handles events and writes all waiting chunks at once: an async iterator would cost more than writing. The stream
- * belongs to the caller: destroying it would close the connection before the error is sent.
+ * Writes the chunks at a position and returns their length. A nearly full disk writes only a part of them, and reports
+ * the error at the next write.
  */
-function copy({ bytes, maxBytes, signal }: BlobUpload, handle: FileHandle): Promise<number> {
-  let [size, held] = [0, 0];
-  let waiting: Buffer[] = [];
-  let isWriting = false;
-  let state: 'reading' | 'read' | 'failed' = 'reading';
-
-  return new Promise((resolve, reject) => {
-    const take = (chunk: Buffer) => {
-      size += chunk.length;
-      held += Math.max(minPerChunk, chunk.length);
-      if (size > maxBytes) return fail(tooLarge(maxBytes));
-      waiting.push(chunk);
-      if (held >= maxHeld) bytes.pause();
-      if (!isWriting) void writeOut();
-    };
-
-    async function writeOut(): Promise<void> {
-      isWriting = true;
-      try {
-        while (waiting.length > 0 && state !== 'failed') {
-          const batch = waiting;
-          waiting = [];
-          held = 0;
-          if (state === 'reading') bytes.resume();
-          await writeAll(handle, batch);
-          // The garbage collector would wait for 64 MiB of them.
-          batch.forEach(freeBuffer);
-        }
-        isWriting = false;
-        if (state === 'read') resolve(size);
-      } catch (error) {
-        fail(error);
-      }
-    }
-
-    const end = () => {
-      leave('read');
-      if (!isWriting) resolve(size);
-    };
-    const fail = (error: unknown) => {
-      leave('failed');
-      reject(error);
-    };
-    const cutOff = () => fail(bytes.errored ?? new Error('The stream ended early.'));
-    const giveUp = () => fail(signal.reason);
-
-    function leave(now: 'read' | 'failed'): void {
-      state = now;
-      bytes.off('data', take).off('end', end).off('error', fail).off('close', cutOff).pause();
-      signal.removeEventListener('abort', giveUp);
-    }
-
-    if (signal.aborted) return giveUp();
-    if (bytes.destroyed) return cutOff();
-    signal.addEventListener('abort', giveUp, { once: true });
-    bytes.on('end', end).on('error', fail).on('close', cutOff).on('data', take);
-  });
-}
-
-/** A nearly full disk writes only a part, and reports the error at the next write. */
-async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
-  const { bytesWritten } = await handle.writev(chunks);
+export async function writeAll(handle: FileHandle, chunks: readonly Buffer[], position: number): Promise<number> {
+  const { bytesWritten } = await handle.writev(chunks, position);
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  if (bytesWritten < length) await handle.writeFile(Buffer.concat(chunks).subarray(bytesWritten));
-}
-
-function tooLarge(maximum: number): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', `The file exceeds the limit of ${maximum} bytes.`);
+  for (let written = bytesWritten; written < length; ) {
+    const rest = Buffer.concat(chunks).subarray(written);
+    written += (await handle.write(rest, 0, rest.length, position + written)).bytesWritten;
+  }
+  return length;
 }
 
 function isDiskFull(error: unknown): boolean {

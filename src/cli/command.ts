@@ -37,6 +37,9 @@ export interface Input {
 /** Every command has this option. */
 export const help: Option = { short: 'h', summary: 'show this help' };
 
+/** Most commands have this one. */
+export const json: Option = { summary: 'print JSON' };
+
 type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
 export function readInput(command: Command, args: string[]): Input {

@@ -1,6 +1,5 @@
 /** The error class of the SDK, and its causes. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
-import { largestFile } from '../protocol/largest-file.ts';
 import type { ErrorBody } from '../protocol/types.ts';
 import { parseJson } from './json.ts';
 import { isError, isObject } from './shapes.ts';
@@ -79,13 +78,6 @@ export function offlineError(cause?: unknown): PoproomError {
 /** All other errors of a request mean that the connection failed. */
 export function toPoproomError(cause: unknown): PoproomError {
   return cause instanceof PoproomError ? cause : offlineError(cause);
-}
-
-/** The same error as from the server, without uploading the file first. */
-export function tooLarge(): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', `A file may have at most 10 MiB (${largestFile} bytes).`, {
-    details: { maximum: largestFile },
-  });
 }
 
 function secondsIn({ retryAfter, lockedFor }: Readonly<Record<string, unknown>>): number | undefined {

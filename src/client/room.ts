@@ -63,11 +63,17 @@ export interface RoomBase {
   clearHistory(options?: CallOptions): Promise<Confirmation>;
   /** Lists the files of the room, oldest first. */
   files(options?: CallOptions): Promise<FileEntry[]>;
-  /** Uploads a Blob or File, bytes, a stream of bytes or, outside browsers, the file at a path. At most 10 MiB. */
+  /**
+   * Uploads a Blob or File, bytes, a stream of bytes or, outside browsers, the file at a path. Files over 5 MiB are sent
+   * in parts: after an interruption the upload continues where it was. The limits are in {@link info}.
+   */
   upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
   /** Downloads a file as the body of a response, always from the server itself, even if `fileUrl` has another origin. */
   download(file: Pick<FileEntry, 'fileUrl'>, options?: CallOptions): Promise<Response>;
+  /** Removes a file. It can be restored for 60 seconds. */
   removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
+  /** Restores a file that was removed. */
+  restoreFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
   /** Deletes the room with everything in it, for all devices. */
   delete(options?: CallOptions): Promise<Confirmation>;
   /** Joins the room and receives its changes; see {@link LiveRoom}. */
@@ -107,11 +113,13 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
     clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
     files: async (options) => (await call('/files', isFileList, options)).files,
-    upload: (source, options = {}) => upload(transport, `${path}/upload`, source, { ...options, pin: access.pin }),
+    upload: (source, options = {}) => upload(transport, path, source, { ...options, pin: access.pin }),
     download: async ({ fileUrl }, options) =>
       retainResponse(await transport.send(filePath(fileUrl), { ...options, omitsApiKey: true })),
     removeFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
+    restoreFile: (fileId, options) =>
+      call(`/files/${encodeURIComponent(fileId)}/restore`, isConfirmation, { method: 'POST', ...options }),
     delete: (options) => call('', isConfirmation, { method: 'DELETE', ...options }),
     live: (options) => openLive(transport, path, access, options),
   };

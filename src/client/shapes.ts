@@ -14,6 +14,7 @@ import type {
   RoomCreated,
   RoomDevice,
   RoomInfo,
+  RoomLimits,
   RoomText,
   ServerMessage,
 } from '../protocol/types.ts';
@@ -61,7 +62,16 @@ function object<T>(checks: Checks<T>): Shape<T> {
     isObject(value) && entries.every(([name, isValid]) => isValid((value as Record<string, unknown>)[name]));
 }
 
-const room: Checks<RoomCreated> = { roomId, expiresAt: time, hasPin: flag };
+/** Servers before these limits were configurable do not send them. */
+const limits = optional(
+  object<RoomLimits>({
+    textBytes: isWhole,
+    fileBytes: isWhole,
+    filesPerRoom: isWhole,
+    fileBytesPerRoom: isWhole,
+  }),
+);
+const room: Checks<RoomCreated> = { roomId, expiresAt: time, hasPin: flag, limits };
 const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time };
 const historyEntry: Checks<HistoryEntry> = {
   version: isWhole,
@@ -76,11 +86,18 @@ const file = object<FileEntry>({
   fileSize: isWhole,
   contentType: text,
   uploadedAt: time,
+  folder: optional(text),
+  deviceId: optional(text),
 });
 const devices = list(object<RoomDevice>({ deviceId: text, deviceName: optional(text) }));
 
 export const isRoomCreated = object<RoomCreated>(room);
-export const isRoomInfo = object<RoomInfo>({ ...room, deviceCount: isWhole });
+export const isRoomInfo = object<RoomInfo>({
+  ...room,
+  deviceCount: isWhole,
+  fileCount: optional(isWhole),
+  fileBytes: optional(isWhole),
+});
 export const isConfirmation = object<Confirmation>({ success, message: text });
 export const isContent = object<ContentRead>({ content: text, timestamp: time });
 export const isContentEdited = object<ContentEdited>({ success, version: isWhole, timestamp: time });

@@ -1,6 +1,4 @@
 /** Turns everything that can be uploaded into bytes. */
-import { largestFile } from '../protocol/largest-file.ts';
-import { tooLarge } from './error.ts';
 
 /** A string is the path of a file, and works only where there is a file system. */
 export type UploadSource =
@@ -13,7 +11,7 @@ export type UploadSource =
 
 /** Uses the file system only for a path, because browsers have none. */
 export async function openSource(source: UploadSource): Promise<Blob | ReadableStream<Uint8Array>> {
-  if (typeof source === 'string') return fileSystem().openAsBlob(source);
+  if (typeof source === 'string') return openFile(source);
   if (source instanceof Blob || source instanceof ReadableStream) return source;
   if (Symbol.asyncIterator in source) return streamOf(source);
   return new Blob([source as Uint8Array<ArrayBuffer>]);
@@ -32,7 +30,7 @@ export interface Measured {
   stop(reason: unknown): void;
 }
 
-/** Reports progress, and fails when the source exceeds the size limit of a file. */
+/** Reports progress. */
 export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes: number) => void): Measured {
   const reader = source.getReader();
   let bytes = 0;
@@ -50,7 +48,6 @@ export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes:
       const { done, value } = await reader.read().catch(fail);
       if (done) return controller.close();
       bytes += value.byteLength;
-      if (bytes > largestFile) fail(tooLarge());
       controller.enqueue(value);
       try {
         onProgress?.(bytes);
@@ -89,8 +86,19 @@ export async function readIntoBlob(source: ReadableStream<Uint8Array>, signal: A
   }
 }
 
+/** Node 26 truncates the size of a larger Blob, so that only a part of the file would be uploaded. */
+const maxBlobBytes = 2 ** 32;
+
+async function openFile(path: string): Promise<Blob> {
+  const fs = fileSystem();
+  const blob = await fs.openAsBlob(path);
+  if (fs.statSync(path).size >= maxBlobBytes) throw new TypeError('A path can name a file of up to 4 GiB.');
+  return blob;
+}
+
 interface FileSystem {
   openAsBlob(path: string): Promise<Blob>;
+  statSync(path: string): { size: number };
 }
 
 function fileSystem(): FileSystem {

@@ -1,10 +1,11 @@
-/** Uploads a file with XMLHttpRequest, which reports progress in browsers. */
-import type { FileUploaded } from '../protocol/types.ts';
+/** Sends bytes with XMLHttpRequest, which reports progress in browsers. */
 import { errorFrom, offlineError } from './error.ts';
-import { isFileUploaded } from './shapes.ts';
-import { parseBody, type Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 
-export interface XhrUploadOptions {
+export interface XhrCall {
+  method: string;
+  path: string;
+  body: Blob;
   headers: Readonly<Record<string, string>>;
   onProgress: ((sent: number) => void) | undefined;
   signal: AbortSignal | undefined;
@@ -26,17 +27,23 @@ interface XmlHttpRequest {
   abort(): void;
 }
 
-export function uploadWithXhr(
+export interface XhrResponse {
+  status: number;
+  text: string;
+  header(name: string): string | null;
+}
+
+/** `parse` converts a successful response. */
+export function sendWithXhr<T>(
   transport: Transport,
-  path: string,
-  file: Blob,
-  { headers, onProgress, signal }: XhrUploadOptions,
-): Promise<FileUploaded> {
+  { method, path, body, headers, onProgress, signal }: XhrCall,
+  parse: (response: XhrResponse) => T,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const { XMLHttpRequest } = globalThis as unknown as { XMLHttpRequest: new () => XmlHttpRequest };
     const request = new XMLHttpRequest();
-    request.open('POST', transport.url + path);
+    request.open(method, transport.url + path);
     for (const [header, value] of Object.entries({ ...transport.headers, ...headers }))
       request.setRequestHeader(header, value);
     request.upload.onprogress = ({ loaded }) => {
@@ -50,15 +57,15 @@ export function uploadWithXhr(
     request.onload = () => {
       const header = (header: string) => request.getResponseHeader(header);
       transport.recordRateLimit(header);
-      const { status, responseText } = request;
-      if (status === 201) resolve(new Promise((done) => done(parseBody(status, responseText, isFileUploaded))));
-      else reject(errorFrom(status, responseText, header));
+      const { status, responseText: text } = request;
+      if (status >= 200 && status < 300) resolve(new Promise((done) => done(parse({ status, text, header }))));
+      else reject(errorFrom(status, text, header));
     };
     request.onerror = () => reject(offlineError());
     request.onabort = () => reject(signal?.reason);
     const abort = () => request.abort();
     signal?.addEventListener('abort', abort);
     request.onloadend = () => signal?.removeEventListener('abort', abort);
-    request.send(file);
+    request.send(body);
   });
 }

@@ -1,39 +1,81 @@
 /** Uploads a file, with progress. */
-import { largestFile } from '../protocol/largest-file.ts';
 import type { FileUploaded } from '../protocol/types.ts';
-import { tooLarge } from './error.ts';
+import { uploadResumably } from './resumable-upload.ts';
 import { isFileUploaded } from './shapes.ts';
-import { type CallOptions, definedHeaders, type Transport } from './transport.ts';
+import { type CallOptions, definedHeaders, parseBody, type Transport } from './transport.ts';
 import { nameOf, openSource, readIntoBlob, type UploadSource } from './upload-source.ts';
-import { uploadWithXhr } from './upload-xhr.ts';
+import { sendWithXhr } from './upload-xhr.ts';
 
 export interface UploadOptions extends CallOptions {
   /** File name. Required unless the source is a File or a path. */
   name?: string | undefined;
   /** Media type, such as `image/png`. Default: that of the Blob. */
   type?: string | undefined;
-  /** Called with the number of bytes sent so far. */
+  /** The path of a folder, such as `photos/2026`, for lists and downloads. */
+  folder?: string | undefined;
+  /** Called with the number of bytes that the server has. For a stream, the bytes read from it. */
   onProgress?: ((sent: number) => void) | undefined;
+  /** Continues an earlier upload of the same file, if the server still has it. */
+  uploadId?: string | undefined;
+  /** Called with the id of a resumable upload. Keep it to continue the upload after a restart of the program. */
+  onUploadId?: ((uploadId: string) => void) | undefined;
 }
 
+/** Larger files are sent in parts that can be resumed. In one request, only browsers report progress. */
+const resumableFrom = 5 * 1024 * 1024;
+
+/** `path` is that of the room. */
 export async function upload(
   transport: Transport,
   path: string,
   source: UploadSource,
-  { name = nameOf(source), type, pin, onProgress, signal }: UploadOptions & { pin: string | undefined },
+  { name = nameOf(source), ...options }: UploadOptions & { pin: string | undefined },
 ): Promise<FileUploaded> {
   if (!name) throw new TypeError('A file needs a name: set `name` in the options.');
   const opened = await openSource(source);
-  if (opened instanceof Blob && opened.size > largestFile) throw tooLarge();
+  const type = options.type || (opened instanceof Blob && opened.type) || 'application/octet-stream';
+  const { folder, signal } = options;
+  // Browsers cannot send a stream.
+  const bytes = opened instanceof Blob || !hasXhr() ? opened : await readIntoBlob(opened, signal);
+  if (bytes instanceof Blob && isResumable(bytes, options)) {
+    const { pin, onProgress, uploadId, onUploadId } = options;
+    const resumable = { pin, onProgress, signal, uploadId, onUploadId };
+    const uploaded = await uploadResumably(transport, path, { bytes, name, type, folder }, resumable);
+    if (uploaded) return uploaded;
+  }
+  return uploadWhole(transport, path, bytes, { ...options, name, type });
+}
+
+const hasXhr = () => 'XMLHttpRequest' in globalThis;
+
+/** Outside browsers, a single request would report what was read and not what was sent. */
+const isResumable = ({ size }: Blob, { onProgress }: UploadOptions) =>
+  size > resumableFrom || (onProgress !== undefined && !hasXhr());
+
+/** In one request. */
+function uploadWhole(
+  transport: Transport,
+  path: string,
+  bytes: Blob | ReadableStream<Uint8Array>,
+  {
+    name,
+    type,
+    folder,
+    pin,
+    onProgress,
+    signal,
+  }: UploadOptions & { name: string; type: string; pin: string | undefined },
+): Promise<FileUploaded> {
+  const url = `${path}/upload${folder ? `?folder=${encodeURIComponent(folder)}` : ''}`;
   const headers = definedHeaders({
-    'Content-Type': type || (opened instanceof Blob && opened.type) || 'application/octet-stream',
+    'Content-Type': type,
     'X-File-Name': encodeURIComponent(name.toWellFormed()),
     'X-Room-Pin': pin,
   });
-  // In browsers, fetch does not report upload progress, and most cannot send a stream.
-  if (!('XMLHttpRequest' in globalThis))
-    return transport.call(path, isFileUploaded, { method: 'POST', body: opened, headers, onProgress, signal });
-  const file = opened instanceof Blob ? opened : await readIntoBlob(opened, signal);
-  const attempt = () => uploadWithXhr(transport, path, file, { headers, onProgress, signal });
+  // In browsers, fetch does not report upload progress.
+  if (!hasXhr() || bytes instanceof ReadableStream)
+    return transport.call(url, isFileUploaded, { method: 'POST', body: bytes, headers, onProgress, signal });
+  const request = { method: 'POST', path: url, body: bytes, headers, onProgress, signal };
+  const attempt = () => sendWithXhr(transport, request, ({ status, text }) => parseBody(status, text, isFileUploaded));
   return transport.withRetry(attempt, { method: 'POST', signal });
 }

@@ -1,4 +1,6 @@
 /** The dependencies of the core, created once by the composition root. */
+
+import type { RoomLimits } from './limits.ts';
 import type { BlobStore, Clock, EventBus, RoomStore, StorageAccounts } from './ports.ts';
 import type { StorageQuota } from './storage-quota.ts';
 
@@ -8,6 +10,7 @@ export interface CoreDeps {
   bus: EventBus;
   storage: StorageAccounts;
   quota: StorageQuota;
+  limits: RoomLimits;
   clock: Clock;
   /** Keys the hashes of PINs. */
   secret: string;

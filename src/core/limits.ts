@@ -1,16 +1,28 @@
 /** Limits that are not configurable, and rules built from them and the settings. */
-import type { FileQuota, GuardRules, Quota, Tier } from './ports.ts';
+import type { GuardRules, Quota, Tier } from './ports.ts';
 
 const second = 1000;
 const hour = 3600 * second;
-const MiB = 1024 * 1024;
 
 const rateWindowMs = hour;
 export const shortestLifetimeSeconds = 60;
-export const filesPerRoom: FileQuota = { files: 100, bytes: 100 * MiB };
-/** Longer than any upload: a body must arrive within 5 minutes. */
+/** How long the bytes of an upload stay reserved if its node crashes. A running upload extends this. */
 export const uploadDeadlineMs = 15 * 60 * second;
+/** How long an upload in several requests may be unfinished. */
+export const unfinishedUploadMs = 24 * hour;
+/** How long a removed file can be restored. */
+export const restorableMs = 60 * second;
 const rememberExpiredMs = 24 * hour;
+
+/** The limits of each room. Clients learn them with the room. */
+export interface RoomLimits {
+  /** Bytes of UTF-8. */
+  textBytes: number;
+  fileBytes: number;
+  filesPerRoom: number;
+  /** All files together. */
+  fileBytesPerRoom: number;
+}
 
 export function guardRules(missesPerClient: number, devicesPerRoom = 100): GuardRules {
   return {

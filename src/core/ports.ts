@@ -214,6 +214,16 @@ export interface StoredFile {
   uploadedAt: number;
   /** The client that uploaded it; undefined for files from versions without quotas. */
   owner: Owner | undefined;
+  /** The path of its folder, such as `photos/2026`; empty for none. */
+  folder: string;
+  /** The device that uploaded it; undefined if the request had no device id. */
+  deviceId: string | undefined;
+}
+
+/** A file whose bytes arrive in several requests. It counts like a stored file, and is not listed. */
+export interface UnfinishedFile extends StoredFile, BlobProgress {
+  /** When it is removed if it is still unfinished. At most when the room expires. */
+  expiresAt: number;
 }
 
 export interface FileQuota {
@@ -297,7 +307,32 @@ export interface RoomStore {
   listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
   /** Finds a file by id in any unexpired room. */
   findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
+  /** Hides a file. It still counts, and can be restored until it is erased. */
   removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Lists a removed file again, at its previous position. */
+  restoreFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Moves the bytes of up to `limit` files that were removed before `moment` to the trash. Returns their number. */
+  eraseRemoved(moment: number, limit: number): Promise<number>;
+  /** The same for all removed files of a room. */
+  eraseRemovedIn(code: RoomCode): Promise<number>;
+
+  /** Adds an unfinished file. From now on its bytes count, whether or not they were reserved. */
+  startUpload(code: RoomCode, file: UnfinishedFile, quota: FileQuota): Promise<'started' | 'full' | MissingReason>;
+  findUpload(code: RoomCode, fileId: string, now: number): Promise<UnfinishedFile | 'no-file' | MissingReason>;
+  /** Records the progress of an upload if it had exactly `from` bytes before. */
+  advanceUpload(
+    code: RoomCode,
+    fileId: string,
+    from: number,
+    progress: BlobProgress,
+    now: number,
+  ): Promise<'advanced' | 'stale' | 'no-file' | MissingReason>;
+  /** Lists an unfinished file that has all its bytes, as uploaded now. */
+  finishUpload(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Drops an unfinished file, and moves its bytes to the trash. */
+  cancelUpload(code: RoomCode, fileId: string, now: number): Promise<'cancelled' | 'no-file' | MissingReason>;
+  /** Drops up to `limit` unfinished files that have expired, and moves their bytes to the trash. Returns their number. */
+  expireUploads(now: number, limit: number): Promise<number>;
 
   /** Ends up to `limit` expired rooms, moves their bytes to the trash, and returns their codes. */
   expireRooms(now: number, limit: number): Promise<RoomCode[]>;
@@ -309,8 +344,8 @@ export interface RoomStore {
   releaseTrash(blobs: readonly string[]): Promise<void>;
   /** Deletes the entries of removed blobs. */
   clearTrash(blobs: readonly string[]): Promise<void>;
-  /** Which of these blobs belong to a file or are in the trash. */
-  knownBlobs(blobs: readonly string[]): Promise<Set<string>>;
+  /** Which of these names of blobs, finished or not, belong to a file or are in the trash. */
+  knownBlobs(names: readonly string[]): Promise<Set<string>>;
   countRooms(now: number): Promise<number>;
 }
 
@@ -368,6 +403,8 @@ export interface StorageUsage {
  */
 export interface StorageAccounts {
   reserve(request: StorageRequest, limits: StorageLimits, now: number): Promise<StorageGrant>;
+  /** Moves the deadline of a reservation, while an upload takes long. */
+  extend(request: Pick<StorageRequest, 'blob' | 'owner'>, deadline: number): Promise<void>;
   /** For a failed upload. */
   release(request: Pick<StorageRequest, 'blob' | 'owner'>): Promise<void>;
   /** Sets the bytes that the text of a room counts for until the room ends. Returns the limit if it is exceeded. */
@@ -448,7 +485,7 @@ export interface KeyStore {
   revoke(idOrName: string, now: number): Promise<ApiKey | undefined>;
 }
 
-/** The complete data of a room, without counters of clients and attached devices. */
+/** The complete data of a room, without counters of clients, attached devices, and unfinished or removed files. */
 export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
   content: Content;
   revision: number;
@@ -507,18 +544,65 @@ export interface ByteRange {
   end: number;
 }
 
+/** A checksum that a client sent for the bytes of a request. */
+export interface Checksum {
+  /** As in node:crypto. */
+  algorithm: string;
+  digest: Buffer;
+}
+
+/** How much of an unfinished blob is durable. */
+export interface BlobProgress {
+  received: number;
+  /** What the blob store needs to continue; empty at the start. Only the blob store reads it. */
+  state: string;
+}
+
+/** A blob whose bytes arrive in several requests. */
+export interface UnfinishedBlob extends BlobProgress {
+  blob: string;
+  /** Its final size in bytes. */
+  size: number;
+}
+
+/** Bytes that continue an unfinished blob. */
+export interface BlobAppend {
+  unfinished: UnfinishedBlob;
+  bytes: Readable;
+  signal: AbortSignal;
+  /** If they do not match, none of the bytes is kept. */
+  checksum: Checksum | undefined;
+  /** Called whenever more bytes are durable. They count only when the promise has resolved. */
+  onProgress(progress: BlobProgress): Promise<void>;
+}
+
+/**
+ * The name in the trash of the bytes of an unfinished blob. A blob has other bytes while it is unfinished: a file in
+ * another folder, or parts of an object.
+ */
+export const unfinishedName = (blob: string): string => `${blob}.part`;
+export const isUnfinishedName = (name: string): boolean => name.endsWith('.part');
+
 export interface BlobStore {
   /**
    * Stores the bytes durably and returns their number. Rejects as soon as they exceed `maxBytes`. The store takes
    * ownership of the chunks: a caller that needs them later must copy them.
    */
   put(blob: string, bytes: Readable, maxBytes: number, signal: AbortSignal): Promise<number>;
+  /**
+   * Adds bytes to an unfinished blob. If their stream breaks, those that have arrived are kept, and the promise rejects.
+   * Rejects with FILE_TOO_LARGE if they exceed its size.
+   */
+  append(append: BlobAppend): Promise<void>;
+  /** Turns an unfinished blob that has all its bytes into a blob. May be repeated. */
+  finish(unfinished: UnfinishedBlob): Promise<void>;
   /** Undefined if there is no such blob. */
   open(blob: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** The size in bytes; undefined if there is no such blob. */
   size(blob: string): Promise<number | undefined>;
-  remove(blob: string): Promise<void>;
-  /** Removes the remains of uploads that ended before `moment`, and yields older blobs, in batches. */
+  /** Removes a blob, or the bytes of an unfinished one by their {@link unfinishedName}. */
+  remove(name: string): Promise<void>;
+  /** Yields the names of older blobs and unfinished blobs, in batches. Those of running uploads are left out. */
   orphanBlobs(moment: number): AsyncIterable<string[]>;
   /** Rejects with STORAGE_FULL if another file of this size would leave too little space. */
   checkSpace(bytes: number): Promise<void>;

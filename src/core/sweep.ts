@@ -1,6 +1,7 @@
 /** Removes expired rooms, their files, and the remains of failed uploads. */
 import { watchClock } from './clock-trust.ts';
 import type { CoreDeps } from './deps.ts';
+import { restorableMs } from './limits.ts';
 import type { Clock } from './ports.ts';
 import { trashOf } from './trash.ts';
 
@@ -24,6 +25,8 @@ export async function sweepRooms(parts: CoreDeps): Promise<SweepReport> {
     ended += codes.length;
     if (codes.length < batchSize) break;
   }
+  while ((await rooms.eraseRemoved(now - restorableMs, batchSize)) === batchSize);
+  while ((await rooms.expireUploads(now, batchSize)) === batchSize);
   await storage.releaseAbandoned(now);
   return { rooms: ended, blobs: await trashOf(parts).empty() };
 }

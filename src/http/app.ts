@@ -18,6 +18,7 @@ import type { Reply } from './response/reply.ts';
 import { fixedHeaders } from './response/reply.ts';
 import { isFailure, type RequestLog } from './response/request-log.ts';
 import { send } from './response/send.ts';
+import { tusCapabilities, tusHeaders } from './response/tus-headers.ts';
 import { holdUnsent } from './response/unsent.ts';
 import { createRouter, type Match } from './router.ts';
 import type { Handler, Handlers } from './routes/handler.ts';
@@ -35,6 +36,8 @@ export interface AppParts {
   requestLog: RequestLog;
   memory: MemoryBudget;
   turns: Turns;
+  /** Bytes. */
+  fileMax: number;
 }
 
 /** `awaitsContinue`: the client sends its body only after a `100 Continue`. */
@@ -47,6 +50,7 @@ export function createApp(parts: AppParts): App {
     parts;
   const { memory, turns } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
+  const uploadCapabilities = tusCapabilities(parts.fileMax);
   const match = createRouter(
     Object.entries(endpoints).map(([name, endpoint]) => ({
       method: endpoint.method,
@@ -54,6 +58,13 @@ export function createApp(parts: AppParts): App {
       target: { endpoint: endpoint as Endpoint, handle: handlers[name as EndpointName] },
     })),
   );
+
+  /** Some clients of tus can send only POST. */
+  function matchOverridden(raw: IncomingMessage, path: string, found: Found): Found {
+    const method = raw.headers['x-http-method-override'];
+    const isOverridden = found.kind === 'wrong-method' && raw.method === 'POST' && isTus(found);
+    return isOverridden && typeof method === 'string' ? match(method.toUpperCase(), path) : found;
+  }
 
   function commonHeaders(found: Found, id: string): Record<string, string> {
     const headers: Record<string, string> = { ...headersOf(found), 'X-Request-Id': id };
@@ -70,7 +81,7 @@ export function createApp(parts: AppParts): App {
     const startedAt = performance.now();
     const { url = '', method = '' } = raw;
     const path = pathOf(url);
-    const found = match(method, path);
+    const found = matchOverridden(raw, path, match(method, path));
     const common = commonHeaders(found, id);
     const invalidFraming = framingError(raw);
     // Node drops the bytes that follow an ignored Upgrade, so the next ones may start in the middle of a request.
@@ -105,7 +116,7 @@ export function createApp(parts: AppParts): App {
       const query = queryOf(url);
       const request = { id, raw, params, query, client, isCrossSite, memory, turns, resumeToken, sendContinue };
       // Awaited even if it is available: responding within the call of Node's parser is slower.
-      reply = await answer(found, request, auth.refusal);
+      reply = await answer(found, request, auth.refusal, uploadCapabilities);
       if (!holdUnsent(memory, client, reply, response)) throw overloaded();
     } catch (thrown) {
       error = thrown;
@@ -140,6 +151,14 @@ const ownPaths = new Set<string>(
     .map(({ path }) => path),
 );
 
+const tusPaths = new Set<string>(
+  Object.values(endpoints as Record<string, Endpoint>)
+    .filter(({ isTus }) => isTus)
+    .map(({ path }) => path),
+);
+
+const isTus = (found: Found) => found.kind !== 'nothing' && tusPaths.has(found.path);
+
 /** Whether pages of other origins may not read the response. */
 const isSameOriginOnly = (found: Found) =>
   found.kind === 'found'
@@ -153,7 +172,8 @@ function headersWhileOpen(idleTimeoutMs: number): (found: Found) => Record<strin
     'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
   };
   const readable = { ...corsHeaders, ...own };
-  return (found) => (isSameOriginOnly(found) ? own : readable);
+  const tus = { ...readable, ...tusHeaders };
+  return (found) => (isSameOriginOnly(found) ? own : isTus(found) ? tus : readable);
 }
 
 /** For the log, without the values of parameters. */
@@ -174,9 +194,16 @@ function isResumable(found: Found, method: string): found is Extract<Found, { ki
 }
 
 /** A preflight is never rejected, because the browser would hide the reason from the page. */
-function answer(found: Found, request: Request, refusal: PoproomError | undefined): MaybePromise<Reply> {
-  if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS')
-    return preflight(found.allow, isSameOriginOnly(found));
+function answer(
+  found: Found,
+  request: Request,
+  refusal: PoproomError | undefined,
+  uploadCapabilities: Record<string, string>,
+): MaybePromise<Reply> {
+  if (found.kind === 'wrong-method' && request.raw.method === 'OPTIONS') {
+    const { headers, ...reply } = preflight(found.allow, isSameOriginOnly(found));
+    return { ...reply, headers: { ...headers, ...(isTus(found) && uploadCapabilities) } };
+  }
   if (refusal) throw refusal;
   if (found.kind === 'found') return found.target.handle(request);
   if (found.kind === 'nothing')

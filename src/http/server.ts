@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
-import { tookTooLong } from './request/aborted.ts';
+import { deadlinePassed, tookTooLong } from './request/aborted.ts';
 import { afterWaiting, createPipeline, currentResponse } from './request/pipeline.ts';
 import { corsHeaders } from './response/cors.ts';
 import { errorReply } from './response/error-reply.ts';
@@ -89,7 +89,7 @@ const requestTimeout = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** The reader of a body sends the response itself, so that nothing uses a late rest. False if there is no reader. */
 function notifyBodyReader(socket: Duplex): boolean {
   const request = currentResponse(socket)?.req;
-  return request !== undefined && !request.complete && request.emit('timeout');
+  return request !== undefined && !request.complete && request.emit('timeout', deadlinePassed);
 }
 
 const refusal = (reason: string, id: string) => errorReply(new PoproomError('VALIDATION_FAILED', reason), id);

@@ -148,7 +148,8 @@ export class RoomFeed {
       this.#issued = this.#tokens.issue(found, this.#issued);
       const devices = await rooms.listDevices(this.code, clock());
       const text = this.#view?.text.follow(state.text) ?? FeedText.of(state.text as TextState & { content: string });
-      this.#advance({ ...state, text, devices, resumeToken: this.#issued.token });
+      const { limits } = this.#parts;
+      this.#advance({ ...state, text, devices, limits, resumeToken: this.#issued.token });
     } finally {
       this.#isReadingRoom = false;
     }

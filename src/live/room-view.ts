@@ -1,5 +1,6 @@
 /** The view that a member has of a room, and the messages from one view to the next. */
-import { fileEntryOf } from '../core/files.ts';
+import { fileEntryOf } from '../core/files/files.ts';
+import type { RoomLimits } from '../core/limits.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
 import { toTimestamp } from '../core/timestamp.ts';
@@ -11,6 +12,7 @@ import { type Outgoing, outgoing, outgoingWith } from './wire.ts';
 export interface RoomView extends Omit<RoomState, 'text' | 'pinMac'> {
   text: FeedText;
   devices: readonly Device[];
+  limits: RoomLimits;
   /** The same for all members. */
   resumeToken: string;
 }
@@ -26,11 +28,11 @@ export type Prepared = Record<TextMode, Map<string, Outgoing[]>>;
 export const nothingPrepared = (): Prepared => ({ content: new Map(), edits: new Map() });
 
 export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
-  const { room, seq, text, files, devices, pinAttempts, resumeToken } = view;
+  const { room, seq, text, files, devices, limits, pinAttempts, resumeToken } = view;
   return {
     type: 'snapshot',
     seq,
-    room: { roomId: room.code, expiresAt: toTimestamp(room.expiresAt), hasPin: room.hasPin },
+    room: { roomId: room.code, expiresAt: toTimestamp(room.expiresAt), hasPin: room.hasPin, limits },
     content: textOf(text),
     files: files.map((file) => fileEntryOf(file, linkTo)),
     devices: devices.map(deviceOf),

@@ -4,7 +4,7 @@
  */
 
 import { forEachConcurrent } from '../core/concurrency.ts';
-import type { StoredFile } from '../core/ports.ts';
+import { isUnfinishedName, type StoredFile } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { checkMigration, differenceOf } from './check.ts';
 import type { Migration, MigrationReport } from './types.ts';
@@ -21,7 +21,11 @@ export async function migrate(migration: Migration): Promise<MigrationReport> {
 
 /** A killed run may have left incomplete files under names that this run will use. */
 async function removeUnfinished({ to, clock }: Migration): Promise<void> {
-  for await (const _ of to.blobs.orphanBlobs(clock())) return;
+  for await (const names of to.blobs.orphanBlobs(clock())) {
+    const known = await to.rooms.knownBlobs(names);
+    for (const name of names) if (isUnfinishedName(name) && !known.has(name)) await to.blobs.remove(name);
+    return;
+  }
 }
 
 async function moveKeys({ from, to }: Migration): Promise<number> {

@@ -2,7 +2,7 @@
 import type { Archive, BlobStore, Clock, RoomStore } from '../core/ports.ts';
 
 export interface MigrationEnd {
-  rooms: Pick<RoomStore, 'countRooms'>;
+  rooms: Pick<RoomStore, 'countRooms' | 'knownBlobs'>;
   archive: Archive;
   blobs: BlobStore;
 }

@@ -1,7 +1,19 @@
 /** All endpoints. The router and the documentation are built from this table. */
 import type { ErrorCode } from './error-codes.ts';
 import { resumeToken } from './fields.ts';
-import { checkpointVersion, fileId, type Parameter, roomAccess, roomId } from './parameters.ts';
+import {
+  checkpointVersion,
+  fileId,
+  type Parameter,
+  roomAccess,
+  roomId,
+  tusResumable,
+  uploadChecksum,
+  uploadId,
+  uploadLength,
+  uploadMetadata,
+  uploadOffset,
+} from './parameters.ts';
 import { resumeHeader } from './resume.ts';
 import * as schemas from './schemas.ts';
 
@@ -28,15 +40,15 @@ export const tags = {
 } as const;
 
 export interface Endpoint {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   tag: keyof typeof tags;
   summary: string;
   /** In Markdown, with limits as `{{textSize}}`: see `LimitPhrases`. */
   description: string;
   parameters?: readonly Parameter[];
-  /** A JSON body by its schema, or the two forms of an upload. */
-  body?: { schema: object; required: boolean } | 'file';
+  /** A JSON body by its schema, the two forms of an upload, or bytes of a resumable upload. */
+  body?: { schema: object; required: boolean } | 'file' | 'bytes';
   successes: readonly Success[];
   errors: readonly ErrorCode[];
   /** Whether the request counts against the client's rate limit. */
@@ -47,6 +59,8 @@ export interface Endpoint {
   sameOriginOnly?: true;
   /** Whether a request with a resume token does not count. */
   resumable?: true;
+  /** Whether it is part of the tus protocol. */
+  isTus?: true;
 }
 
 const anyRequest = [
@@ -66,6 +80,8 @@ const anyRoom = [
   'ROOM_EXPIRED',
 ] as const;
 const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+
+const tusErrors = ['UNSUPPORTED_VERSION'] as const;
 
 const anyPage = {
   method: 'GET',
@@ -257,6 +273,116 @@ export const endpoints = {
     errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
+  createUpload: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/uploads',
+    tag: 'Files',
+    summary: 'Start a resumable upload',
+    description:
+      'Starts an upload by the tus protocol, version 1.0, for large files and bad connections. The ' +
+      'response names its URL in `Location`. The request may contain the first bytes. An unfinished upload counts ' +
+      'towards all limits, and ends after 24 hours or with its room.',
+    parameters: [...roomAccess, tusResumable, uploadLength, uploadMetadata, uploadChecksum],
+    body: 'bytes',
+    successes: [
+      {
+        status: 201,
+        description: 'The upload was started.',
+        headers: ['UploadLocation', 'Upload-Offset', 'Upload-Expires', 'Tus-Resumable'],
+      },
+    ],
+    errors: [
+      ...anyRoom,
+      ...tusErrors,
+      'FILE_TOO_LARGE',
+      'ROOM_FULL',
+      'QUOTA_EXCEEDED',
+      'CHECKSUM_MISMATCH',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'STORAGE_FULL',
+    ],
+    counted: true,
+    isTus: true,
+  },
+  getUpload: {
+    method: 'HEAD',
+    path: '/api/rooms/:roomId/uploads/:fileId',
+    tag: 'Files',
+    summary: 'Get the progress of an upload',
+    description: 'Returns how many bytes the server has, so that a client can continue after an interruption.',
+    parameters: [...roomAccess, uploadId, tusResumable],
+    successes: [
+      {
+        status: 200,
+        description: 'The progress.',
+        headers: ['Upload-Offset', 'Upload-Length', 'Upload-Metadata', 'Upload-Expires', 'Tus-Resumable'],
+      },
+    ],
+    errors: [...anyRoom, ...tusErrors, 'UPLOAD_NOT_FOUND'],
+    counted: false,
+    isTus: true,
+  },
+  continueUpload: {
+    method: 'PATCH',
+    path: '/api/rooms/:roomId/uploads/:fileId',
+    tag: 'Files',
+    summary: 'Continue an upload',
+    description:
+      'Sends bytes from `Upload-Offset` on. Bytes that arrive before an interruption are kept. After the last byte, the ' +
+      'file is in the room: its id is the id of the upload, and the response has its URL in `X-File-Url`.',
+    parameters: [...roomAccess, uploadId, tusResumable, uploadOffset, uploadChecksum],
+    body: 'bytes',
+    successes: [
+      {
+        status: 204,
+        description: 'The bytes were stored.',
+        headers: ['Upload-Offset', 'Upload-Expires', 'Tus-Resumable'],
+      },
+    ],
+    errors: [
+      ...anyRoom,
+      ...tusErrors,
+      'UPLOAD_NOT_FOUND',
+      'UPLOAD_CONFLICT',
+      'FILE_TOO_LARGE',
+      'CHECKSUM_MISMATCH',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'STORAGE_FULL',
+    ],
+    counted: false,
+    isTus: true,
+  },
+  cancelUpload: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId/uploads/:fileId',
+    tag: 'Files',
+    summary: 'Cancel an upload',
+    description: 'Removes an unfinished upload.',
+    parameters: [...roomAccess, uploadId, tusResumable],
+    successes: [{ status: 204, description: 'The upload was removed.', headers: ['Tus-Resumable'] }],
+    errors: [...anyRoom, ...tusErrors, 'UPLOAD_NOT_FOUND', 'STORAGE_FULL'],
+    counted: false,
+    isTus: true,
+  },
+  restoreFile: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/files/:fileId/restore',
+    tag: 'Files',
+    summary: 'Restore a removed file',
+    description: 'Undoes the removal of a file, for 60 seconds.',
+    parameters: [...roomAccess, fileId],
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [
+      {
+        status: 200,
+        description: 'The file was restored.',
+        schema: schemas.confirmation,
+        example: { success: true, message: 'The file was restored.' },
+      },
+    ],
+    errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'STORAGE_FULL'],
+    counted: true,
+  },
   listFiles: {
     method: 'GET',
     path: '/api/rooms/:roomId/files',
@@ -273,7 +399,8 @@ export const endpoints = {
     path: '/api/rooms/:roomId/files/:fileId',
     tag: 'Files',
     summary: 'Remove a file from a room',
-    description: 'Removes the file. Its URL stops working.',
+    description:
+      'Removes the file. Its URL stops working immediately. The file can be restored for 60 seconds; then it is erased.',
     parameters: [...roomAccess, fileId],
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [
@@ -367,6 +494,16 @@ export const endpoints = {
     errors: ['VALIDATION_FAILED', 'INVALID_API_KEY', 'RATE_LIMITED', 'INTERNAL'],
     counted: true,
     alwaysOpen: true,
+  },
+  getLimits: {
+    method: 'GET',
+    path: '/api/limits',
+    tag: 'Service',
+    summary: 'Get the limits of the server',
+    description: 'Returns the limits of this server, and how much you have stored.',
+    successes: [{ status: 200, description: 'The limits.', schema: schemas.serverLimits }],
+    errors: anyRequest,
+    counted: true,
   },
   openapi: {
     method: 'GET',

@@ -1,6 +1,6 @@
 /** The messages of the live channel: the source of validation, types and the AsyncAPI document. */
 import { content, deviceId, edits, expiresAt, hasPin, pin, resumeToken, roomId, timestamp, version } from './fields.ts';
-import { fileEntry } from './schemas.ts';
+import { fileEntry, roomLimits } from './schemas.ts';
 
 const seq = {
   type: 'integer',
@@ -102,9 +102,9 @@ export const snapshot = {
     room: {
       type: 'object',
       additionalProperties: false,
-      required: ['roomId', 'expiresAt', 'hasPin'],
+      required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
       description: 'the room, as in the response to its GET request',
-      properties: { roomId, expiresAt, hasPin },
+      properties: { roomId, expiresAt, hasPin, limits: roomLimits },
     },
     content: text,
     files: { type: 'array', description: 'the files, oldest first', items: fileEntry },

@@ -60,3 +60,42 @@ export const roomAccess = [roomId, pinHeader, pinQuery, device] as const;
 
 /** By their names in the OpenAPI document. */
 export const sharedParameters: Record<string, Parameter> = { roomId, fileId, pinHeader, pinQuery, deviceId: device };
+
+export const uploadId: Parameter = { ...fileId, description: 'The id of the upload, from its `Location`.' };
+export const tusResumable: Parameter = {
+  name: 'Tus-Resumable',
+  in: 'header',
+  required: true,
+  description: 'The version of tus.',
+  example: '1.0.0',
+};
+export const uploadLength: Parameter = {
+  name: 'Upload-Length',
+  in: 'header',
+  required: true,
+  description: 'The size of the file in bytes.',
+  pattern: '^[0-9]{1,15}$',
+  example: '104857600',
+};
+export const uploadOffset: Parameter = {
+  name: 'Upload-Offset',
+  in: 'header',
+  required: true,
+  description: 'The number of bytes that the server has.',
+  pattern: '^[0-9]{1,15}$',
+  example: '5242880',
+};
+export const uploadMetadata: Parameter = {
+  name: 'Upload-Metadata',
+  in: 'header',
+  description:
+    'Keys with base64 values, separated by commas: `filename`, `filetype` and `folder`. `name`, `type` and ' +
+    '`relativePath` are understood too.',
+  example: 'filename dmlkZW8ubXA0,filetype dmlkZW8vbXA0',
+};
+export const uploadChecksum: Parameter = {
+  name: 'Upload-Checksum',
+  in: 'header',
+  description: 'The algorithm (`sha1`, `sha256` or `md5`) and the base64 checksum of the bytes in this request.',
+  example: 'sha1 Lve95gjOVATpfV8EL5X4nxwjKHE=',
+};

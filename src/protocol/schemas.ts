@@ -14,6 +14,22 @@ const fileUrl = {
   examples: ['http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg'],
 } as const;
 
+const natural = (description: string, example: number) =>
+  ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
+
+export const roomLimits = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['textBytes', 'fileBytes', 'filesPerRoom', 'fileBytesPerRoom'],
+  description: 'the limits of each room on this server',
+  properties: {
+    textBytes: natural('the maximum size of the text, in bytes of UTF-8', 1_048_576),
+    fileBytes: natural('the maximum size of a file in bytes', 10_485_760),
+    filesPerRoom: natural('the maximum number of files', 100),
+    fileBytesPerRoom: natural('the maximum size of all files together', 104_857_600),
+  },
+} as const;
+
 /** The maximum lifetime is a setting, so it is checked outside the schema. */
 export const createRoomRequest = {
   type: 'object',
@@ -37,19 +53,27 @@ export const createRoomRequest = {
 export const roomCreated = {
   type: 'object',
   additionalProperties: false,
-  required: ['roomId', 'expiresAt', 'hasPin'],
-  properties: { roomId, expiresAt, hasPin },
+  required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
+  properties: { roomId, expiresAt, hasPin, limits: roomLimits },
 } as const;
 
 export const roomInfo = {
   type: 'object',
   additionalProperties: false,
-  required: ['roomId', 'expiresAt', 'hasPin', 'deviceCount'],
+  required: ['roomId', 'expiresAt', 'hasPin', 'deviceCount', 'fileCount', 'fileBytes', 'limits'],
   properties: {
     roomId,
     expiresAt,
     hasPin,
     deviceCount: { type: 'integer', minimum: 0, description: 'the number of devices in the room', examples: [2] },
+    fileCount: {
+      type: 'integer',
+      minimum: 0,
+      description: 'the number of files, with unfinished uploads and files that can be restored',
+      examples: [3],
+    },
+    fileBytes: natural('their size in bytes', 34_567),
+    limits: roomLimits,
   },
 } as const;
 
@@ -170,6 +194,16 @@ export const fileEntry = {
   type: 'object',
   additionalProperties: false,
   required: ['fileId', 'fileUrl', 'fileName', 'fileSize', 'contentType', 'uploadedAt'],
+  examples: [
+    {
+      fileId: '9f86d081884c7d659a2feaa0c55ad015',
+      fileUrl: fileUrl.examples[0],
+      fileName: fileName.examples[0],
+      fileSize: fileSize.examples[0],
+      contentType: 'image/jpeg',
+      uploadedAt: '2026-11-15T09:30:00.000Z',
+    },
+  ],
   description: 'a file, with its URL, name, size and type',
   properties: {
     fileId: {
@@ -183,6 +217,12 @@ export const fileEntry = {
     fileSize,
     contentType: { type: 'string', description: 'the type that the uploader declared', examples: ['image/jpeg'] },
     uploadedAt: timestamp('when the upload was complete'),
+    folder: {
+      type: 'string',
+      description: 'the path of its folder, with `/` between names; missing if it has none',
+      examples: ['photos/2026'],
+    },
+    deviceId: { ...deviceId, description: 'the device that uploaded it; missing if the request had no device id' },
   },
 } as const;
 
@@ -191,6 +231,47 @@ export const fileList = {
   additionalProperties: false,
   required: ['files'],
   properties: { files: { type: 'array', items: fileEntry } },
+} as const;
+
+const limitOrNull = (description: string, example: number) =>
+  ({
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: `${description}; null for no limit`,
+    examples: [example],
+  }) as const;
+
+export const serverLimits = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'roomLifetimeSeconds',
+    'roomMaxLifetimeSeconds',
+    ...roomLimits.required,
+    'storedBytes',
+    'storedBytesPerAddress',
+    'storedBytesPerKey',
+    'freeRequestsPerHour',
+    'proRequestsPerHour',
+    'missesPerHour',
+    'devicesPerRoom',
+    'channelsPerClient',
+    'apiKeyRequired',
+  ],
+  properties: {
+    roomLifetimeSeconds: natural('the default lifetime of a room', 86_400),
+    roomMaxLifetimeSeconds: natural('the longest lifetime that a client may request', 604_800),
+    ...roomLimits.properties,
+    storedBytes: natural('the bytes that you have stored on this server', 34_567),
+    storedBytesPerAddress: limitOrNull('the bytes that an address without an API key may store', 524_288_000),
+    storedBytesPerKey: limitOrNull('the bytes that an API key may store', 5_368_709_120),
+    freeRequestsPerHour: limitOrNull('requests per hour without an API key', 100),
+    proRequestsPerHour: limitOrNull('requests per hour with a pro key', 1000),
+    missesPerHour: limitOrNull('unknown codes and wrong PINs per client and hour', 20),
+    devicesPerRoom: natural('the maximum number of devices in a room', 100),
+    channelsPerClient: natural('the maximum number of live channels of a client', 20),
+    apiKeyRequired: { type: 'boolean', description: 'whether every request needs an API key', examples: [false] },
+  },
 } as const;
 
 export const healthReport = {

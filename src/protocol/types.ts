@@ -10,6 +10,18 @@ export interface TextEdit {
   insert: string;
 }
 
+/** the limits of each room on this server */
+export interface RoomLimits {
+  /** the maximum size of the text, in bytes of UTF-8 */
+  textBytes: number;
+  /** the maximum size of a file in bytes */
+  fileBytes: number;
+  /** the maximum number of files */
+  filesPerRoom: number;
+  /** the maximum size of all files together */
+  fileBytesPerRoom: number;
+}
+
 export interface CreateRoomRequest {
   /** a string of exactly four digits, for example "0427" */
   pin?: string;
@@ -26,6 +38,7 @@ export interface RoomCreated {
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
+  limits: RoomLimits;
 }
 
 export interface RoomInfo {
@@ -37,6 +50,11 @@ export interface RoomInfo {
   hasPin: boolean;
   /** the number of devices in the room */
   deviceCount: number;
+  /** the number of files, with unfinished uploads and files that can be restored */
+  fileCount: number;
+  /** their size in bytes */
+  fileBytes: number;
+  limits: RoomLimits;
 }
 
 export interface Confirmation {
@@ -144,10 +162,47 @@ export interface FileEntry {
   contentType: string;
   /** when the upload was complete */
   uploadedAt: string;
+  /** the path of its folder, with `/` between names; missing if it has none */
+  folder?: string;
+  /** the device that uploaded it; missing if the request had no device id */
+  deviceId?: string;
 }
 
 export interface FileList {
   files: FileEntry[];
+}
+
+export interface ServerLimits {
+  /** the default lifetime of a room */
+  roomLifetimeSeconds: number;
+  /** the longest lifetime that a client may request */
+  roomMaxLifetimeSeconds: number;
+  /** the maximum size of the text, in bytes of UTF-8 */
+  textBytes: number;
+  /** the maximum size of a file in bytes */
+  fileBytes: number;
+  /** the maximum number of files */
+  filesPerRoom: number;
+  /** the maximum size of all files together */
+  fileBytesPerRoom: number;
+  /** the bytes that you have stored on this server */
+  storedBytes: number;
+  /** the bytes that an address without an API key may store; null for no limit */
+  storedBytesPerAddress: number | null;
+  /** the bytes that an API key may store; null for no limit */
+  storedBytesPerKey: number | null;
+  /** requests per hour without an API key; null for no limit */
+  freeRequestsPerHour: number | null;
+  /** requests per hour with a pro key; null for no limit */
+  proRequestsPerHour: number | null;
+  /** unknown codes and wrong PINs per client and hour; null for no limit */
+  missesPerHour: number | null;
+  /** the maximum number of devices in a room */
+  devicesPerRoom: number;
+  /** the maximum number of live channels of a client */
+  channelsPerClient: number;
+  /** whether every request needs an API key */
+  apiKeyRequired: boolean;
 }
 
 export interface HealthReport {
@@ -264,6 +319,7 @@ export interface Snapshot {
     expiresAt: string;
     /** whether the room requires a PIN */
     hasPin: boolean;
+    limits: RoomLimits;
   };
   content: RoomText;
   /** the files, oldest first */

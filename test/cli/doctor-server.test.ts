@@ -46,7 +46,7 @@ describe('poproom doctor on a server', () => {
     other?.assertFinding('server', 'bad', /is not a Poproom server/);
   });
 
-  it('[CLI-8] uses an API key where one is required, and says so if it has none', async (t) => {
+  it('[CLI-8] uses an API key where one is required, and assertFinding so if it has none', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const key = await apiKeysOf(t, server).make('doctor', 'pro');
     const [without, withKey] = await Promise.all([
@@ -73,7 +73,8 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
     const limited = await startBadProxy(t, server.port, { rewritesHost: true });
     const [found, misled] = await Promise.all([runDoctor(t, {}, ['--url', url]), runDoctor(t, {}, ['--url', limited])]);
     found?.assertFinding('live', 'bad', /is blocked/);
-    found?.assertFinding('uploads', 'bad', /10 MiB cannot be uploaded/);
+    const uploadFix = found?.assertFinding('uploads', 'bad', /10 MiB cannot be uploaded/) ?? '';
+    assert.match(uploadFix, /Allow bodies of 11 MB .*client_max_body_size 11m$/);
     found?.assertFinding('cache', 'bad', /caches API responses/);
     found?.assertFinding('clock', 'warning', /the server is (5|6)\d seconds ahead/);
     const fix = misled?.assertFinding(
@@ -82,6 +83,21 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
       new RegExp(`Links point to ${server.url}, but clients use ${limited}`),
     );
     assert.match(fix ?? '', new RegExp(`Set POPROOM_PUBLIC_URL=${limited}`));
+  });
+
+  it('[CLI-8] tests uploads with the limit of the server, and names the size that the proxy must allow', async (t) => {
+    const [small, large] = [
+      await startTestServer(t, { POPROOM_FILE_MAX: '3MiB' }),
+      await startTestServer(t, { POPROOM_FILE_MAX: '2GiB', POPROOM_ROOM_MAX_BYTES: '4GiB' }),
+    ];
+    const proxied = await startBadProxy(t, large.port, { maxBytes: 9 * 1024 ** 2 });
+    (await runDoctor(t, {}, ['--url', small.url])).assertFinding('uploads', 'ok', /^Files of 3 MiB can be uploaded\.$/);
+    const fix = (await runDoctor(t, {}, ['--url', proxied])).assertFinding(
+      'uploads',
+      'bad',
+      /10 MiB cannot be uploaded/,
+    );
+    assert.match(fix, /Allow bodies of 2049 MB .*client_max_body_size 2049m$/);
   });
 
   it('[CLI-8] reports events that are buffered', async (t) => {

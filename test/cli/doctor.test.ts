@@ -72,9 +72,9 @@ describe('poproom doctor on the data folder', () => {
     await server.end('SIGTERM');
     await run(['keys', 'create', 'laptop'], env);
     const before = await readdir(folder);
-    const ended = await runDoctor(t, env);
-    ended.assertFinding('rooms', 'ok', /rooms in it: 1/);
-    assert.equal(ended.problemCount, 0, ended.text);
+    const result = await runDoctor(t, env);
+    result.assertFinding('rooms', 'ok', /rooms in it: 1/);
+    assert.equal(result.problemCount, 0, result.text);
     assert.deepEqual(await readdir(folder), before);
   });
 
@@ -90,8 +90,8 @@ describe('poproom doctor on the data folder', () => {
       within({ POPROOM_TOTAL_MAX_BYTES: '1000KiB' }),
       within({ POPROOM_TOTAL_MAX_BYTES: '0', POPROOM_CLIENT_MAX_BYTES: '0' }),
     ]);
-    usual.assertFinding('storage', 'ok', /^Files use 1000\.0 KiB of at most [\d.]+ [GT]iB\.$/);
-    near.assertFinding('storage', 'warning', /1000\.0 KiB of at most 1\.0 MiB: uploads will soon be rejected/);
+    usual.assertFinding('storage', 'ok', /^Files use 1000 KiB of at most [\d.]+ [GT]iB\.$/);
+    near.assertFinding('storage', 'warning', /1000 KiB of at most 1 MiB: uploads will soon be rejected/);
     assert.match(full.assertFinding('storage', 'bad', /all uploads are rejected/), /poproom rooms list/);
     none.assertFinding('storage', 'warning', /their total is not limited: they may fill the disk/);
     none.assertFinding('settings', 'warning', /one address can use up all storage for files/);

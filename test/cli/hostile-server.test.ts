@@ -47,15 +47,6 @@ describe('a file from an untrusted server', () => {
     assert.deepEqual((await readdir(join(cli.home, 'folder'))).sort(), expected.sort());
   });
 
-  it('[CLI-24] is not downloaded if it is larger than a file can be', async (t) => {
-    const cli = await createCli(t);
-    const url = await startUntrustedServer(t, { names: ['a'], bytes: 'x', fileSize: 10_485_761 });
-    assertFailed(
-      await cli.run(['fetch', '7KQ2MX', '--url', url]),
-      /"a" is larger than 10 MiB, the limit for a file; it was not downloaded\.$/,
-    );
-  });
-
   it('[CLI-24] is downloaded only from that server, not from the local network', async (t) => {
     const inside = await startServer(t, () => ({ body: 'secret' }));
     const files = [

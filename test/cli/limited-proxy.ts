@@ -7,6 +7,8 @@ export interface LimitedProxy {
   readonly url: string;
   /** Resolves when a limit is reached. */
   readonly paused: Promise<void>;
+  /** Number of bytes that were sent to the server. */
+  readonly sent: number;
   resume(): void;
   /** Closes all connections and discards data in transit. */
   disconnect(): void;
@@ -20,6 +22,7 @@ export async function startLimitedProxy(
   const sockets = new Set<Socket>();
   const paused = Promise.withResolvers<void>();
   const left = { up, down };
+  let sent = 0;
 
   const listener = createServer((near) => {
     const far = connect(port, '127.0.0.1');
@@ -31,6 +34,7 @@ export async function startLimitedProxy(
     sockets.add(from);
     from.on('data', (chunk) => {
       to.write(chunk);
+      if (way === 'up') sent += chunk.length;
       left[way] -= chunk.length;
       if (left[way] > 0) return;
       from.pause();
@@ -56,6 +60,9 @@ export async function startLimitedProxy(
   return {
     url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
     paused: paused.promise,
+    get sent() {
+      return sent;
+    },
     resume() {
       left.up = left.down = Number.POSITIVE_INFINITY;
       for (const socket of sockets) socket.resume();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { localName, localNames } from '../../src/cli/room/local-name.ts';
+import { localName, localNames, localPaths } from '../../src/cli/room/local-name.ts';
 import { anyText } from '../contract/any-text.ts';
 
 const harmful = fc.constantFrom(
@@ -119,5 +119,44 @@ describe('the name of a fetched file', () => {
     assert.equal(Buffer.byteLength(localName(`${'ü'.repeat(10_000_000)}.txt`)), 254);
     assert.equal(localNames(Array.from({ length: 5_000 }, () => 'a.txt')).at(-1), 'a (5000).txt');
     assert.ok(performance.now() - startedAt < 5_000);
+  });
+});
+
+describe('the path of a fetched file', () => {
+  it('[CLI-30] keeps the files of a folder together, and numbers folders that a disk could confuse', () => {
+    const files = [
+      ['photos', 'a'],
+      ['Photos', 'a'],
+      ['photos', 'A'],
+      ['photos/2026', 'b'],
+      ['', 'PHOTOS'],
+      ['', 'PHOTOS (3)'],
+      ['photos', 'b'],
+    ].map(([folder, fileName = '']) => ({ folder, fileName }));
+    const expected = [
+      'photos/a',
+      'Photos (2)/a',
+      'photos/A (2)',
+      'photos/2026/b',
+      'PHOTOS (3)',
+      'PHOTOS (3) (2)',
+      'photos/b',
+    ];
+    assert.deepEqual(
+      localPaths(files).map((path) => path.join('/')),
+      expected,
+    );
+  });
+
+  it('[CLI-30] has only safe segments and is unique, whatever the server sends', () => {
+    const onDisk = (path: readonly string[]) => path.join('/').normalize('NFD').toLowerCase();
+    const anyFile = fc.record({ folder: fc.option(anyName, { nil: undefined }), fileName: anyName });
+    const areSafe = fc.property(fc.array(anyFile, { maxLength: 8 }), (files) => {
+      const paths = localPaths([...files, ...files]);
+      for (const segment of paths.flat()) assert.match(segment, /^[^./\\\s~-][^/\\\0]*$/u);
+      for (const path of paths) assert.ok(path.length <= 33);
+      assert.equal(new Set(paths.map(onDisk)).size, paths.length);
+    });
+    fc.assert(areSafe, { numRuns: 500 });
   });
 });

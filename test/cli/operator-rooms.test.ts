@@ -56,7 +56,7 @@ describe('poproom rooms', { concurrency: true }, () => {
       assert.match(head, /^ROOM +AGE +EXPIRES IN +SIZE +FILES +DEVICES +CLIENT$/);
       assert.match(
         rows[0] ?? '',
-        /^..\*{4} +\d min +[12] h \d+ min +300\.0 KiB +1 +0 +[0-9a-f]{12}$/,
+        /^..\*{4} +\d min +[12] h \d+ min +300 KiB +1 +0 +[0-9a-f]{12}$/,
         'the largest first',
       );
       assert.match(rows[1] ?? '', /^..\*{4} +\d min +(1 d|23 h \d+ min) +\d+ bytes +0 +1 +[0-9a-f]{12}$/);

@@ -111,7 +111,7 @@ describe('poproom put and get', () => {
 });
 
 describe('poproom info', () => {
-  it('[CLI-3] shows what is in a room, for people and for programs', async (t) => {
+  it('[CLI-3] waitForOutput what is in a room, for people and for programs', async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room({ expiresIn: 7200 });
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'caf\u00e9' } });
@@ -122,7 +122,7 @@ describe('poproom info', () => {
       'time left +2 h',
       'PIN +no',
       'text +5 bytes, version 1',
-      'files +1',
+      'files +1 of 100, 5 bytes of 100 MiB, up to 10 MiB each$',
     ])
       assert.match(people.stdout, new RegExp(`^ +${line}`, 'm'));
     assert.match(people.stdout, /^ +a b\.txt {2}5 bytes$/m);
@@ -175,6 +175,33 @@ describe('poproom rm', () => {
     assert.deepEqual(await sizes(), [3, 6, 5]);
     assert.equal((await cli.run(['rm', room, 'a.txt'])).stdout, 'Removed "a.txt".\n');
     assert.deepEqual(await sizes(), [3, 5]);
+  });
+
+  it('[CLI-31] says how to undo the removal of files, which restores them for 60 seconds', async (t) => {
+    const { cli, server } = await atServer(t);
+    const room = await server.api.room();
+    for (const name of ['a', 'b', 'c']) await server.api.upload(room, name, name);
+    const names = async () => {
+      const { json } = await server.api.get(`/api/rooms/${room}/files`);
+      return json.files.map(({ fileName }: { fileName: string }) => fileName);
+    };
+    const removed = await cli.run(['rm', room, 'a', 'b', '--url', server.url]);
+    assert.equal(removed.stdout, 'Removed "a", "b".\n');
+    const [, line = ''] =
+      /^Undo within 60 seconds: (poproom rm .+ --undo [0-9a-f]{32} [0-9a-f]{32})\n$/.exec(removed.stderr) ?? [];
+    assert.deepEqual(await names(), ['c']);
+    const undone = await cli.shell(line).result;
+    assert.deepEqual(undone, { code: 0, stdout: 'Restored "a", "b".\n', stderr: '' });
+    assert.deepEqual((await names()).sort(), ['a', 'b', 'c']);
+
+    const { stdout, stderr } = await cli.run(['rm', room, 'c', '--json']);
+    const { fileIds, success } = JSON.parse(stdout);
+    assert.deepEqual([success, fileIds.length, stderr], [true, 1, '']);
+    assert.deepEqual(JSON.parse((await cli.run(['rm', room, '--undo', ...fileIds, '--json'])).stdout).fileIds, fileIds);
+
+    const unknown = await cli.run(['rm', room, '--undo', '0'.repeat(32)]);
+    assert.deepEqual([unknown.code, unknown.stdout], [3, '']);
+    assert.equal((await cli.run(['rm', room, '--undo'])).code, 2);
   });
 });
 

@@ -6,6 +6,8 @@ import type { TestContext } from 'node:test';
 
 export interface UntrustedFiles {
   names: readonly string[];
+  /** The folder of each name. */
+  folders?: readonly string[];
   bytes: string;
   fileSize?: number;
 }
@@ -13,11 +15,14 @@ export interface UntrustedFiles {
 /** Returns its URL. */
 export async function startUntrustedServer(
   t: TestContext,
-  { names, bytes, fileSize = bytes.length }: UntrustedFiles,
+  { names, folders, bytes, fileSize = bytes.length }: UntrustedFiles,
 ): Promise<string> {
   const server = createServer((request, response) => {
     if (request.url?.startsWith('/files/')) return response.end(bytes);
-    const files = names.map((fileName, i) => entryOf(url, { fileId: String(i).padStart(32, '0'), fileName, fileSize }));
+    const files = names.map((fileName, i) => {
+      const folder = folders?.[i];
+      return entryOf(url, { fileId: String(i).padStart(32, '0'), fileName, fileSize, ...(folder && { folder }) });
+    });
     return response.end(JSON.stringify({ files }));
   });
   server.listen(0, '127.0.0.1');
@@ -30,7 +35,7 @@ export async function startUntrustedServer(
   return url;
 }
 
-function entryOf(url: string, file: { fileId: string; fileName: string; fileSize: number }) {
+function entryOf(url: string, file: { fileId: string; fileName: string; fileSize: number; folder?: string }) {
   const about = { contentType: 'text/plain', uploadedAt: '2026-11-16T09:30:00.000Z' };
   return { ...file, ...about, fileUrl: `${url}/files/${file.fileId}/name` };
 }

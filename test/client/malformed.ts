@@ -25,6 +25,9 @@ export function validExample(schema: Schema): unknown {
   return schema.const ?? schema.enum?.[0] ?? schema.examples?.[0] ?? true;
 }
 
+/** Older servers do not send them. */
+const newFields = new Set(['limits', 'fileCount', 'fileBytes']);
+
 /** Each field missing, null, and of other types. */
 export function* malformedExamples(schema: Schema): Generator<Malformed> {
   const example = validExample(schema);
@@ -39,7 +42,8 @@ export function* malformedExamples(schema: Schema): Generator<Malformed> {
 function* malformedFields(schema: Schema, example: Record<string, unknown>): Generator<Malformed> {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const { [name]: _, ...others } = example;
-    if (schema.required?.includes(name)) yield { description: `${name} is missing`, value: others };
+    if (schema.required?.includes(name) && !newFields.has(name))
+      yield { description: `${name} is missing`, value: others };
     for (const { description, value } of malformedExamples(field)) {
       const inside = description.startsWith(' ') ? `${name}${description}` : `${name}.${description}`;
       yield { description: inside, value: { ...example, [name]: value } };

@@ -3,6 +3,7 @@ import { channelOf, type TextJoin } from '../../src/client/text/channel.ts';
 import { createSharedText, type SharedTextOptions } from '../../src/client/text/create-shared-text.ts';
 import type { SharedText, TextChange } from '../../src/client/text/shared-text.ts';
 import type { EditText, RoomText, ServerMessage, TextEdit } from '../../src/protocol/types.ts';
+import { defaultLimits } from '../support/no-quota.ts';
 import { createTime } from './manual-time.ts';
 
 export interface TestChannel {
@@ -85,7 +86,7 @@ export const roomText = (content: string, version: number): RoomText => ({
 export const snapshot = (content: string, version: number): ServerMessage => ({
   type: 'snapshot',
   seq: version,
-  room: { roomId: 'ROOM42', expiresAt: timestampOf(0), hasPin: false },
+  room: { roomId: 'ROOM42', expiresAt: timestampOf(0), hasPin: false, limits: defaultLimits },
   content: roomText(content, version),
   files: [],
   devices: [],

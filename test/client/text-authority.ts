@@ -6,6 +6,7 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import { createTexts } from '../../src/core/text/texts.ts';
 import type { EditText, ServerMessage, TextEdited } from '../../src/protocol/types.ts';
 import { applyEdits } from '../../src/text/edits.ts';
+import { defaultLimits } from '../support/no-quota.ts';
 
 const code = 'ROOM42' as RoomCode;
 
@@ -125,7 +126,7 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
   function snapshot(): ServerMessage {
     const timestamp = iso(log.at(-1)?.writtenAt ?? 0);
     const content = { content: current, version: log.length, timestamp };
-    const room = { roomId: code, expiresAt: iso(0), hasPin: false };
+    const room = { roomId: code, expiresAt: iso(0), hasPin: false, limits: defaultLimits };
     return { type: 'snapshot', seq: 0, room, content, files: [], devices: [], pinAttempts: 0 };
   }
 }

@@ -110,7 +110,8 @@ describe('a text that several devices edit', () => {
 
 /**
  * A removal may bring two places together that were apart for those who type there; which of them is first is not known
- * any more. So a removal beside a word counts as an edit at its edge, wherever it was made.
+ * any more. So a removal beside a word counts as an edit at its edge, wherever it was made. So does a removal that the
+ * word replaces: if the server stores it before an insertion at its end, the next letters are ordered by device.
  */
 function touchByRemovals(words: Words, log: readonly TextEntry[]): void {
   let text = '';

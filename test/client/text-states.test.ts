@@ -84,6 +84,25 @@ describe('a shared text', () => {
     }
   });
 
+  it('[SYNC-2] keeps a word whole that replaces a range while another device types at its end', () => {
+    const line = openConnected('old');
+    line.text.edit([{ from: 0, to: 3, insert: 'n' }]);
+    line.text.append('ew');
+    line.receive(remoteEdit(2, [insertion(3, '!')], { deviceId: 'later' }));
+    assert.equal(line.text.value, 'new!');
+    line.receive(written(line.takeSent(), 3));
+    line.time.advance(100);
+    assert.deepEqual(line.takeSent().edits, [insertion(1, 'ew')]);
+  });
+
+  it('[SYNC-2] orders the rest of such a buffer by device', () => {
+    const line = openConnected('old, ');
+    line.text.edit([{ from: 0, to: 3, insert: 'n' }]);
+    line.text.edit([insertion(1, 'ew'), insertion(3, 'mine')]);
+    line.receive(remoteEdit(2, [insertion(3, '!'), insertion(5, 'theirs')], { deviceId: 'later' }));
+    assert.equal(line.text.value, 'new!, theirsmine');
+  });
+
   it('[SDK-13] sends more than 1000 changes as one range', () => {
     const line = openConnected('.'.repeat(3000));
     line.text.edit(Array.from({ length: 1001 }, (_, index) => insertion(1 + index * 2, 'x')));

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { BlobStore, ByteRange } from '../../src/core/ports.ts';
+import { unfinishedTests } from './unfinished-blobs.ts';
 
 export interface BlobsUnderTest {
   blobs: BlobStore;
@@ -32,6 +33,7 @@ export function blobsContract(name: string, open: OpenBlobs): void {
     describe('rejecting bytes', () => refusalTests(fresh));
     describe('uploads that fail', () => brokenTests(fresh));
     describe('removing bytes', () => removalTests(fresh));
+    describe('blobs in several requests', () => unfinishedTests(fresh));
   });
 }
 

@@ -181,9 +181,10 @@ function sequenceTests(open: OpenStore): void {
       await store.rooms.addFile(code, other, quota),
       await writeText(store.rooms, code, 'b'),
       await store.rooms.removeFile(code, one.id, start),
+      await store.rooms.restoreFile(code, one.id, start),
     ];
-    assert.deepEqual(changes.map(seqOf), [1, 2, 3, 4, 5]);
-    assert.deepEqual(await store.rooms.deleteRoom(code, start), { seq: 6 });
+    assert.deepEqual(changes.map(seqOf), [1, 2, 3, 4, 5, 6]);
+    assert.deepEqual(await store.rooms.deleteRoom(code, start), { seq: 7 });
   });
 
   it('gives no number to operations that change nothing', async () => {

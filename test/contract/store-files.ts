@@ -1,11 +1,12 @@
 /** The files of a room, and their limits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FileQuota, RoomStore } from '../../src/core/ports.ts';
+import type { FileQuota } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
-  accessAttempt,
+  countedFiles,
   createRoom,
+  eraseAll,
   file,
   type OpenStore,
   quota,
@@ -68,42 +69,12 @@ function recordTests(open: OpenStore): void {
     assert.equal(await store.rooms.findFile(added.id, start + second), undefined);
   });
 
-  it('[API-8] removes one file and no other', async () => {
+  it('keeps the folder and the device of a file', async () => {
     const code = await createRoom(store.rooms);
-    const [removed, stays] = [file(), file()];
-    await store.rooms.addFile(code, removed, quota);
-    await store.rooms.addFile(code, stays, quota);
-    assert.deepEqual(await store.rooms.removeFile(code, removed.id, start), { seq: 3 });
-    assert.equal(await store.rooms.findFile(removed.id, start), undefined);
-    assert.deepEqual(await store.rooms.listFiles(code, start), [stays]);
-    assert.equal(await store.rooms.removeFile(code, removed.id, start), 'no-file');
-  });
-
-  it('[API-8] [UP-2] removes an empty file as any other', async () => {
-    const code = await createRoom(store.rooms);
-    const empty = file({ size: 0 });
-    await store.rooms.addFile(code, empty, quota);
-    assert.deepEqual(await store.rooms.removeFile(code, empty.id, start), { seq: 2 });
-    assert.equal(await store.rooms.findFile(empty.id, start), undefined);
-    assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
-  });
-
-  it('removes a file once when 10 callers remove it concurrently', async () => {
-    const code = await createRoom(store.rooms);
-    const added = file();
+    const added = file({ folder: 'photos/2026 ünï', deviceId: 'phone' });
     await store.rooms.addFile(code, added, quota);
-    const removals = await Promise.all(Array.from({ length: 10 }, () => store.rooms.removeFile(code, added.id, start)));
-    assert.equal(removals.filter((removal) => removal === 'no-file').length, 9);
-    assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
-  });
-
-  it('removes no file of another room', async () => {
-    const [code, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
-    const added = file();
-    await store.rooms.addFile(code, added, quota);
-    assert.equal(await store.rooms.removeFile(other, added.id, start), 'no-file');
     assert.deepEqual(await store.rooms.findFile(added.id, start), added);
-    assert.deepEqual(await holding(store.rooms, other), { files: 0, bytes: 0 });
+    assert.deepEqual(await store.rooms.listFiles(code, start), [added]);
   });
 }
 
@@ -116,7 +87,7 @@ function quotaTests(open: OpenStore): void {
     const limit = { files: 3, bytes: 1000 };
     for (let n = 0; n < 3; n++) assert.deepEqual(await add(code, 0, limit), { seq: n + 1 });
     assert.equal(await add(code, 0, limit), 'full');
-    assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 0 });
+    assert.deepEqual(await countedFiles(store.rooms, code), { files: 3, bytes: 0 });
   });
 
   it('[UP-3] accepts exactly the maximum number of bytes', async () => {
@@ -127,7 +98,7 @@ function quotaTests(open: OpenStore): void {
     assert.deepEqual(await add(code, 400, limit), { seq: 2 });
     assert.equal(await add(code, 1, limit), 'full');
     assert.deepEqual(await add(code, 0, limit), { seq: 3 });
-    assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 1000 });
+    assert.deepEqual(await countedFiles(store.rooms, code), { files: 3, bytes: 1000 });
   });
 
   it('[UP-3] keeps nothing of a rejected file', async () => {
@@ -138,13 +109,15 @@ function quotaTests(open: OpenStore): void {
     assert.deepEqual(await store.rooms.knownBlobs([refused.blob]), new Set());
   });
 
-  it('[UP-3] has space again when a file is removed', async () => {
+  it('[UP-3] [UNDO-2] has space again when a removed file is erased, not before', async () => {
     const code = await createRoom(store.rooms);
     const limit = { files: 1, bytes: 1000 };
     const first = file({ size: 1000 });
     await store.rooms.addFile(code, first, limit);
     await store.rooms.removeFile(code, first.id, start);
-    assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
+    assert.equal(await add(code, 0, limit), 'full');
+    await eraseAll(store.rooms);
+    assert.deepEqual(await countedFiles(store.rooms, code), { files: 0, bytes: 0 });
     assert.deepEqual(await add(code, 1000, limit), { seq: 3 });
   });
 
@@ -152,18 +125,19 @@ function quotaTests(open: OpenStore): void {
     const code = await createRoom(store.rooms);
     const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 1, { files: 10, bytes: 1000 })));
     assert.equal(added.filter((outcome) => outcome === 'full').length, 40);
-    assert.deepEqual(await holding(store.rooms, code), { files: 10, bytes: 10 });
+    assert.deepEqual(await countedFiles(store.rooms, code), { files: 10, bytes: 10 });
     assert.equal((await store.rooms.listFiles(code, start)).length, 10);
   });
 
-  it('[UP-3] reports the usage of a room as soon as a file is added or removed', async () => {
+  it('[UP-3] reports the usage of a room as soon as a file is added or erased', async () => {
     const code = await createRoom(store.rooms);
     for (let n = 1; n <= 5; n++) {
       const added = file({ size: 10 });
       await store.rooms.addFile(code, added, quota);
-      assert.deepEqual(await holding(store.rooms, code), { files: 1, bytes: 10 });
+      assert.deepEqual(await countedFiles(store.rooms, code), { files: 1, bytes: 10 });
       await store.rooms.removeFile(code, added.id, start);
-      assert.deepEqual(await holding(store.rooms, code), { files: 0, bytes: 0 });
+      await (n % 2 ? eraseAll(store.rooms) : store.rooms.eraseRemovedIn(code));
+      assert.deepEqual(await countedFiles(store.rooms, code), { files: 0, bytes: 0 });
     }
   });
 
@@ -171,12 +145,6 @@ function quotaTests(open: OpenStore): void {
     const code = await createRoom(store.rooms);
     const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 300, { files: 100, bytes: 1000 })));
     assert.equal(added.filter((outcome) => outcome === 'full').length, 47);
-    assert.deepEqual(await holding(store.rooms, code), { files: 3, bytes: 900 });
+    assert.deepEqual(await countedFiles(store.rooms, code), { files: 3, bytes: 900 });
   });
-}
-
-async function holding(rooms: RoomStore, code: RoomCode): Promise<FileQuota> {
-  const admission = await rooms.admit(accessAttempt(code));
-  assert.ok(admission.outcome === 'admitted');
-  return { files: admission.room.fileCount, bytes: admission.room.fileBytes };
 }

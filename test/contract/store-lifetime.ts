@@ -20,6 +20,7 @@ import {
   start,
   textAppend,
   textOf,
+  unfinishedFile,
   unknownCode,
   writeText,
 } from './store-under-test.ts';
@@ -152,6 +153,18 @@ const operations: readonly Operation[] = [
   { name: 'add a file', run: (rooms, code, now) => rooms.addFile(code, file({ uploadedAt: now }), quota) },
   { name: 'list the files', run: (rooms, code, now) => rooms.listFiles(code, now) },
   { name: 'remove a file', run: (rooms, code, now, fileId = file().id) => rooms.removeFile(code, fileId, now) },
+  { name: 'restore a file', run: (rooms, code, now, fileId = file().id) => rooms.restoreFile(code, fileId, now) },
+  {
+    name: 'start an upload',
+    run: (rooms, code, now) => rooms.startUpload(code, unfinishedFile({ uploadedAt: now }), quota),
+  },
+  { name: 'find an upload', run: (rooms, code, now) => rooms.findUpload(code, file().id, now) },
+  {
+    name: 'advance an upload',
+    run: (rooms, code, now) => rooms.advanceUpload(code, file().id, 0, { received: 1, state: '' }, now),
+  },
+  { name: 'finish an upload', run: (rooms, code, now) => rooms.finishUpload(code, file().id, now) },
+  { name: 'cancel an upload', run: (rooms, code, now) => rooms.cancelUpload(code, file().id, now) },
   { name: 'delete it', run: (rooms, code, now) => rooms.deleteRoom(code, now) },
 ];
 

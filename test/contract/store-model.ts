@@ -1,26 +1,18 @@
 /** Random sequences of operations, compared with a simple model. */
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { Content, MissingReason, RoomStore, StoredFile, TextState } from '../../src/core/ports.ts';
+import type { Content, RoomStore, TextState } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
-import {
-  anyAppend,
-  appendTo,
-  apply,
-  type DrawnAppend,
-  emptyText,
-  entriesSince,
-  type ModelText,
-  storedTextOf,
-} from './model-text.ts';
+import { absence, foreseen, live, type Model, type ModelRoom, type Real, type Step } from './model.ts';
+import { addSomeFiles, compareFiles, fileSteps, listedIn } from './model-files.ts';
+import { anyAppend, appendTo, apply, type DrawnAppend, emptyText, entriesSince, storedTextOf } from './model-text.ts';
 import {
   accessAttempt,
   currentText,
   day,
   draft,
-  file,
   hour,
   manyMisses,
   type OpenStore,
@@ -33,37 +25,25 @@ import {
 } from './store-under-test.ts';
 
 const lifetime = 2 * hour;
-const quota = { files: 3, bytes: 1000 };
-
-interface ModelRoom {
-  expiresAt: number;
-  seq: number;
-  text: ModelText;
-  files: StoredFile[];
-}
-
-interface Model {
-  now: number;
-  /** Deleted ones are not in it; expired ones stay. */
-  rooms: Map<RoomCode, ModelRoom>;
-  /** Every file that was ever taken. */
-  everTaken: StoredFile[];
-}
-
-/** Each run has its own codes, few enough that operations affect the same rooms. */
-interface Real {
-  rooms: RoomStore;
-  codes: RoomCode[];
-}
 
 export function modelTests(open: OpenStore): void {
-  it('has the outcome that a simple model of rooms predicts', async (t) => {
+  const agreeOn = async (t: TestContext, anyCommands: fc.Arbitrary<Command>[], first: Step) => {
     const { rooms } = (await ownStore(t, open, manyMisses)).store;
-    const agrees = fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (sequence) => {
-      await fc.asyncModelRun(() => begin(rooms), sequence);
+    const agrees = fc.asyncProperty(fc.commands(anyCommands, { maxCommands: 40, size: 'max' }), async (sequence) => {
+      const { model, real } = begin(rooms);
+      for (const code of real.codes) await first(model, real, code);
+      await fc.asyncModelRun(() => ({ model, real }), sequence);
     });
     await fc.assert(agrees, { seed: 20261115, numRuns: 40, interruptAfterTimeLimit: 20_000 });
-  });
+  };
+
+  it('has the outcome that a simple model of rooms predicts', (t) => agreeOn(t, commands, async () => undefined));
+
+  it('[UNDO-1] [UNDO-2] [TUS-4] [TUS-8] has the outcome that a simple model of files predicts', (t) =>
+    agreeOn(t, fileCommands, async (model, real, code) => {
+      await create(model, real, code);
+      await addSomeFiles(model, real, code);
+    }));
 }
 
 function begin(rooms: RoomStore): { model: Model; real: Real } {
@@ -71,7 +51,6 @@ function begin(rooms: RoomStore): { model: Model; real: Real } {
   return { model: { now: start, rooms: new Map(), everTaken: [] }, real: { rooms, codes } };
 }
 
-type Step = (model: Model, real: Real, code: RoomCode) => Promise<void>;
 type Command = fc.AsyncCommand<Model, Real>;
 
 /** A step on one of the rooms, after which everything that can be seen is compared. */
@@ -89,6 +68,14 @@ function command(name: string, room: number, step: Step): Command {
 
 const anyRoom = fc.nat({ max: 2 });
 
+/** On two rooms, so that they meet. */
+const fileCommands: fc.Arbitrary<Command>[] = [
+  ...fileSteps.map((anyStep) =>
+    fc.tuple(fc.nat({ max: 1 }), anyStep).map(([room, [name, step]]) => command(name, room, step)),
+  ),
+  fc.nat({ max: hour / 4 }).map((ms) => command(`let ${ms} ms pass`, 0, passing(ms))),
+];
+
 const commands: fc.Arbitrary<Command>[] = [
   anyRoom.map((room) => command('create', room, create)),
   fc.tuple(anyRoom, anyText(20)).map(([room, text]) => command(`write ${JSON.stringify(text)}`, room, writing(text))),
@@ -97,10 +84,7 @@ const commands: fc.Arbitrary<Command>[] = [
     .map(([room, drawn]) => command(`append ${JSON.stringify(drawn)}`, room, appending(drawn))),
   anyRoom.map((room) => command('clear the history', room, clearHistory)),
   anyRoom.map((room) => command('delete', room, remove)),
-  fc
-    .tuple(anyRoom, fc.oneof(fc.constant(0), fc.nat({ max: 600 })))
-    .map(([room, size]) => command(`add ${size} bytes`, room, adding(size))),
-  fc.tuple(anyRoom, fc.nat({ max: 3 })).map(([room, nth]) => command(`remove file ${nth}`, room, removing(nth))),
+  ...fileSteps.map((anyStep) => fc.tuple(anyRoom, anyStep).map(([room, [name, step]]) => command(name, room, step))),
   fc
     .oneof(fc.nat({ max: hour }), fc.constantFrom(lifetime, day))
     .map((ms) => command(`let ${ms} ms pass`, 0, passing(ms))),
@@ -165,33 +149,6 @@ async function remove(model: Model, { rooms }: Real, code: RoomCode): Promise<vo
   if (room) model.rooms.delete(code);
 }
 
-function adding(size: number): Step {
-  return async (model, { rooms }, code) => {
-    const room = live(model, code);
-    const added = file({ size, uploadedAt: model.now });
-    const outcome = await rooms.addFile(code, added, quota);
-    if (!room) return assert.equal(outcome, absence(model, code));
-    if (room.files.length >= quota.files || bytesIn(room) + size > quota.bytes) return assert.equal(outcome, 'full');
-    room.seq += 1;
-    room.files.push(added);
-    model.everTaken.push(added);
-    assert.deepEqual(outcome, { seq: room.seq });
-  };
-}
-
-function removing(nth: number): Step {
-  return async (model, { rooms }, code) => {
-    const room = live(model, code);
-    const { id } = room?.files[nth] ?? file();
-    const outcome = await rooms.removeFile(code, id, model.now);
-    if (!room) return assert.equal(outcome, absence(model, code));
-    if (!room.files[nth]) return assert.equal(outcome, 'no-file');
-    room.seq += 1;
-    room.files.splice(nth, 1);
-    assert.deepEqual(outcome, { seq: room.seq });
-  };
-}
-
 function passing(ms: number): Step {
   return async (model) => {
     model.now += ms;
@@ -208,7 +165,7 @@ async function compare(model: Model, { rooms }: Real, code: RoomCode): Promise<v
   const room = live(model, code);
   assert.deepEqual(await seen(rooms, code, model.now), foreseen(model, code));
   assert.deepEqual(spread(await textOf(rooms, code, model.now)), room?.text.content);
-  assert.deepEqual(await rooms.listFiles(code, model.now), room?.files ?? absence(model, code));
+  assert.deepEqual(await rooms.listFiles(code, model.now), room ? listedIn(room) : absence(model, code));
   assert.deepEqual(await rooms.readText(code, model.now), room ? storedTextOf(room.text) : absence(model, code));
   if (room) await compareHistory(rooms, code, room, model.now);
   if (room) await compareState(rooms, code, room, model.now);
@@ -236,35 +193,6 @@ async function seen(rooms: RoomStore, code: RoomCode, now: number) {
   const admission = await rooms.admit(accessAttempt(code, { now }));
   if (admission.outcome !== 'admitted') return admission.outcome;
   return { files: admission.room.fileCount, bytes: admission.room.fileBytes, expiresAt: admission.room.expiresAt };
-}
-
-function foreseen(model: Model, code: RoomCode) {
-  const room = model.rooms.get(code);
-  if (!room || room.expiresAt + day <= model.now) return 'unknown';
-  if (room.expiresAt <= model.now) return 'expired';
-  return { files: room.files.length, bytes: bytesIn(room), expiresAt: room.expiresAt };
-}
-
-/** A file is found while its room exists. Its blob is never forgotten, because the trash is not emptied here. */
-async function compareFiles(model: Model, { rooms, codes }: Real): Promise<void> {
-  const present = new Set(codes.flatMap((code) => live(model, code)?.files ?? []));
-  for (const taken of model.everTaken) {
-    assert.deepEqual(await rooms.findFile(taken.id, model.now), present.has(taken) ? taken : undefined);
-  }
-  const blobs = model.everTaken.map(({ blob }) => blob);
-  assert.deepEqual(await rooms.knownBlobs(blobs), new Set(blobs));
-}
-
-function live(model: Model, code: RoomCode): ModelRoom | undefined {
-  const room = model.rooms.get(code);
-  return room && room.expiresAt > model.now ? room : undefined;
-}
-
-const absence = (model: Model, code: RoomCode): MissingReason =>
-  foreseen(model, code) === 'expired' ? 'expired' : 'gone';
-
-function bytesIn({ files }: ModelRoom): number {
-  return files.reduce((sum, { size }) => sum + size, 0);
 }
 
 function spread(content: Content | undefined): Content | undefined {

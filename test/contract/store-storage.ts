@@ -183,6 +183,9 @@ function lifetimeTests(open: OpenStore): void {
 
     await store.rooms.removeFile(kept, removed?.id ?? '', start);
     await emptyTrash(store.rooms);
+    assert.deepEqual(await used(), [1111, 1111], 'a removed file counts until it is erased');
+    await store.rooms.eraseRemovedIn(kept);
+    await emptyTrash(store.rooms);
     assert.deepEqual(await used(), [1110, 1110]);
     await store.rooms.deleteRoom(deleted, start);
     await emptyTrash(store.rooms);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomStore, StoredFile } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { createRoom, file, type OpenStore, ownStore, quota, sharedStore, start } from './store-under-test.ts';
+import { createRoom, eraseAll, file, type OpenStore, ownStore, quota, sharedStore, start } from './store-under-test.ts';
 
 export function trashTests(open: OpenStore): void {
   describe('the trash', () => {
@@ -13,17 +13,20 @@ export function trashTests(open: OpenStore): void {
       return files.filter(({ blob }) => trash.has(blob));
     };
 
-    it('holds the bytes of a file that was removed', async () => {
+    it('[UNDO-2] holds the bytes of a removed file when it is erased, not before', async () => {
       const code = await createRoom(store.rooms);
       const [removed, kept] = await addFiles(store.rooms, code, 2);
       assert.deepEqual(await inTrash([removed, kept]), []);
       await store.rooms.removeFile(code, removed.id, start);
+      assert.deepEqual(await inTrash([removed, kept]), []);
+      await eraseAll(store.rooms);
       assert.deepEqual(await inTrash([removed, kept]), [removed]);
     });
 
-    it('[API-3] holds the bytes of all files of a room that was deleted, and of no other', async () => {
+    it('[API-3] holds the bytes of all files of a room that was deleted, also of removed ones, and of no other', async () => {
       const code = await createRoom(store.rooms);
       const files = await addFiles(store.rooms, code, 3);
+      await store.rooms.removeFile(code, files[1].id, start);
       const others = await addFiles(store.rooms, await createRoom(store.rooms), 1);
       await store.rooms.deleteRoom(code, start);
       assert.deepEqual(await inTrash([...files, ...others]), files);
@@ -70,12 +73,14 @@ export function trashTests(open: OpenStore): void {
   describe('known blobs', () => {
     const store = sharedStore(open);
 
-    it('[LIFE-5] are those of files and those in the trash, until they are cleared', async () => {
+    it('[LIFE-5] are those of files, also of removed ones, and those in the trash, until they are cleared', async () => {
       const { rooms } = store;
       const code = await createRoom(rooms);
       const [removed, kept] = await addFiles(rooms, code, 2);
       const asked = blobsOf([removed, kept, file()]);
       await rooms.removeFile(code, removed.id, start);
+      assert.deepEqual(await rooms.knownBlobs(asked), new Set([removed.blob, kept.blob]));
+      await rooms.eraseRemovedIn(code);
       assert.deepEqual(await rooms.knownBlobs(asked), new Set([removed.blob, kept.blob]));
       await rooms.clearTrash([removed.blob]);
       assert.deepEqual(await rooms.knownBlobs(asked), new Set([kept.blob]));

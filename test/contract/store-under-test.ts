@@ -10,6 +10,7 @@ import type {
   CodeLength,
   Content,
   CurrentText,
+  FileQuota,
   GuardRules,
   HistoryLimits,
   MissingReason,
@@ -20,6 +21,7 @@ import type {
   StoredText,
   TextAppend,
   TextEntry,
+  UnfinishedFile,
 } from '../../src/core/ports.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import { applyEdits } from '../../src/text/edits.ts';
@@ -115,9 +117,26 @@ export function file(over: Partial<StoredFile> = {}): StoredFile {
     size: 1000,
     uploadedAt: start,
     owner: undefined,
+    folder: '',
+    deviceId: undefined,
     ...over,
   };
 }
+
+/** An unfinished file without any bytes yet. */
+export function unfinishedFile(over: Partial<UnfinishedFile> = {}): UnfinishedFile {
+  return { ...file(), received: 0, state: '', expiresAt: start + day, ...over };
+}
+
+/** The number and the bytes of the files that count in a room. */
+export async function countedFiles(rooms: RoomStore, code: RoomCode, now: number = start): Promise<FileQuota> {
+  const admission = await rooms.admit(accessAttempt(code, { now }));
+  assert.ok(admission.outcome === 'admitted');
+  return { files: admission.room.fileCount, bytes: admission.room.fileBytes };
+}
+
+/** Erases everything that was removed, however recently. */
+export const eraseAll = (rooms: RoomStore): Promise<number> => rooms.eraseRemoved(Number.MAX_SAFE_INTEGER, 1000);
 
 /** The text as someone at the door gets it; undefined where there is no room. */
 export async function textOf(

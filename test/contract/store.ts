@@ -11,11 +11,13 @@ import { lifetimeTests } from './store-lifetime.ts';
 import { logTests } from './store-log.ts';
 import { modelTests } from './store-model.ts';
 import { rateTests } from './store-rates.ts';
+import { removalTests } from './store-removal.ts';
 import { restartTests } from './store-restart.ts';
 import { roomTests } from './store-rooms.ts';
 import { storageTests } from './store-storage.ts';
 import { trashTests } from './store-trash.ts';
 import type { OpenStore } from './store-under-test.ts';
+import { uploadTests } from './store-uploads.ts';
 
 export type { OpenStore, StoreUnderTest } from './store-under-test.ts';
 
@@ -35,6 +37,8 @@ const suites = {
   compaction: compactionTests,
   history: historyTests,
   files: fileTests,
+  'removed files': removalTests,
+  'unfinished files': uploadTests,
   trash: trashTests,
   'storage accounts': storageTests,
   rates: rateTests,

@@ -95,7 +95,10 @@ describe('the page of the API', () => {
     await eachExample(t, isCli, async ({ operation, example }, scene) => {
       const running = scene.run(startIn('sh') + example);
       if (operation === 'liveChannel') return hearsTheRoom(running, scene);
-      await expected(cliDoes, operation)(await successOutput(running), scene);
+      // The command says how to undo the removal on standard error.
+      const isNoted = operation === 'removeFile';
+      const output = isNoted ? (await running.result).stdout : await successOutput(running);
+      await expected(cliDoes, operation)(output, scene);
     });
   });
 });
@@ -130,6 +133,7 @@ const sdkPrints: Expectations<unknown[]> = {
   },
   listFiles: (values, { file }) => assert.deepEqual(values, ['photo.jpg', inTheRoom.length, file.fileUrl]),
   removeFile: ([message]) => assert.equal(message, 'The file was removed.'),
+  restoreFile: ([message]) => assert.equal(message, 'The file was restored.'),
   serveFile: (_, scene) => assertSaved(scene),
   health([status, uptime]) {
     assert.equal(status, 'healthy');
@@ -171,6 +175,9 @@ const cliDoes: Expectations<string> = {
   listFiles: (stdout) => assert.match(stdout, /photo\.jpg/),
   async removeFile(_, { api, room }) {
     assert.deepEqual((await api.get(`/api/rooms/${room}/files`)).json.files, []);
+  },
+  async restoreFile(_, { api, room }) {
+    assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 1);
   },
   serveFile: (_, scene) => assertSaved(scene),
 };
@@ -237,16 +244,24 @@ async function openStage(t: TestContext) {
     if (/History$/.test(operation)) await makeHistory(room);
     await api.upload(room, 'photo.jpg', inTheRoom, asked);
     const [file] = (await api.get(`/api/rooms/${room}/files`, asked)).json.files;
+    if (operation === 'restoreFile') await api.delete(`/api/rooms/${room}/files/${file.fileId}`);
     const files = { 'photo.jpg': inTheFolder, 'café.txt': 'un café' };
     const exampleFolder = await createFolder(operation === 'serveFile' ? {} : files);
     const values = {
       'http://localhost:8080': url,
       '7KQ2MX': room,
-      '9f86d081884c7d659a2feaa0c55ad015': file.fileId,
+      '9f86d081884c7d659a2feaa0c55ad015': /Upload$/.test(operation) ? await startUpload(room) : file.fileId,
       'pop_…': key,
     };
     const filled = (text: string) => fillPlaceholders(text, values);
     return { api, url, room, file, exampleFolder, filled, run: (lines: string) => exampleFolder.shell(filled(lines)) };
+  }
+
+  /** Returns the id of an upload of five bytes. */
+  async function startUpload(room: string): Promise<string> {
+    const headers = { 'tus-resumable': '1.0.0', 'upload-length': '5' };
+    const { headers: started } = await api.post(`/api/rooms/${room}/uploads`, { headers });
+    return started.get('location')?.split('/').at(-1) ?? '';
   }
 
   /** The text becomes version 8, with version 7 in the history. */

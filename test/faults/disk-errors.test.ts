@@ -53,8 +53,8 @@ describe('a disk that fails', () => {
     assertIntact(folder);
   });
 
-  // An upload is written with `write` if one chunk is waiting, and with `writev` if there are several.
-  for (const call of ['write', 'writev'] as const) {
+  // An upload is written with `pwrite64` if one chunk is waiting, and with `pwritev` if there are several.
+  for (const call of ['pwrite64', 'pwritev'] as const) {
     it(`[FAULT-3] [UP-6] to ${call} a file rejects it in the middle, and keeps nothing of it`, async (t) => {
       const { folder, room } = await folderWithRoom(t);
       const server = await startProcess(t, folder, env);

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { builtCommand, type Executable } from '../support/process.ts';
 
 export interface InjectedFault {
-  call: 'fsync' | 'pwrite64' | 'write' | 'writev';
+  call: 'fsync' | 'pwrite64' | 'pwritev' | 'write' | 'writev';
   error: 'EIO' | 'ENOSPC';
   /** Only for these files or folders. Default: all. */
   at?: string[];

@@ -9,7 +9,7 @@ import { removeOrphanBlobs, sweepRooms } from '../../src/core/sweep.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { isLongRun } from '../hostile/long-run.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
-import { noQuota } from '../support/no-quota.ts';
+import { defaultLimits, noQuota } from '../support/no-quota.ts';
 import { dataFolder, run, type ServerProcess, startProcess } from '../support/process.ts';
 import { type Random, seededRandom } from '../support/seeded-random.ts';
 import { assertIntact } from './database-integrity.ts';
@@ -70,7 +70,7 @@ async function assertNothingElse(folder: string, filesThere: number): Promise<vo
   try {
     const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
     const parts = {
-      ...{ rooms: store.rooms, storage: store.storage, quota: noQuota, blobs },
+      ...{ rooms: store.rooms, storage: store.storage, quota: noQuota, limits: defaultLimits, blobs },
       ...{ bus: createLocalBus(), clock, secret: '' },
     };
     await sweepRooms(parts);

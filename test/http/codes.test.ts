@@ -12,7 +12,7 @@ import { openEngine } from '../../src/engine/open.ts';
 import { anyText } from '../contract/any-text.ts';
 import { assertError } from '../support/assert-error.ts';
 import { engineUnderTest } from '../support/engine.ts';
-import { noQuota } from '../support/no-quota.ts';
+import { defaultLimits, noQuota } from '../support/no-quota.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { startTestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
@@ -146,7 +146,7 @@ async function roomsWithLoadedDice(t: TestContext) {
     return store.rooms.createRoom(loaded ? { ...draft, draw: loaded + draft.draw.slice(loaded.length) } : draft);
   };
   const parts = {
-    ...{ rooms: { ...store.rooms, createRoom }, storage: store.storage, quota: noQuota },
+    ...{ rooms: { ...store.rooms, createRoom }, storage: store.storage, quota: noQuota, limits: defaultLimits },
     ...{ blobs, bus, secret, clock: () => clock.now },
   };
   const rooms = createRooms(parts, { lifetime: 60, longestLifetime: 60, largestContent: 10 });

@@ -10,7 +10,7 @@ describe('rooms', () => {
     const { api, clock } = await startTestServer(t);
     const plain = await api.post('/api/rooms');
     assert.equal(plain.status, 201);
-    assert.deepEqual(Object.keys(plain.json).sort(), ['expiresAt', 'hasPin', 'roomId']);
+    assert.deepEqual(Object.keys(plain.json).sort(), ['expiresAt', 'hasPin', 'limits', 'roomId']);
     assert.equal(plain.json.hasPin, false);
     assert.equal(plain.json.expiresAt, new Date(clock.now + day).toISOString());
     assert.equal((await api.post('/api/rooms', { json: {} })).json.hasPin, false);
@@ -30,7 +30,9 @@ describe('rooms', () => {
     clock.advance(2);
     const { status, json } = await at();
     assert.equal(status, 200);
-    assert.deepEqual(json, { roomId: code, expiresAt: json.expiresAt, hasPin: false, deviceCount: 1 });
+    const { expiresAt, limits } = json;
+    const empty = { fileCount: 0, fileBytes: 0 };
+    assert.deepEqual(json, { roomId: code, expiresAt, hasPin: false, deviceCount: 1, ...empty, limits });
   });
 
   it('[DEV-2] reject an invalid device id', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { abortSignalOf } from '../../src/http/request/aborted.ts';
+import { abortSignalOf, deadlinePassed } from '../../src/http/request/aborted.ts';
 import { receiveForm } from '../../src/http/request/form.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
@@ -56,6 +56,7 @@ describe('a stalled body', { timeout: 60_000, concurrency: true }, () => {
 });
 
 describe('a form', () => {
+  const space = { isTooLarge: () => false, tooLarge: () => assert.fail('the form is small') };
   for (const [event, message] of [
     ['timeout', /took too long/],
     ['close', /ended before its body did/],
@@ -63,11 +64,37 @@ describe('a form', () => {
     it(`[RUN-7] [UP-6] is rejected at its ${event}, even while the form parser is being loaded`, async () => {
       const raw = new IncomingMessage(new Socket());
       raw.headers['content-type'] = formType;
-      const received = receiveForm(raw, abortSignalOf(raw), () => assert.fail('there was no file'));
+      const received = receiveForm(raw, { signal: abortSignalOf(raw), space }, () => assert.fail('there was no file'));
       raw.emit(event);
       await assert.rejects(received, { code: 'VALIDATION_FAILED', message });
     });
   }
+});
+
+describe('an upload that takes longer than other requests', () => {
+  it('[UP-14] may go on while it is fast enough', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    let bytesRead = 10_000_000;
+    const socket = Object.defineProperty(new Socket(), 'bytesRead', { get: () => bytesRead });
+    const raw = new IncomingMessage(socket);
+    const signal = abortSignalOf(raw);
+    raw.emit('timeout', deadlinePassed);
+    for (let minute = 0; minute < 3; minute++) {
+      bytesRead += 60 * 8 * 1024;
+      t.mock.timers.tick(60_000);
+      assert.equal(signal.aborted, false);
+    }
+    bytesRead += 60 * 8 * 1024 - 1;
+    t.mock.timers.tick(60_000);
+    assert.equal(signal.reason?.code, 'VALIDATION_FAILED');
+  });
+
+  it('[UP-14] ends at the deadline if it was too slow', () => {
+    const raw = new IncomingMessage(new Socket());
+    const signal = abortSignalOf(raw);
+    raw.emit('timeout', deadlinePassed);
+    assert.equal(signal.aborted, true);
+  });
 });
 
 describe('an idle connection', { timeout: 60_000 }, () => {

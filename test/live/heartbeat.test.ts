@@ -13,7 +13,7 @@ import type { Outgoing } from '../../src/live/wire.ts';
 import { connect, joinRoom } from '../support/device.ts';
 import { engineUnderTest } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { noQuota } from '../support/no-quota.ts';
+import { defaultLimits, noQuota } from '../support/no-quota.ts';
 import { startTestServer } from '../support/server.ts';
 
 const heartbeatMs = 1000;
@@ -49,7 +49,7 @@ describe('heartbeats', () => {
     const { store, blobs, bus, secret, close } = await openEngine(config, Date.now);
     const lossyBus: EventBus = { ...bus, publish: () => undefined };
     const parts = {
-      ...{ rooms: store.rooms, storage: store.storage, quota: noQuota },
+      ...{ rooms: store.rooms, storage: store.storage, quota: noQuota, limits: defaultLimits },
       ...{ blobs, bus: lossyBus, clock: Date.now, secret },
     };
     const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });

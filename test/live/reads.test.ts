@@ -8,7 +8,7 @@ import { createHub } from '../../src/live/hub.ts';
 import type { Outgoing } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
-import { noQuota } from '../support/no-quota.ts';
+import { defaultLimits, noQuota } from '../support/no-quota.ts';
 
 describe('the reads of a room', () => {
   it('[LIVE-20] are not needed for 10 live edits and 10 live texts, with both kinds of sessions in the room', async (t) => {
@@ -77,7 +77,7 @@ async function open(t: TestContext) {
     },
   };
   const parts = {
-    ...{ rooms, storage: undefined as never, quota: noQuota, blobs: undefined as never },
+    ...{ rooms, storage: undefined as never, quota: noQuota, limits: defaultLimits, blobs: undefined as never },
     ...{ bus, clock: Date.now, secret: 'a secret' },
   };
   const service = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1000 });

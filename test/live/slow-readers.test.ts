@@ -12,7 +12,7 @@ import { UnreadBytes } from '../../src/live/unread-bytes.ts';
 import type { Outgoing, Wire } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
-import { noQuota } from '../support/no-quota.ts';
+import { defaultLimits, noQuota } from '../support/no-quota.ts';
 
 const slowForMs = 10_000;
 const muchWaiting = 200_000;
@@ -132,7 +132,7 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
 async function partsOf(t: TestContext): Promise<CoreDeps> {
   const { rooms } = await openStore(t, await temporaryFolder(t));
   return {
-    ...{ rooms, storage: undefined as never, quota: noQuota, blobs: undefined as never },
+    ...{ rooms, storage: undefined as never, quota: noQuota, limits: defaultLimits, blobs: undefined as never },
     ...{ bus: createLocalBus(), clock: Date.now, secret: 'a secret' },
   };
 }

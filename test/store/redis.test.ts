@@ -4,14 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { PoproomError } from '../../src/core/errors.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Quota, RoomRecord, RoomStore, Store } from '../../src/core/ports.ts';
-import { connectRedis, type Redis } from '../../src/redis/connection.ts';
+import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { script } from '../../src/redis/script.ts';
 import { createRedisStore } from '../../src/store/redis/index.ts';
-import { createKeys } from '../../src/store/redis/keys.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { anyEdits, anyText, editsOf } from '../contract/any-text.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
@@ -38,6 +36,7 @@ import {
   writeText,
 } from '../contract/store-under-test.ts';
 import { type RedisCluster, type RedisServer, startRedis, startRedisCluster } from '../support/redis.ts';
+import { observed } from './observed-redis.ts';
 
 describe('on one server', () => {
   let redis: RedisServer;
@@ -113,114 +112,16 @@ describe('on one server', () => {
     assert.ok(expiring.every((ms) => ms > 0 && ms <= hour));
   });
 
-  it('[API-8] has removed a file even if its index is unreachable', async (t) => {
+  it('[UNDO-2] has erased a file even if its index is unreachable', async (t) => {
     const { whole, partial } = await fullAndPartialStores(t, redis);
     const code = await createRoom(whole);
-    const removed = file();
-    await whole.addFile(code, removed, quota);
-    assert.deepEqual(await partial.removeFile(code, removed.id, start), { seq: 2 });
-    assert.equal(await whole.findFile(removed.id, start), undefined);
-  });
-});
-
-describe('stored bytes in Redis', () => {
-  let server: RedisServer;
-  before(async () => {
-    server = await startRedis();
-  });
-  after(() => server.stop());
-
-  const unlimited = { client: 1000, network: 1000, total: 1000 };
-  const owner = { client: 'c'.repeat(12), network: 'd'.repeat(12) };
-  const request = (blob: string) => ({
-    ...{ blob, owner, expiresAt: start + hour, deadline: start + hour / 4 },
-    ...{ least: 100, most: 100 },
-  });
-
-  it('[NODE-18] are correct again after a crash at any step of an upload or a removal', async (t) => {
-    const { redis, prefix } = await observed(t, server);
-    const whole = createRedisStore(redis, prefix, guardRules(0));
-    const untilCrash = crashingStores(redis, prefix);
-    const used = async () => {
-      const { stored } = await whole.storage.usage();
-      return [stored, await whole.storage.usageOf(owner.client), await whole.storage.usageOf(owner.network)];
-    };
-    for (let commands = 0, isDone = false; !isDone; commands++) {
-      const code = await createRoom(whole.rooms);
-      const added = file({ owner, size: 40 });
-      const crashing = untilCrash(commands);
-      const upload = async () => {
-        await crashing.storage.reserve(request(added.blob), unlimited, start);
-        await crashing.rooms.addFile(code, added, quota);
-        await crashing.rooms.removeFile(code, added.id, start);
-        await crashing.rooms.clearTrash([added.blob]);
-        return true;
-      };
-      isDone = await upload().catch(() => false);
-      await whole.storage.releaseAbandoned(start + hour / 4);
-      const isStored = (await whole.rooms.findFile(added.id, start)) !== undefined;
-      const inTrash = (await whole.rooms.listTrash(10)).includes(added.blob);
-      const [stored, ofClient, ofNetwork] = await used();
-      assert.equal(stored, isStored ? 40 : 0, `after ${commands} commands`);
-      if (isStored) assert.deepEqual([ofClient, ofNetwork], [40, 40], `after ${commands} commands`);
-      else if (!inTrash) assert.deepEqual([ofClient, ofNetwork], [0, 0], `after ${commands} commands`);
-      await whole.rooms.deleteRoom(code, start);
-      await whole.rooms.clearTrash(await whole.rooms.listTrash(10));
-      assert.deepEqual(await used(), [0, 0, 0], `when all is removed, after ${commands} commands`);
-      assert.equal((await whole.storage.usage()).reserved, 0);
-    }
-  });
-
-  it('[NODE-18] are correct again after a crash at any step of a text that grows and is deleted', async (t) => {
-    const { redis, prefix } = await observed(t, server);
-    const whole = createRedisStore(redis, prefix, guardRules(0));
-    const untilCrash = crashingStores(redis, prefix);
-    for (let commands = 0, isDone = false; !isDone; commands++) {
-      const code = await createRoom(whole.rooms, { owner, countsText: true });
-      const { storage, rooms } = untilCrash(commands);
-      const growAndDelete = async () => {
-        await storage.chargeText({ code, owner, bytes: 300 }, unlimited, start);
-        await rooms.deleteRoom(code, start);
-        return true;
-      };
-      isDone = await growAndDelete().catch(() => false);
-      await whole.rooms.deleteRoom(code, start);
-      await whole.storage.releaseAbandoned(start);
-      const used = [await whole.storage.usageOf(owner.client), await whole.storage.usageOf(owner.network)];
-      assert.deepEqual(used, [0, 0], `after ${commands} commands`);
-    }
-  });
-
-  it('[LIFE-4] leave no key behind when everything is removed', async (t) => {
-    const { redis, prefix } = await observed(t, server);
-    const { rooms, storage } = createRedisStore(redis, prefix, guardRules(0));
-    const code = await createRoom(rooms);
-    const added = file({ owner, size: 40 });
-    await storage.reserve(request(added.blob), unlimited, start);
-    await rooms.addFile(code, added, quota);
-    await rooms.deleteRoom(code, start);
-    await rooms.clearTrash(await rooms.listTrash(10));
-    const left = (await redis.send('', ['KEYS', `${prefix}:*`])) as string[];
-    const known = /:stored-bytes$|:file:/;
-    assert.deepEqual(
-      left.filter((key) => !known.test(key)),
-      [],
-    );
-  });
-
-  it('[UP-11] do not include a file of a version before the quotas, neither while it exists nor when it is removed', async (t) => {
-    const { redis, prefix, keysOf } = await observed(t, server);
-    const { rooms, storage } = createRedisStore(redis, prefix, guardRules(0));
-    const code = await createRoom(rooms);
-    const { owner: _, ...older } = file({ size: 40 });
-    const { room, files, blobs } = keysOf(code);
-    await redis.send(files, ['HSET', files, older.id, `1:${JSON.stringify(older)}`]);
-    await redis.send(blobs, ['SADD', blobs, older.blob]);
-    await redis.send(room, ['HSET', room, 'fileCount', '1', 'fileBytes', '40']);
-    assert.deepEqual(await rooms.listFiles(code, start), [{ ...older, owner: undefined }]);
-    assert.deepEqual(await rooms.removeFile(code, older.id, start), { seq: 1 });
-    assert.deepEqual(await rooms.listTrash(10), [older.blob]);
-    assert.deepEqual(await storage.usage(), { stored: 0, reserved: 0 });
+    const removed = [file(), file()];
+    for (const added of removed) await whole.addFile(code, added, quota);
+    for (const { id } of removed) await partial.removeFile(code, id, start);
+    assert.equal(await partial.eraseRemoved(start + 1, 1), 1);
+    assert.equal(await partial.eraseRemovedIn(code), 1);
+    for (const { id } of removed) assert.equal(await whole.findFile(id, start), undefined);
+    assert.deepEqual(new Set(await whole.listTrash(10)), new Set(removed.map(({ blob }) => blob)));
   });
 });
 
@@ -384,42 +285,7 @@ for i, key in ipairs(KEYS) do inMs[i] = redis.call('PTTL', key) end
 return inMs
 `);
 
-/** A store, its connection, and the number of characters that each script sends and receives. */
-async function observed(t: TestContext, { url }: RedisServer) {
-  const redis = await connectRedis(parseRedisUrl(url));
-  const prefix = `test-${randomBytes(6).toString('hex')}`;
-  const traffic: number[] = [];
-  const run: Redis['run'] = async (script, keys, args) => {
-    const reply = await redis.run(script, keys, args);
-    traffic.push(JSON.stringify([keys, args, reply]).length);
-    return reply;
-  };
-  const store = createRedisStore({ ...redis, run }, prefix, guardRules(0));
-  t.after(() => store.close());
-  return { redis, rooms: store.rooms, archive: store.archive, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
-}
-
-/** Stores that fail after a number of commands, like a node that crashes or loses Redis. */
-function crashingStores(redis: Redis, prefix: string) {
-  return (commands: number): Store => {
-    let left = commands;
-    const allow = () => {
-      left -= 1;
-      if (left < 0) throw new PoproomError('UNAVAILABLE', 'The node has crashed.');
-    };
-    const run: Redis['run'] = async (...call) => {
-      allow();
-      return redis.run(...call);
-    };
-    const send: Redis['send'] = async (...call) => {
-      allow();
-      return redis.send(...call);
-    };
-    return createRedisStore({ ...redis, run, send }, prefix, guardRules(0));
-  };
-}
-
-/** Two stores on the same rooms. One can access only the keys of a room, as when a part of a cluster is down. */
+/** The same rooms from two sides. One reaches what lies with a room alone, as when a part of a cluster is away. */
 async function fullAndPartialStores(
   t: TestContext,
   { port }: RedisServer,

@@ -13,7 +13,17 @@ import { createEraser } from '../../src/store/sqlite/erasure.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
-import { createRoom, file, insertion, quota, start, textAppend, textOf } from '../contract/store-under-test.ts';
+import {
+  countedFiles,
+  createRoom,
+  file,
+  insertion,
+  quota,
+  start,
+  textAppend,
+  textOf,
+  unfinishedFile,
+} from '../contract/store-under-test.ts';
 import { assertErased, assertFound, tracesIn, uniqueText } from '../support/erasure.ts';
 import { type Random, randomFromSeed, seededRandom } from '../support/seeded-random.ts';
 import { firstRelease, makeFirstRelease } from './first-release.ts';
@@ -56,6 +66,25 @@ describe('sqlite: deleted rows', () => {
     assert.ok((await tracesIn(folder, deleted)).size > 0, 'nothing is erased before its time');
     await store.close();
     assert.equal((await tracesIn(folder, deleted)).size, 0);
+  });
+
+  it('[LIFE-7] [UNDO-2] [TUS-6] of files that were erased, and of uploads, are in no file', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { rooms } = await openStore(t, folder, often);
+    const code = await createRoom(rooms);
+    const names = Array.from({ length: 60 }, (_, n) => uniqueText(1 + n));
+    const states = names.map((_, n) => uniqueText(n % 3 ? 50 : 5000));
+    const uploads = names.map((name) => unfinishedFile({ name, folder: name, size: 10, expiresAt: start + 1 }));
+    for (const upload of uploads) await rooms.startUpload(code, upload, quota);
+    for (const [n, { id }] of uploads.entries()) {
+      await rooms.advanceUpload(code, id, 0, { received: 10, state: states[n] ?? '' }, start);
+    }
+    await assertFound(folder, [...names.slice(0, 3), ...states.slice(0, 3)]);
+    for (const [n, { id }] of uploads.entries()) await dropUpload(rooms, code, id, n % 3);
+    await rooms.eraseRemoved(start + 1, 100);
+    await rooms.expireUploads(start + 1, 100);
+    assert.deepEqual(await countedFiles(rooms, code), { files: 0, bytes: 0 });
+    await assertErased(folder, [...names, ...states]);
   });
 
   it('[LIFE-7] stay while another process reads, which delays no write, and are erased when it has finished', async (t) => {
@@ -221,6 +250,14 @@ async function furnishedRoom(rooms: RoomStore, random: Random): Promise<{ code: 
     await rooms.addFile(code, file({ name }), quota);
   }
   return { code, texts };
+}
+
+/** Cancels an upload, or finishes it and removes the file, or leaves it to expire. */
+async function dropUpload(rooms: RoomStore, code: RoomCode, fileId: string, how: number): Promise<void> {
+  if (how === 0) await rooms.cancelUpload(code, fileId, start);
+  if (how !== 1) return;
+  await rooms.finishUpload(code, fileId, start);
+  await rooms.removeFile(code, fileId, start);
 }
 
 interface OldTexts {

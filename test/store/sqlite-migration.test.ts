@@ -1,10 +1,21 @@
 /** Databases of earlier versions are updated when they are opened. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { unfinishedName } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
-import { accessAttempt, appendInsertion, file, mac, start, storedText, textOf } from '../contract/store-under-test.ts';
+import {
+  accessAttempt,
+  appendInsertion,
+  file,
+  mac,
+  quota,
+  start,
+  storedText,
+  textOf,
+  unfinishedFile,
+} from '../contract/store-under-test.ts';
 import { firstRelease, makeFirstRelease } from './first-release.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
 
@@ -58,7 +69,31 @@ describe('sqlite: a database of the first release', () => {
     const { rooms, storage } = await openStore(t, folder);
     assert.deepEqual(await storage.usage(), { stored: 700, reserved: 0 });
     await rooms.removeFile(written, id, start);
+    assert.equal(await rooms.eraseRemovedIn(written), 1);
     assert.deepEqual(await storage.usage(), { stored: 0, reserved: 0 });
+  });
+
+  it('[UNDO-1] [TUS-8] removes and restores its files, and takes uploads beside them', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { id, blob, name, type, size, uploadedAt } = file({ size: 700 });
+    makeFirstRelease(folder, (insert, db) => {
+      insert(written, 7, 'text');
+      const columns = 'id, room, blob, name, type, size, uploaded_at';
+      const values = [id, roomIdOf(written), blob, name, type, size, uploadedAt];
+      db.prepare(`INSERT INTO files (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`).get(...values);
+    });
+    const { rooms } = await openStore(t, folder);
+    const upload = unfinishedFile({ received: 1000 });
+    const cancelled = unfinishedFile();
+    for (const one of [upload, cancelled]) assert.equal(await rooms.startUpload(written, one, quota), 'started');
+    assert.deepEqual(await rooms.removeFile(written, id, start), { seq: 8 });
+    assert.deepEqual(await rooms.finishUpload(written, upload.id, start), { seq: 9 });
+    assert.deepEqual(await rooms.restoreFile(written, id, start), { seq: 10 });
+    assert.equal(await rooms.cancelUpload(written, cancelled.id, start), 'cancelled');
+    const listed = await rooms.listFiles(written, start);
+    assert.deepEqual(Array.isArray(listed) && listed.map((one) => one.id), [id, upload.id]);
+    await rooms.deleteRoom(written, start);
+    assert.deepEqual(new Set(await rooms.listTrash(10)), new Set([blob, upload.blob, unfinishedName(cancelled.blob)]));
   });
 
   it('[TEXT-7] [HIST-1] starts logs at the current versions of texts, and keeps histories from then on', async (t) => {

@@ -33,6 +33,7 @@ import {
   start,
   textAppend,
   textOf,
+  unfinishedFile,
   writeText,
 } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
@@ -140,6 +141,12 @@ describe('sqlite: a clock that is set back', () => {
     'add a file': (rooms, code) => rooms.addFile(code, file({ uploadedAt: late }), quota),
     'list the files': (rooms, code) => rooms.listFiles(code, late),
     'remove a file': (rooms, code) => rooms.removeFile(code, file().id, late),
+    'restore a file': (rooms, code) => rooms.restoreFile(code, file().id, late),
+    'start an upload': (rooms, code) => rooms.startUpload(code, unfinishedFile({ uploadedAt: late }), quota),
+    'find an upload': (rooms, code) => rooms.findUpload(code, file().id, late),
+    'advance an upload': (rooms, code) => rooms.advanceUpload(code, file().id, 0, { received: 1, state: '' }, late),
+    'finish an upload': (rooms, code) => rooms.finishUpload(code, file().id, late),
+    'cancel an upload': (rooms, code) => rooms.cancelUpload(code, file().id, late),
     delete: (rooms, code) => rooms.deleteRoom(code, late),
   };
   for (const [name, run] of Object.entries(operations)) {

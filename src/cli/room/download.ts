@@ -1,6 +1,5 @@
 /** Downloads a file of a room. */
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
-import { largestFile } from '../../protocol/largest-file.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 
@@ -11,10 +10,10 @@ export async function download(
   { signal, showsProgress }: { signal: AbortSignal; showsProgress: boolean },
   consume: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
-  if (file.fileSize > largestFile) throw tooLarge(file);
   const response = await room.download(file, { signal });
   const progress = showsProgress ? createProgress(file.fileName, file.fileSize) : undefined;
   try {
+    progress?.show(0);
     await consume(counted(file, response, progress?.show));
     progress?.done();
   } catch (error) {
@@ -37,13 +36,6 @@ async function* counted(file: FileEntry, { body }: Response, show?: (bytes: numb
   }
   if (bytes !== file.fileSize) throw incomplete(file);
 }
-
-/** A Poproom server has no such file, and a malicious one could fill the disk. */
-const tooLarge = ({ fileName }: FileEntry) =>
-  new PoproomError(
-    'INVALID_RESPONSE',
-    `"${printable(fileName)}" is larger than 10 MiB, the limit for a file; it was not downloaded.`,
-  );
 
 const incomplete = ({ fileName }: FileEntry) =>
   new PoproomError('UNAVAILABLE', `The connection was lost before "${printable(fileName)}" was complete; try again.`);

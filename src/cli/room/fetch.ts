@@ -10,9 +10,10 @@ import { withRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeStdout } from '../write-stdout.ts';
 import { atomicWrite, createOnly, replaceExisting } from './atomic-write.ts';
-import { assertNotExisting, destinations } from './destination.ts';
+import { assertNotExisting, destinations, withFolders } from './destination.ts';
 import { download } from './download.ts';
-import { findFile } from './find-file.ts';
+import { findFile, pathInRoom } from './find-file.ts';
+import { localPaths, pathsWithoutFolders } from './local-name.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
   const [, name, extra] = input.args;
@@ -33,17 +34,21 @@ export async function fetchFiles(input: Input): Promise<void> {
 }
 
 function list(input: Input, files: readonly FileEntry[]): void {
-  const rows = files.map(({ fileName, fileSize }) => [printable(fileName), formatBytes(fileSize)] as const);
+  const rows = files.map((file) => [printable(pathInRoom(file)), formatBytes(file.fileSize)] as const);
   if (files.length > 0 || input.isSet('json')) print(input, files, formatColumns(rows));
   else printNotice('There are no files in this room.');
 }
 
 async function toDisk(input: Input, room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
-  const items = await destinations(files, input.value('output'));
+  const isNamed = input.args.length > 1;
+  const items = await destinations(files, input.value('output') ?? '.', isNamed ? pathsWithoutFolders : localPaths);
   if (!input.isSet('force')) await assertNotExisting(items);
   const publish = input.isSet('force') ? replaceExisting : createOnly;
-  await runSequentially(input, { items, verb: 'Fetched' }, async ({ file, path }) => {
-    await download(room, file, { signal, showsProgress: true }, (bytes) => atomicWrite(path, bytes, publish));
+  await runSequentially(input, { items, verb: 'Fetched' }, async (item) => {
+    const { file, path } = item;
+    await withFolders(item, () =>
+      download(room, file, { signal, showsProgress: true }, (bytes) => atomicWrite(path, bytes, publish)),
+    );
     return { value: { ...file, path }, line: printable(path) };
   });
 }

@@ -5,12 +5,54 @@ const maxBytes = 255;
 /** Longer names are cut before the checks. No file system supports them. */
 const maxLength = 1000;
 const defaultName = 'file';
+/** Servers allow as many. A malicious one could name a path that the system cannot create. */
+const maxDepth = 32;
 
 /** Returns unique names: a second "photo.jpg" becomes "photo (2).jpg". */
-export function localNames(names: readonly string[]): string[] {
+export const localNames = (names: readonly string[]): string[] => names.map(createNaming());
+
+/** The local path of a file, as the names of its folders and its own name. */
+export type LocalPath = readonly string[];
+
+/**
+ * Returns unique paths. Files of one folder stay together. Folders whose names are the same on a case-insensitive disk
+ * get numbers, as files do.
+ */
+export function localPaths(files: readonly { folder?: string | undefined; fileName: string }[]): LocalPath[] {
+  const root = createFolder([]);
+  return files.map(({ folder = '', fileName }) => {
+    const segments = folder.split(/[/\\]/).filter(Boolean).slice(0, maxDepth);
+    const { path, nameOf } = segments.reduce(folderIn, root);
+    return [...path, nameOf(fileName)];
+  });
+}
+
+/** For a file that the user named. */
+export const pathsWithoutFolders = (files: readonly { fileName: string }[]): LocalPath[] =>
+  localNames(files.map(({ fileName }) => fileName)).map((name) => [name]);
+
+interface LocalFolder {
+  path: LocalPath;
+  nameOf(name: string): string;
+  /** By their names in the room. */
+  folders: Map<string, LocalFolder>;
+}
+
+const createFolder = (path: LocalPath): LocalFolder => ({ path, nameOf: createNaming(), folders: new Map() });
+
+function folderIn(parent: LocalFolder, name: string): LocalFolder {
+  const known = parent.folders.get(name);
+  if (known) return known;
+  const folder = createFolder([...parent.path, parent.nameOf(name)]);
+  parent.folders.set(name, folder);
+  return folder;
+}
+
+/** Returns a function that gives each name of a folder a unique local one. */
+function createNaming(): (name: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
-  return names.map((name) => {
+  return (name) => {
     const safe = localName(name);
     let count = counts.get(folded(safe)) ?? 1;
     let unique = count === 1 ? safe : numbered(safe, ` (${count})`);
@@ -18,7 +60,7 @@ export function localNames(names: readonly string[]): string[] {
     counts.set(folded(safe), count);
     taken.add(folded(unique));
     return unique;
-  });
+  };
 }
 
 /**

@@ -1,22 +1,23 @@
-/** `poproom rm`: deletes a room, or some of its files. */
-import type { Confirmation, Room } from '../../client/index.ts';
+/** `poproom rm`: deletes a room, removes some of its files, or restores them. */
+import type { Confirmation, FileEntry, Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { ExitError } from '../failure.ts';
 import { print } from '../output.ts';
 import { printable } from '../printable.ts';
 import { confirm } from '../question.ts';
 import { withRoom } from '../server-context.ts';
-import { findFile } from './find-file.ts';
+import { UsageError } from '../usage-error.ts';
+import { findFile, pathInRoom } from './find-file.ts';
 
 export async function remove(input: Input): Promise<void> {
   const [, ...names] = input.args;
-  const done = await withRoom<Confirmation>(input, (room) =>
-    names.length === 0 ? removeRoom(input, room) : removeFiles(room, names),
-  );
+  if (input.isSet('undo')) return restoreFiles(input, names);
+  if (names.length > 0) return removeFiles(input, names);
+  const done = await withRoom(input, (room) => removeRoom(input, room));
   print(input, done, printable(done.message));
 }
 
-async function removeRoom(input: Input, room: Room) {
+async function removeRoom(input: Input, room: Room): Promise<Confirmation> {
   // Fail before the prompt if the room does not exist.
   await room.info();
   const mustAsk = process.stdin.isTTY && !input.isSet('yes');
@@ -24,10 +25,36 @@ async function removeRoom(input: Input, room: Room) {
   return room.delete();
 }
 
-async function removeFiles(room: Room, names: readonly string[]): Promise<Confirmation> {
-  const all = await room.files();
-  const files = names.map((name) => findFile(all, name));
-  for (const { fileId } of files) await room.removeFile(fileId);
-  const removed = files.map(({ fileName }) => `"${printable(fileName)}"`).join(', ');
-  return { success: true, message: `Removed ${removed}.` };
+async function removeFiles(input: Input, names: readonly string[]): Promise<void> {
+  const removed = await withRoom(input, async (room) => {
+    const all = await room.files();
+    const files = names.map((name) => findFile(all, name));
+    for (const { fileId } of files) await room.removeFile(fileId);
+    return files;
+  });
+  const fileIds = removed.map(({ fileId }) => fileId);
+  const message = `Removed ${quoted(removed)}.`;
+  print(input, { success: true, message, fileIds }, message);
+  if (!input.isSet('json')) console.error(undoHint(input, fileIds));
+}
+
+async function restoreFiles(input: Input, fileIds: readonly string[]): Promise<void> {
+  if (fileIds.length === 0) throw new UsageError('Which files? Give the ids that "poproom rm" printed.');
+  const restored = await withRoom(input, async (room) => {
+    for (const fileId of fileIds) await room.restoreFile(fileId);
+    const all = await room.files();
+    return all.filter(({ fileId }) => fileIds.includes(fileId));
+  });
+  const message = `Restored ${quoted(restored)}.`;
+  print(input, { success: true, message, fileIds }, message);
+}
+
+const quoted = (files: readonly FileEntry[]) => files.map((file) => `"${printable(pathInRoom(file))}"`).join(', ');
+
+/** Names the room and the server as the user did. */
+function undoHint(input: Input, fileIds: readonly string[]): string {
+  const [room = ''] = input.args;
+  const url = input.value('url');
+  const line = ['poproom rm', room, ...(url === undefined ? [] : ['--url', url]), '--undo', ...fileIds].join(' ');
+  return printable(`Undo within 60 seconds: ${line}`);
 }

@@ -1,37 +1,101 @@
 /** `poproom send`: uploads files. */
-import type { Room } from '../../client/index.ts';
+import { type FileUploaded, PoproomError, type PoproomErrorCode, type Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
-import { FileError } from '../file-error.ts';
+import { readEnvironment } from '../environment.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 import { runSequentially } from '../sequential.ts';
 import { withRoom } from '../server-context.ts';
-import { readUploadInputs, type UploadInput } from './upload-inputs.ts';
+import { openUploads, type Upload } from './open-uploads.ts';
+import { openUnfinishedUploads, type UnfinishedUploads } from './unfinished-uploads.ts';
+import { findUploadInputs, type UploadInput } from './upload-inputs.ts';
+
+/** Larger files are sent in parts, which show progress and can be continued. */
+const inPartsFrom = 1024 * 1024;
 
 export async function send(input: Input): Promise<void> {
-  let uploads: Promise<readonly UploadInput[]> | undefined;
+  const unfinished = openUnfinishedUploads(readEnvironment());
+  let inputs: readonly UploadInput[] | undefined;
+  let uploads: readonly Upload[] | undefined;
+  // Runs again after a PIN prompt, but standard input can be read only once.
   await withRoom(input, async (room) => {
-    // Runs again after a PIN prompt, but standard input can be read only once.
-    uploads ??= readUploadInputs(input);
-    const items = await uploads;
-    await untilInterrupted((signal) =>
-      runSequentially(input, { items, verb: 'Sent' }, (upload) => sendOne(room, upload, signal)),
-    );
+    inputs ??= await findUploadInputs(input);
+    const found = inputs;
+    await untilInterrupted(async (signal) => {
+      uploads ??= await openUploads(room, found, unfinished, signal);
+      await sendAll(input, room, { uploads, unfinished, signal });
+    });
   });
 }
 
-async function sendOne(room: Room, { name, type, bytes }: UploadInput, signal: AbortSignal) {
-  const progress = createProgress(name, bytes.size);
+interface Sending {
+  uploads: readonly Upload[];
+  unfinished: UnfinishedUploads;
+  signal: AbortSignal;
+}
+
+/** Until all files are sent, the ids of complete ones are kept as well: the same command does not send them again. */
+async function sendAll(input: Input, room: Room, { uploads, unfinished, signal }: Sending): Promise<void> {
+  let current: string | undefined;
+  let [sentFiles, receivedBytes] = [0, 0];
   try {
-    const { fileUrl, fileName, fileSize } = await room.upload(bytes, { name, type, signal, onProgress: progress.show });
-    progress.done();
-    return { value: { fileUrl, fileName, fileSize }, line: printable(fileUrl) };
+    await runSequentially(input, { items: uploads, verb: 'Sent' }, async (upload) => {
+      const { key, folder } = upload;
+      const remember = (id: string) => key !== undefined && unfinished.remember(key, id);
+      [current, receivedBytes] = [key, 0];
+      const { fileUrl, fileName, fileSize } = await sendOne(room, upload, {
+        onProgress: (bytes) => {
+          receivedBytes = bytes;
+        },
+        onUploadId: remember,
+        signal,
+      });
+      sentFiles++;
+      remember(idIn(fileUrl));
+      return { value: { fileUrl, fileName, fileSize, ...(folder && { folder }) }, line: printable(fileUrl) };
+    });
+    unfinished.forget(uploads.flatMap(({ key }) => key ?? []));
   } catch (error) {
-    progress.clear();
-    throw (error as Error).name === 'NotReadableError' ? changedDuringUpload(name) : error;
+    const canContinue = signal.aborted || isTemporary(error);
+    if (!canContinue && current !== undefined) unfinished.forget([current]);
+    const isKept = sentFiles > 0 || (current !== undefined && receivedBytes > 0);
+    if (canContinue && isKept) console.error('Run the same command again to continue.');
+    throw error;
   }
 }
 
-const changedDuringUpload = (name: string) =>
-  new FileError(`"${printable(name)}" changed during the upload and was not sent; try again.`);
+interface SendOptions {
+  onProgress(bytes: number): void;
+  onUploadId(id: string): void;
+  signal: AbortSignal;
+}
+
+async function sendOne(
+  room: Room,
+  { name, fileName, folder, type, bytes, uploadId }: Upload,
+  { onProgress, onUploadId, signal }: SendOptions,
+): Promise<FileUploaded> {
+  const progress = createProgress(name, bytes.size);
+  const onPart = (received: number) => {
+    onProgress(received);
+    progress.show(received);
+  };
+  const isInParts = bytes.size > inPartsFrom || uploadId !== undefined;
+  const parts = isInParts ? { onProgress: onPart, uploadId, onUploadId } : {};
+  try {
+    const uploaded = await room.upload(bytes, { name: fileName, folder, type, signal, ...parts });
+    progress.done();
+    return uploaded;
+  } catch (error) {
+    progress.clear();
+    throw error;
+  }
+}
+
+/** The id of a file is that of its upload. */
+const idIn = (fileUrl: string) => /[0-9a-f]{32}/.exec(fileUrl)?.[0] ?? '';
+
+const temporary: ReadonlySet<PoproomErrorCode> = new Set(['OFFLINE', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED']);
+
+const isTemporary = (error: unknown) => error instanceof PoproomError && temporary.has(error.code);

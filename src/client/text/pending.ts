@@ -1,5 +1,5 @@
 /** The edits of this device that the server has not confirmed, as a state machine. */
-import { type Changes, normalize, rebase } from '../../text/changes.ts';
+import { type Changes, normalize, type Rebased, rebase, toChanges, toEdits } from '../../text/changes.ts';
 
 /** An edit that may have reached the server. It is never composed with another, and keeps its ref until confirmed. */
 export interface SentEdit {
@@ -63,10 +63,46 @@ export function onRemoteChange(
 ): { pending: Pending; theirs: Changes } {
   const overSent = sent ? rebase(sent.changes, changes, isMineFirst) : { mine: undefined, theirs: changes };
   const overBuffer = buffer
-    ? rebase(buffer, overSent.theirs, isMineFirst)
+    ? rebaseBuffer(buffer, overSent.theirs, isMineFirst, sent?.changes)
     : { mine: undefined, theirs: overSent.theirs };
   const rebased = sent && overSent.mine ? { ...sent, changes: overSent.mine } : undefined;
   return { pending: pendingOf(rebased, overBuffer.mine), theirs: overBuffer.theirs };
+}
+
+/**
+ * If the sent edit replaced a range, an insertion of another device at the end of that range now follows the inserted
+ * text directly. The buffer goes before it, whatever the order of devices: otherwise it would split a word of which the
+ * first letters were sent. The server has not received the buffer, so this device alone decides its order.
+ */
+function rebaseBuffer(buffer: Changes, theirs: Changes, isMineFirst: boolean, sent: Changes | undefined): Rebased {
+  const ends = insertionEnds(sent);
+  if (isMineFirst || !startsAt(ends, theirs)) return rebase(buffer, theirs, isMineFirst);
+  const edits = toEdits(theirs);
+  const following = edits.filter(({ from }) => ends.has(from));
+  const others = toChanges(
+    edits.filter(({ from }) => !ends.has(from)),
+    theirs.length,
+  );
+  const overOthers = rebase(buffer, others, false);
+  const overAll = rebase(overOthers.mine, toChanges(following, theirs.length).map(others), true);
+  return { mine: overAll.mine, theirs: overOthers.theirs.compose(overAll.theirs) };
+}
+
+/** The positions directly after inserted text. */
+function insertionEnds(changes: Changes | undefined): ReadonlySet<number> {
+  const ends = new Set<number>();
+  changes?.iterChangedRanges((_from, _to, start, end) => {
+    if (start < end) ends.add(end);
+  });
+  return ends;
+}
+
+function startsAt(positions: ReadonlySet<number>, changes: Changes): boolean {
+  let isFound = false;
+  changes.iterChangedRanges((from) => {
+    isFound ||= positions.has(from);
+  });
+  return isFound;
 }
 
 function compose(first: Changes | undefined, second: Changes | undefined): Changes | undefined {

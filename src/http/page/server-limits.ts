@@ -1,6 +1,4 @@
 /** The limits of a server: as numbers for the OpenAPI document, and as phrases for the documentation. */
-import { filesPerRoom } from '../../core/limits.ts';
-import { largestFile } from '../../protocol/largest-file.ts';
 
 /** Null means no limit. */
 export interface ServerLimits {
@@ -25,6 +23,9 @@ interface LimitSettings {
   roomTtl: number;
   roomMaxTtl: number;
   contentMax: number;
+  fileMax: number;
+  roomMaxBytes: number;
+  roomMaxFiles: number;
   clientMaxBytes: number;
   keyMaxBytes: number;
   freeLimit: number;
@@ -40,9 +41,9 @@ export function serverLimits(settings: LimitSettings): ServerLimits {
     roomLifetimeSeconds: settings.roomTtl,
     roomMaxLifetimeSeconds: settings.roomMaxTtl,
     textBytes: settings.contentMax,
-    fileBytes: largestFile,
-    filesPerRoom: filesPerRoom.files,
-    fileBytesPerRoom: filesPerRoom.bytes,
+    fileBytes: settings.fileMax,
+    filesPerRoom: settings.roomMaxFiles,
+    fileBytesPerRoom: settings.roomMaxBytes,
     storedBytesPerAddress: settings.clientMaxBytes || null,
     storedBytesPerKey: settings.keyMaxBytes || null,
     freeRequestsPerHour: settings.freeLimit || null,
@@ -105,7 +106,7 @@ function bytesOrNoLimit(limit: number | null): string {
 
 /** In the largest unit that divides it. */
 function bytes(size: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = units.findLastIndex((_, i) => size % 1024 ** i === 0);
   return `${grouped(size / 1024 ** step)} ${units[step]}`;
 }

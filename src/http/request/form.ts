@@ -2,15 +2,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PoproomError } from '../../core/errors.ts';
-import { fileTooLarge, isUploadTooLarge } from '../../core/files.ts';
+import type { FileSpace } from '../../core/files/space.ts';
 import { bodyOf } from './request.ts';
 
 export interface FormFile {
   name: string;
   type: string;
   bytes: Readable;
-  /** The PIN, if a field before the file contained it. */
-  pin: string | undefined;
+  /** The PIN and the folder, if fields before the file contained them. */
+  pin?: string;
+  folder?: string;
   /** Settles when the form has ended. It rejects if the form is truncated or has a second file. */
   whole: Promise<void>;
 }
@@ -19,15 +20,19 @@ export interface FormFile {
 const maxBytesBeforeFile = 16 * 1024;
 const limits = { parts: 10, fields: 5, fieldSize: 1024, fieldNameSize: 100, headerPairs: 20, headerSize: 16 * 1024 };
 
-/** What a form may add to its file: boundaries, part headers and the PIN. */
-const overhead = 64 * 1024;
+/** What a form may add to its file: boundaries, part headers, the PIN and the folder. */
+export const formOverhead = 64 * 1024;
 
-export const isFormTooLarge = (bytes: number): boolean => isUploadTooLarge(bytes, overhead);
+interface FormLimits {
+  /** Aborts if the request does. */
+  signal: AbortSignal;
+  space: Pick<FileSpace, 'isTooLarge' | 'tooLarge'>;
+}
 
-/** Calls `receive` when the file part starts, and returns its result. `signal` aborts if the request does. */
+/** Calls `receive` when the file part starts, and returns its result. */
 export async function receiveForm<T>(
   raw: IncomingMessage,
-  signal: AbortSignal,
+  { signal, space }: FormLimits,
   receive: (file: FormFile) => Promise<T>,
 ): Promise<T> {
   const { promise: whole, resolve: end, reject: refuse } = Promise.withResolvers<void>();
@@ -38,15 +43,16 @@ export async function receiveForm<T>(
   if (!boundaryNamed.test(headers['content-type'])) throw noBoundary();
   const parser = openParser(() => new Busboy({ headers, limits, preservePath: true }));
 
-  let pin: string | undefined;
+  const values: { pin?: string; folder?: string } = {};
   let received: Promise<T> | undefined;
   let file: Readable | undefined;
 
   parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) => {
     if (name === 'file') refuse(malformed('The part "file" must be a file with a file name.'));
-    else if (name !== 'pin') refuse(malformed(`The form has an unknown field "${short(name)}". Use "pin" and "file".`));
-    else if (cut) refuse(malformed('The field "pin" is too long.'));
-    else pin ??= value;
+    else if (name !== 'pin' && name !== 'folder')
+      refuse(malformed(`The form has an unknown field "${short(name)}". Use "pin", "folder" and "file".`));
+    else if (cut) refuse(malformed(`The field "${name}" is too long.`));
+    else values[name] ??= value;
   });
   parser.on('file', (field: string, bytes: Readable, name: string | undefined, _encoding: string, type: string) => {
     bytes.on('error', () => refuse(malformed('The form is malformed or incomplete.')));
@@ -55,7 +61,7 @@ export async function receiveForm<T>(
     else if (file) refuse(malformed('The form has more than one file. Send one file per request.'));
     else {
       file = bytes;
-      received = receive({ name: name ?? '', type, bytes, pin, whole });
+      received = receive({ name: name ?? '', type, bytes, ...values, whole });
       received.catch(refuse);
       return;
     }
@@ -77,7 +83,7 @@ export async function receiveForm<T>(
   let size = 0;
   const count = (bytes: Buffer) => {
     size += bytes.length;
-    if (isFormTooLarge(size)) refuse(fileTooLarge());
+    if (space.isTooLarge(size - formOverhead)) refuse(space.tooLarge());
     else if (!file && size > maxBytesBeforeFile) refuse(malformed('The form has too much data before its file.'));
   };
   body.on('data', count);

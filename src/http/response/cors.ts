@@ -5,7 +5,8 @@ export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
     'ETag, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
-    'X-Request-Id, Content-Disposition, Content-Range, Allow',
+    'X-Request-Id, Content-Disposition, Content-Range, Allow, Location, Tus-Resumable, Tus-Version, Tus-Extension, ' +
+    'Tus-Max-Size, Tus-Checksum-Algorithm, Upload-Offset, Upload-Length, Upload-Metadata, Upload-Expires, X-File-Url',
 };
 
 export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
@@ -16,7 +17,9 @@ export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
       Allow: allow.join(', '),
       'Access-Control-Allow-Methods': allow.join(', '),
       'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-API-Key, X-Device-Id, X-File-Name, X-Resume-Token, X-Room-Pin',
+        'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, Tus-Resumable, ' +
+        'Upload-Checksum, Upload-Length, Upload-Metadata, Upload-Offset, X-API-Key, X-Device-Id, X-File-Name, ' +
+        'X-HTTP-Method-Override, X-Requested-With, X-Resume-Token, X-Room-Pin',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'no-store',
     },

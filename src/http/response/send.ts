@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { freeBuffer } from '../../core/garbage.ts';
 import { hasBody } from '../request/request.ts';
 import { drain } from './drain.ts';
 import type { Reply } from './reply.ts';
@@ -46,21 +47,40 @@ async function stream({ raw, response }: Exchange, status: number, headers: Head
   }
 }
 
-async function pipeBody(body: Readable, length: string | undefined, response: ServerResponse): Promise<void> {
-  if (length === undefined) return pipeline(body, response);
-  const announced = Number(length);
-  let sent = 0;
-  // Counted by a listener: one more stream in the pipeline would make downloads slower.
-  body.on('data', (chunk: Buffer) => {
-    sent += chunk.length;
-    if (sent > announced) response.destroy();
-  });
-  await pipeline(body, response, { end: false }).catch((error) => {
-    throw sent > announced ? lengthMismatch(announced, sent) : error;
-  });
-  if (sent !== announced) throw lengthMismatch(announced, sent);
-  response.end();
+function pipeBody(body: Readable, length: string | undefined, response: ServerResponse): Promise<void> {
+  return length === undefined ? pipeline(body, response) : pump(body, Number(length), response);
 }
+
+/**
+ * Like `pipeline`, with a check of the length. It frees each chunk when it has been sent: the garbage collector would
+ * wait for 64 MiB of them.
+ */
+function pump(body: Readable, announced: number, response: ServerResponse): Promise<void> {
+  let sent = 0;
+  return new Promise((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      sent += chunk.length;
+      if (sent > announced) return reject(lengthMismatch(announced, sent));
+      const isAccepted = response.write(chunk, (error) => {
+        if (!error) freeBuffer(chunk);
+      });
+      if (!isAccepted) body.pause();
+    };
+    const onEnd = () => {
+      if (sent !== announced) return reject(lengthMismatch(announced, sent));
+      response.end();
+      resolve();
+    };
+    const onDisconnect = () => reject(Object.assign(new Error('The client disconnected.'), { code: disconnected }));
+    if (response.destroyed) return onDisconnect();
+    body.on('data', onData).on('end', onEnd).on('error', reject);
+    body.on('close', () => reject(new Error('The file ended early.')));
+    response.on('drain', () => body.resume());
+    response.on('close', onDisconnect);
+  });
+}
+
+const disconnected = 'ERR_STREAM_PREMATURE_CLOSE';
 
 /** With a wrong length, the client would read the next response as part of this one. */
 function lengthMismatch(announced: number, sent: number): Error {
@@ -70,7 +90,7 @@ function lengthMismatch(announced: number, sent: number): Error {
 /** A client that disconnects during the response is not a server error. */
 function isDisconnect(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ERR_STREAM_UNABLE_TO_PIPE';
+  return code === disconnected || code === 'ERR_STREAM_UNABLE_TO_PIPE';
 }
 
 /**

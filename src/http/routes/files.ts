@@ -1,11 +1,11 @@
 /** Files of a room: upload, list, remove. */
 import { PoproomError } from '../../core/errors.ts';
-import { fileEntryOf, fileTooLarge } from '../../core/files.ts';
+import { fileEntryOf } from '../../core/files/files.ts';
 import type { StoredFile } from '../../core/ports.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
 import { abortSignalOf } from '../request/aborted.ts';
-import { isFormTooLarge, receiveForm } from '../request/form.ts';
+import { formOverhead, receiveForm } from '../request/form.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request/request.ts';
 import { fileAddresses } from '../response/links.ts';
@@ -25,23 +25,33 @@ export const uploadFile = (service: Service): Handler => {
   };
 };
 
-async function uploadForm({ files }: Service, request: Request): Promise<StoredFile> {
-  if (isFormTooLarge(announcedLength(request.raw) ?? 0)) throw fileTooLarge();
+async function uploadForm({ files, space }: Service, request: Request): Promise<StoredFile> {
+  const announced = announcedLength(request.raw);
+  if (space.isTooLarge((announced ?? 0) - formOverhead)) throw space.tooLarge();
   request.sendContinue();
   const signal = abortSignalOf(request.raw);
-  return receiveForm(request.raw, signal, async ({ pin, ...file }) => {
-    const prepared = await files.prepareUpload(callerOf(request, pin), undefined, announcedLength(request.raw));
-    return files.upload(prepared, { ...file, signal });
+  return receiveForm(request.raw, { signal, space }, async ({ pin, folder = '', ...file }) => {
+    const caller = callerOf(request, pin);
+    const prepared = await files.prepareUpload(caller, undefined, announced);
+    return files.upload(prepared, {
+      ...file,
+      folder: request.query.get('folder') ?? folder,
+      deviceId: caller.deviceId,
+      signal,
+    });
   });
 }
 
 async function uploadRaw({ files }: Service, request: Request, type: string): Promise<StoredFile> {
   const name = rawName(request);
   const size = announcedLength(request.raw);
-  const prepared = await files.prepareUpload(callerOf(request), size);
+  const caller = callerOf(request);
+  const prepared = await files.prepareUpload(caller, size);
   request.sendContinue();
-  const signal = abortSignalOf(request.raw);
-  return files.upload(prepared, { name, type, bytes: bodyOf(request.raw), whole: Promise.resolve(), signal });
+  return files.upload(prepared, {
+    ...{ name, type, folder: request.query.get('folder') ?? '', deviceId: caller.deviceId },
+    ...{ bytes: bodyOf(request.raw), whole: Promise.resolve(), signal: abortSignalOf(request.raw) },
+  });
 }
 
 function rawName({ raw, query }: Request): string {
@@ -70,10 +80,13 @@ export const listFiles =
     return json(200, { files: found.map((file) => fileEntryOf(file, linkTo)) } satisfies FileList);
   };
 
-export const removeFile =
-  ({ files }: Service): Handler =>
-  async (request) => {
+export const removeFile = ({ files }: Service): Handler => changeFile(files.remove, 'The file was removed.');
+export const restoreFile = ({ files }: Service): Handler => changeFile(files.restore, 'The file was restored.');
+
+function changeFile(change: Service['files']['remove'], message: string): Handler {
+  return async (request) => {
     const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
-    await files.remove(callerOf(request, pin), request.params.fileId ?? '');
-    return json(200, { success: true, message: 'The file was removed.' } satisfies Confirmation);
+    await change(callerOf(request, pin), request.params.fileId ?? '');
+    return json(200, { success: true, message } satisfies Confirmation);
   };
+}

@@ -1,7 +1,10 @@
 /** The type of handlers, and the services they use. */
-import type { Files } from '../../core/files.ts';
+import type { Files } from '../../core/files/files.ts';
+import type { FileSpace } from '../../core/files/space.ts';
+import type { Uploads } from '../../core/files/uploads.ts';
+import type { RoomLimits } from '../../core/limits.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
-import type { MaybePromise } from '../../core/ports.ts';
+import type { ClientId, MaybePromise } from '../../core/ports.ts';
 import type { Rooms } from '../../core/rooms.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
 import type { PageSettings } from '../page/files.ts';
@@ -18,11 +21,16 @@ export type Handlers = Record<EndpointName, Handler>;
 export interface Service {
   rooms: Rooms;
   files: Files;
+  uploads: Uploads;
+  space: FileSpace;
   probes: Probes;
   live: LiveGateway;
   links: LinkSettings;
   page: PageSettings;
   largestContent: number;
+  limits: RoomLimits;
+  /** The bytes that a client has stored. */
+  storedBytes(client: ClientId): Promise<number>;
   /** The text of /metrics; undefined if metrics are disabled. */
   metrics: (() => Promise<string>) | undefined;
 }

@@ -1,14 +1,15 @@
 /** The handler of each endpoint. */
 
 import { editContent, readContent, writeContent } from './content.ts';
-import { listFiles, removeFile, uploadFile } from './files.ts';
+import { listFiles, removeFile, restoreFile, uploadFile } from './files.ts';
 import type { Handlers, Service } from './handler.ts';
 import { clearHistory, listHistory, readHistory } from './history.ts';
 import { liveChannel, roomEvents } from './live.ts';
-import { asyncapi, health, live, metrics, openapi, ready } from './operations.ts';
+import { asyncapi, getLimits, health, live, metrics, openapi, ready } from './operations.ts';
 import { pageHandlers } from './page.ts';
 import { createRoom, deleteRoom, getRoom } from './room.ts';
 import { serveFile } from './serve-file.ts';
+import { cancelUpload, continueUpload, createUpload, getUpload } from './uploads.ts';
 
 export function createHandlers(service: Service): Handlers {
   return {
@@ -22,11 +23,17 @@ export function createHandlers(service: Service): Handlers {
     readHistory: readHistory(service),
     clearHistory: clearHistory(service),
     uploadFile: uploadFile(service),
+    createUpload: createUpload(service),
+    getUpload: getUpload(service),
+    continueUpload: continueUpload(service),
+    cancelUpload: cancelUpload(service),
     listFiles: listFiles(service),
     removeFile: removeFile(service),
+    restoreFile: restoreFile(service),
     roomEvents: roomEvents(service),
     liveChannel: liveChannel(),
     health: health(service),
+    getLimits: getLimits(service),
     openapi: openapi(service),
     asyncapi: asyncapi(),
     serveFile: serveFile(service),

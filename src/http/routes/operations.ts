@@ -1,7 +1,7 @@
 /** Health, probes, metrics and API descriptions. */
 import { PoproomError } from '../../core/errors.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import type { HealthReport, Readiness } from '../../protocol/types.ts';
+import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
@@ -12,6 +12,11 @@ export const health =
     const status = healthy ? 'healthy' : 'degraded';
     return json(healthy ? 200 : 503, { status, timestamp: toTimestamp(now), uptime } satisfies HealthReport);
   };
+
+export const getLimits =
+  ({ page, storedBytes }: Service): Handler =>
+  async ({ client }) =>
+    json(200, { ...page.serverLimits, storedBytes: await storedBytes(client) } satisfies ServerLimits);
 
 export const live = (): Handler => async () => json(200, { status: 'ok' });
 

@@ -9,18 +9,19 @@ import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const createRoom =
-  ({ rooms }: Service): Handler =>
+  ({ rooms, limits }: Service): Handler =>
   async (request) => {
     const { pin, expiresIn, history = true } = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
     const { code, expiresAt, hasPin } = await rooms.create({ client: request.client, pin, expiresIn, history });
-    return json(201, { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin } satisfies RoomCreated);
+    return json(201, { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, limits } satisfies RoomCreated);
   };
 
 export const getRoom =
-  ({ rooms }: Service): Handler =>
+  ({ rooms, limits }: Service): Handler =>
   async (request) => {
-    const { code, expiresAt, hasPin, deviceCount } = await rooms.info(callerOf(request));
-    return json(200, { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, deviceCount } satisfies RoomInfo);
+    const { code, expiresAt, hasPin, deviceCount, fileCount, fileBytes } = await rooms.info(callerOf(request));
+    const room = { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, deviceCount, fileCount, fileBytes, limits };
+    return json(200, room satisfies RoomInfo);
   };
 
 export const deleteRoom =

@@ -2,39 +2,59 @@
 import type { GuardRules, MissingReason, RoomStore, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
+import type { Script } from '../../redis/script.ts';
 import { clearUp } from './clear-up.ts';
+import { type DueFile, dueFiles, dueMember } from './due-files.ts';
 import * as scripts from './file-scripts.ts';
 import { type Keys, netMs } from './keys.ts';
 import type { RedisStorage } from './storage.ts';
 
-export type FileList = Pick<RoomStore, 'addFile' | 'listFiles' | 'findFile' | 'removeFile'>;
+export type FileList = Pick<
+  RoomStore,
+  'addFile' | 'listFiles' | 'findFile' | 'removeFile' | 'restoreFile' | 'eraseRemoved' | 'eraseRemovedIn'
+>;
 
 export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): FileList {
-  /** Runs before the file is added: the reservation ends an excess charge, but nothing would add a missing one. */
-  async function charge(code: RoomCode, { blob, owner, size, uploadedAt }: StoredFile): Promise<void> {
-    if (!owner) return;
-    const { room } = keys.ofRoom(code);
-    const expiresAt = Number(await redis.send(room, ['HGET', room, 'expiresAt']));
-    await storage.charge({ blob, owner, size, expiresAt }, uploadedAt);
+  const keysToErase = (code: RoomCode) => {
+    const { room, removed, removals, blobs, trash, trashOwners, storedBytes } = keys.ofRoom(code);
+    return [room, removed, removals, blobs, trash, trashOwners, storedBytes];
+  };
+
+  /** Removes a file from the list, or restores it. */
+  async function move(script: Script, code: RoomCode, fileId: string, now: number) {
+    const { room, files, removed, removals } = keys.ofRoom(code);
+    const args = [now, rules.rememberExpiredMs, fileId, dueMember(code, fileId)];
+    const reply = await redis.run(script, [room, files, removed, removals], args);
+    return typeof reply === 'string' ? (reply as 'no-file' | MissingReason) : { seq: Number(reply) };
+  }
+
+  async function erase({ code, fileId }: DueFile, moment: number): Promise<boolean> {
+    const args = [moment, fileId, dueMember(code, fileId)];
+    const isErased = (await redis.run(scripts.eraseFile, keysToErase(code), args)) === 1;
+    if (isErased) await dropIndex(fileId);
+    return isErased;
+  }
+
+  async function dropIndex(fileId: string): Promise<void> {
+    const index = keys.roomOfFile(fileId);
+    await clearUp(redis, index, ['DEL', index]);
   }
 
   return {
     async addFile(code, file, { files: maxFiles, bytes: maxBytes }) {
       const { room, files, blobs, storedBytes } = keys.ofRoom(code);
       const index = keys.roomOfFile(file.id);
-      await charge(code, file);
-      // The index first, so that a listed file can be downloaded.
-      await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
       const entry = [file.id, file.blob, file.size, fileJson(file)];
       const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, maxFiles, maxBytes];
-      const reply = await redis.run(scripts.addFile, [room, files, blobs, storedBytes], args);
+      const reply = await storage.addCharged(code, file, async () => {
+        // The index first, so that a listed file can be downloaded.
+        await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
+        return redis.run(scripts.addFile, [room, files, blobs, storedBytes], args);
+      });
       if (typeof reply === 'string') {
         await redis.send(index, ['DEL', index]);
-        if (file.owner) await storage.release({ blob: file.blob, owner: file.owner });
         return reply as MissingReason | 'full';
       }
-      // The file is stored. If this fails, the sweep does it.
-      if (file.owner) await storage.dropReservation(file.blob, file.owner).catch(() => undefined);
       const [seq, expiresAt] = reply as [number, string];
       await redis.send(index, ['PEXPIRE', index, String(Number(expiresAt) - file.uploadedAt + netMs)]);
       return { seq };
@@ -55,14 +75,20 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
       return entry === null ? undefined : fileOf(String(entry));
     },
 
-    async removeFile(code, fileId, now) {
-      const { room, files, blobs, trash, trashOwners, storedBytes } = keys.ofRoom(code);
-      const touched = [room, files, blobs, trash, trashOwners, storedBytes];
-      const reply = await redis.run(scripts.removeFile, touched, [now, rules.rememberExpiredMs, fileId]);
-      if (typeof reply === 'string') return reply as 'no-file' | MissingReason;
-      const index = keys.roomOfFile(fileId);
-      await clearUp(redis, index, ['DEL', index]);
-      return { seq: Number(reply) };
+    removeFile: (code, fileId, now) => move(scripts.removeFile, code, fileId, now),
+    restoreFile: (code, fileId, now) => move(scripts.restoreFile, code, fileId, now),
+
+    async eraseRemoved(moment, limit) {
+      const sets = keys.shards.map(({ removals }) => removals);
+      const due = await dueFiles(redis, sets, `(${moment}`, limit);
+      const erased = await Promise.all(due.map((file) => erase(file, moment)));
+      return erased.filter(Boolean).length;
+    },
+
+    async eraseRemovedIn(code) {
+      const erased = (await redis.run(scripts.eraseFilesOfRoom, keysToErase(code), [code])) as string[];
+      await Promise.all(erased.map(dropIndex));
+      return erased.length;
     },
   };
 }
@@ -75,9 +101,15 @@ export function filesOf(entries: string[]): StoredFile[] {
 }
 
 /** With an owner of null the file counts. Files from versions without quotas have no owner field. */
-export const fileJson = (file: StoredFile): string => JSON.stringify({ ...file, owner: file.owner ?? null });
-
-function fileOf(entry: string): StoredFile {
-  const file = JSON.parse(entry.slice(entry.indexOf(':') + 1)) as StoredFile;
-  return { ...file, owner: file.owner ? { client: file.owner.client, network: file.owner.network } : undefined };
+export function fileJson(file: StoredFile): string {
+  const { id, blob, name, type, size, uploadedAt, owner = null, folder, deviceId } = file;
+  return JSON.stringify({ id, blob, name, type, size, uploadedAt, owner, folder, deviceId });
 }
+
+/** Files of earlier versions have no folder and no device. */
+export function parseFile(json: string): StoredFile {
+  const { owner, folder = '', deviceId, ...file } = JSON.parse(json) as StoredFile;
+  return { ...file, owner: owner ? { client: owner.client, network: owner.network } : undefined, folder, deviceId };
+}
+
+const fileOf = (entry: string): StoredFile => parseFile(entry.slice(entry.indexOf(':') + 1));

@@ -22,6 +22,9 @@ export function createKeys(prefix: string) {
     trash: `${prefix}:{${shard}}:trash`,
     /** The owners of blobs in the trash, whose bytes count until they are removed. */
     trashOwners: `${prefix}:{${shard}}:trash-owners`,
+    /** Removed files of these rooms by the time of their removal, and unfinished ones by their expiry. */
+    removals: `${prefix}:{${shard}}:removals`,
+    uploadEnds: `${prefix}:{${shard}}:upload-ends`,
     /** The owners of counted texts of rooms that have ended. */
     endedTexts: `${prefix}:{${shard}}:ended-texts`,
     /** The bytes of all files of these rooms. */
@@ -57,6 +60,11 @@ export function createKeys(prefix: string) {
         seen: `${room}:seen`,
         channels: `${room}:channels`,
         files: `${room}:files`,
+        /** Removed files until they are erased. */
+        removed: `${room}:removed`,
+        /** Unfinished files, and what the blob store needs to continue them, which can be long. */
+        uploads: `${room}:uploads`,
+        uploadStates: `${room}:upload-states`,
         /** The log of the text, newest entry last. */
         edits: `${room}:edits`,
         /** The checkpoints of the text without their content, by version. */

@@ -1,4 +1,5 @@
 /** Lua functions that several scripts share, prepended to the scripts that call them. */
+import { unfinishedName } from '../../core/ports.ts';
 
 /** Whether a room exists and has not expired. */
 export const isLive = `
@@ -17,25 +18,64 @@ local function absenceOf(room, now, rememberMs)
 end
 `;
 
-/** A file entry is the seq of its upload, which orders files of the same moment, and its JSON. */
+/**
+ * A file entry is a number and the JSON of the file. The number is the seq of a listed or removed file, which orders
+ * files of the same moment, and the received bytes of an unfinished one.
+ */
 export const fileIn = `
 local function fileIn(entry)
   return cjson.decode(string.match(entry, '^%d+:(.*)$'))
 end
 `;
 
+/** Adds a file to the counts of its room. False if that would exceed the limits. */
+export const countFile = `
+local function countFile(room, storedBytes, size, maxFiles, maxBytes)
+  local used = redis.call('HMGET', room, 'fileCount', 'fileBytes')
+  if tonumber(used[1]) >= tonumber(maxFiles) or tonumber(used[2]) + tonumber(size) > tonumber(maxBytes) then
+    return false
+  end
+  redis.call('HINCRBY', room, 'fileCount', 1)
+  redis.call('HINCRBY', room, 'fileBytes', size)
+  redis.call('INCRBY', storedBytes, size)
+  return true
+end
+`;
+
 /**
- * Moves the blob of a file to the trash, with its owner, because its bytes count until they are removed. Files from
- * versions without quotas have no owner and were never counted.
+ * Moves the bytes of a file to the trash under a name, with its owner, because they count until they are removed. Files
+ * from versions without quotas have no owner and were never counted.
  */
-export const discard = `
-local function discard(file, blobs, trash, trashOwners, storedBytes)
-  redis.call('SREM', blobs, file.blob)
-  redis.call('SADD', trash, file.blob)
+const discard = `
+local function discard(file, name, blobs, trash, trashOwners, storedBytes)
+  redis.call('SREM', blobs, file.blob, name)
+  redis.call('SADD', trash, name)
   if file.owner == nil then return end
   -- Not -file.size: of an empty file that is -0, which is not a number for Redis.
   redis.call('INCRBY', storedBytes, 0 - file.size)
-  if file.owner ~= cjson.null then redis.call('HSET', trashOwners, file.blob, cjson.encode(file.owner)) end
+  if file.owner == cjson.null then return end
+  file.owner.blob = file.blob
+  redis.call('HSET', trashOwners, name, cjson.encode(file.owner))
+end
+`;
+
+/**
+ * Drops a removed or an unfinished file from the list of its room, and from the due ones of all rooms. Returns whether
+ * it was there. If no sweep ran for long, Redis has removed the room, and its counts must not be created again.
+ */
+export const dropFile = `${fileIn}${discard}
+local function dropFile(room, list, due, id, member, suffix, ...)
+  redis.call('ZREM', due, member)
+  local entry = redis.call('HGET', list, id)
+  if not entry then return 0 end
+  redis.call('HDEL', list, id)
+  local file = fileIn(entry)
+  discard(file, file.blob .. suffix, ...)
+  if redis.call('HEXISTS', room, 'fileCount') == 1 then
+    redis.call('HINCRBY', room, 'fileCount', -1)
+    redis.call('HINCRBY', room, 'fileBytes', 0 - file.size)
+  end
+  return 1
 end
 `;
 
@@ -49,11 +89,22 @@ local function endText(room, endedTexts, code)
 end
 `;
 
-/** Deletes the files and moves their blobs to the trash in one step. */
+/** Deletes the files of a room, finished or not, and moves their bytes to the trash. */
 export const dropFiles = `${fileIn}${discard}
-local function dropFiles(files, ...)
-  for _, entry in ipairs(redis.call('HVALS', files)) do discard(fileIn(entry), ...) end
-  redis.call('DEL', files)
+local function dropFiles(code, files, removed, uploads, removals, uploadEnds, ...)
+  local shard = {...}
+  local function drop(list, suffix, due)
+    local entries = redis.call('HGETALL', list)
+    for i = 1, #entries, 2 do
+      local file = fileIn(entries[i + 1])
+      discard(file, file.blob .. suffix, unpack(shard))
+      if due then redis.call('ZREM', due, code .. ' ' .. entries[i]) end
+    end
+    redis.call('DEL', list)
+  end
+  drop(files, '')
+  drop(removed, '', removals)
+  drop(uploads, '${unfinishedName('')}', uploadEnds)
 end
 `;
 

@@ -22,6 +22,7 @@ import * as scripts from './scripts.ts';
 import type { RedisStorage } from './storage.ts';
 import { contentOf, createTextLog, entryOf, type FullTextReply } from './text-log.ts';
 import { createTrash, knownBlobs } from './trash.ts';
+import { createUploadList } from './upload-list.ts';
 
 export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): RoomStore {
   const lockouts = createLockouts();
@@ -82,8 +83,10 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
   }
 
   const dropKeys = (code: RoomCode) => {
-    const { room, files, blobs, trash, trashOwners, storedBytes, endedTexts, ...others } = keys.ofRoom(code);
-    return [room, files, blobs, trash, trashOwners, storedBytes, endedTexts, ...Object.values(others)];
+    const { room, files, removed, uploads, removals, uploadEnds, blobs, ...rest } = keys.ofRoom(code);
+    const { trash, trashOwners, storedBytes, endedTexts, ...others } = rest;
+    const lists = [room, files, removed, uploads, removals, uploadEnds];
+    return [...lists, blobs, trash, trashOwners, storedBytes, endedTexts, ...Object.values(others)];
   };
 
   async function end(code: RoomCode, expiresAt: string, now: number): Promise<void> {
@@ -94,6 +97,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
   return {
     ...createDeviceList(redis, keys, rules),
     ...createFileList(redis, keys, rules, storage),
+    ...createUploadList(redis, keys, rules, storage),
     ...createTextLog(redis, keys, rules),
     ...createTrash(redis, keys, storage),
 

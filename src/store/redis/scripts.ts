@@ -156,16 +156,17 @@ return {0, isShutOut() and string.format('%.0f', resetAt) or '0', isNew and 1 or
 `);
 
 /**
- * KEYS: room, files, blobs, trash, owners of the trash, stored bytes, ended texts, then all other keys of the room.
- * ARGV: now, rememberExpiredMs, code. Returns the seq, and 1 if the text counted.
+ * KEYS: room, files, removed files, unfinished files, removals, ends of uploads, blobs, trash, owners of the trash,
+ * stored bytes, ended texts, then all other keys of the room. ARGV: now, rememberExpiredMs, code. Returns the seq, and 1
+ * if the text counted.
  */
 export const deleteRoom = script(`${absenceOf}${dropFiles}${endText}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
-dropFiles(unpack(KEYS, 2, 6))
-local hadText = endText(KEYS[1], KEYS[7], ARGV[3])
-redis.call('DEL', KEYS[1], unpack(KEYS, 8))
+dropFiles(ARGV[3], unpack(KEYS, 2, 10))
+local hadText = endText(KEYS[1], KEYS[11], ARGV[3])
+redis.call('DEL', KEYS[1], unpack(KEYS, 12))
 return {seq, hadText}
 `);
 
@@ -205,9 +206,9 @@ return own
 export const expireRoom = script(`${isLive}${dropFiles}${endText}
 if isLive(KEYS[1], ARGV[1]) then return 0 end
 local wasThere = redis.call('EXISTS', KEYS[1]) == 1
-dropFiles(unpack(KEYS, 2, 6))
-endText(KEYS[1], KEYS[7], ARGV[4])
-redis.call('DEL', KEYS[1], unpack(KEYS, 8))
+dropFiles(ARGV[4], unpack(KEYS, 2, 10))
+endText(KEYS[1], KEYS[11], ARGV[4])
+redis.call('DEL', KEYS[1], unpack(KEYS, 12))
 local rest = tonumber(ARGV[2]) + tonumber(ARGV[3]) - tonumber(ARGV[1])
 if wasThere and rest > 0 then
   redis.call('HSET', KEYS[1], 'expiresAt', ARGV[2])

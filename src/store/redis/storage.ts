@@ -3,13 +3,15 @@
  * no script can change all of it. The order of the steps ensures consistency:
  *
  * 1. An upload is recorded with a deadline, then charged to its client and its network.
- * 2. When it is stored, the charges are set to its size, the file is added to its room, and the record is dropped.
+ * 2. When it is stored, the charges are set to its size, the file is added to its room, and the record is dropped. An
+ *    upload in several requests is charged and added like a stored file before its first byte.
  * 3. When its bytes are removed, its charges are dropped, and then its entry in the trash.
  *
  * Wherever a node crashes, either the record or the trash entry remains, and the sweep of another node does the rest. A
  * blob is charged under its name, so repeating a step changes nothing.
  */
-import type { Owner, RoomStore, StorageAccounts, StorageRequest } from '../../core/ports.ts';
+import type { Owner, RoomStore, StorageAccounts, StorageRequest, StoredFile } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type ChargedFile, createCharges, type Left, type Upload } from './charges.ts';
 import type { Keys } from './keys.ts';
@@ -20,8 +22,8 @@ export interface RedisStorage extends StorageAccounts, TextCharges {
   /** Charges a file with its size, regardless of limits. */
   charge(file: ChargedFile, now: number): Promise<void>;
   discharge(blob: string, owner: Owner): Promise<void>;
-  /** Call this when the file has been added to its room. */
-  dropReservation(blob: string, owner: Owner): Promise<void>;
+  /** Adds a file to its room, charges its size and ends its reservation. `add` returns a string if it is rejected. */
+  addCharged<T>(code: RoomCode, file: StoredFile, add: () => Promise<T>): Promise<T>;
 }
 
 type KnownBlobs = RoomStore['knownBlobs'];
@@ -54,6 +56,20 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
   async function release({ blob, owner }: Upload): Promise<void> {
     await discharge(blob, owner);
     await dropReservation(blob, owner);
+  }
+
+  async function addCharged<T>(code: RoomCode, file: StoredFile, add: () => Promise<T>): Promise<T> {
+    const { blob, owner, size, uploadedAt } = file;
+    if (!owner) return add();
+    const { room } = keys.ofRoom(code);
+    const expiresAt = Number(await redis.send(room, ['HGET', room, 'expiresAt']));
+    // Before it is added: the reservation ends an excess charge, but nothing would add a missing one.
+    await charge({ blob, owner, size, expiresAt }, uploadedAt);
+    const reply = await add();
+    if (typeof reply === 'string') await release({ blob, owner });
+    // The file is stored. If this fails, the sweep does it.
+    else await dropReservation(blob, owner).catch(() => undefined);
+    return reply;
   }
 
   /**
@@ -91,6 +107,10 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
       return { outcome: 'granted', ...left };
     },
 
+    async extend({ blob, owner }, deadline) {
+      await redis.send(reservations, ['ZADD', reservations, 'XX', String(deadline), memberOf(blob, owner)]);
+    },
+
     release,
 
     async releaseAbandoned(now) {
@@ -117,7 +137,7 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
 
     charge,
     discharge,
-    dropReservation,
+    addCharged,
   };
 }
 

@@ -7,14 +7,18 @@ import type { RedisStorage } from './storage.ts';
 
 type Shard = Keys['shards'][number];
 
+/** A blob, and the owner that it is charged to. */
+type Charge = Owner & { blob: string };
+
 export type Trash = Pick<RoomStore, 'listTrash' | 'claimTrash' | 'releaseTrash' | 'clearTrash'>;
 
 export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage, 'discharge'>): Trash {
   const inAllShards = <T>(work: (shard: Shard) => Promise<T>) => Promise.all(keys.shards.map(work));
 
-  async function ownersOf({ trashOwners }: Shard, blobs: readonly string[]): Promise<[string, Owner][]> {
-    const owners = (await redis.send(trashOwners, ['HMGET', trashOwners, ...blobs])) as (string | null)[];
-    return blobs.flatMap((blob, i) => (owners[i] ? [[blob, JSON.parse(owners[i]) as Owner]] : []));
+  /** The name in the trash is not that of the blob if it was unfinished. Older entries have only the name. */
+  async function chargesOf({ trashOwners }: Shard, names: readonly string[]): Promise<Charge[]> {
+    const owners = (await redis.send(trashOwners, ['HMGET', trashOwners, ...names])) as (string | null)[];
+    return names.flatMap((blob, i) => (owners[i] ? [{ blob, ...(JSON.parse(owners[i]) as Owner) }] : []));
   }
 
   return {
@@ -35,8 +39,8 @@ export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage
     /** Discharges the owners first: an entry in the trash is retried, while a lost one would count forever. */
     async clearTrash(gone) {
       if (gone.length === 0) return;
-      const owned = await inAllShards((shard) => ownersOf(shard, gone));
-      await Promise.all(owned.flat().map(([blob, owner]) => storage.discharge(blob, owner)));
+      const charges = await inAllShards((shard) => chargesOf(shard, gone));
+      await Promise.all(charges.flat().map(({ blob, ...owner }) => storage.discharge(blob, owner)));
       await inAllShards(async ({ trash, trashOwners }) => {
         await redis.send(trash, ['SREM', trash, ...gone]);
         await redis.send(trashOwners, ['HDEL', trashOwners, ...gone]);
@@ -45,7 +49,7 @@ export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage
   };
 }
 
-/** Which of these blobs belong to a file or are in the trash. */
+/** Which of these names belong to a file or are in the trash. An unfinished file has two names. */
 export async function knownBlobs(redis: Redis, { shards }: Keys, names: readonly string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set();
   const isMember = async (key: string) => (await redis.send(key, ['SMISMEMBER', key, ...names])) as number[];

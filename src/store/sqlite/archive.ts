@@ -3,7 +3,7 @@ import type { Archive, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { roomIdOf } from './room-id.ts';
 import type { RoomStoreParts } from './room-store.ts';
-import { fileColumns, fileOf, keyOf, ownerColumns, type RecordRow, recordColumns, recordOf } from './rows.ts';
+import { fileColumns, fileOf, isListed, keyOf, ownerColumns, type RecordRow, recordColumns, recordOf } from './rows.ts';
 import { prepareOnce } from './statements.ts';
 import { createTextReader } from './text-reader.ts';
 
@@ -27,7 +27,9 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
     if (!row) return undefined;
     const { content, entries } = texts.readText(id, row);
     const history = texts.readHistory(id);
-    const files = sql(`SELECT ${fileColumns} FROM files WHERE room = ? ORDER BY uploaded_at, rowid`).all(id);
+    const files = sql(
+      `SELECT ${fileColumns} FROM files WHERE room = ? AND ${isListed} ORDER BY uploaded_at, rowid`,
+    ).all(id);
     const trusted = guard.trusted(code, now);
     return { ...recordOf(row), content, entries, history, files: files.map(fileOf), trusted };
   }

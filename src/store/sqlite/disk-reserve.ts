@@ -10,7 +10,14 @@ import { type Batch, type Operation, textsIn } from './writer.ts';
 const reserve = 64 * 1024 * 1024;
 /** One in the WAL, one in the database file, and one for the overhead of both. */
 const copies = 3;
-const growing: readonly string[] = ['createRoom', 'appendText', 'addFile', 'restoreRoom'];
+const growing: readonly string[] = [
+  'createRoom',
+  'appendText',
+  'addFile',
+  'startUpload',
+  'advanceUpload',
+  'restoreRoom',
+];
 
 export const grows = ([name]: Operation): boolean => growing.includes(name);
 

@@ -3,15 +3,18 @@ import type { RoomStore, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { roomIdOf } from './room-id.ts';
 import type { RoomReader } from './room-reader.ts';
-import { fileColumns, fileOf } from './rows.ts';
+import { fileColumns, fileOf, isListed } from './rows.ts';
 import type { Sql } from './statements.ts';
 import type { SqliteStorage } from './storage.ts';
 import type { Writer } from './writer.ts';
 
-type FileList = Pick<RoomStore, 'addFile' | 'listFiles' | 'findFile' | 'removeFile'>;
+type FileList = Pick<
+  RoomStore,
+  'addFile' | 'listFiles' | 'findFile' | 'removeFile' | 'restoreFile' | 'eraseRemoved' | 'eraseRemovedIn'
+>;
 
 export function createFileList(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileList {
-  const { sql, find, missingReason, orReason, changing, endForGood } = rooms;
+  const { sql, cache, find, missingReason, orReason, changing, endForGood } = rooms;
   return {
     async addFile(code, file, quota) {
       const added = await changing(code, writer.run('addFile', code, file, quota));
@@ -27,9 +30,10 @@ export function createFileList(rooms: RoomReader, writer: Writer, storage: Sqlit
     },
 
     async findFile(fileId, now) {
-      const row = sql(
-        `SELECT ${fileColumns}, code, expires_at FROM files JOIN rooms ON rooms.id = room WHERE files.id = ?`,
-      ).get(fileId);
+      const row = sql(`
+        SELECT ${fileColumns}, code, expires_at FROM files JOIN rooms ON rooms.id = room
+        WHERE files.id = ? AND ${isListed}
+      `).get(fileId);
       if (!row || (row.expires_at as number) > now) return row && fileOf(row);
       await endForGood(row.code as RoomCode, now);
       return undefined;
@@ -38,13 +42,27 @@ export function createFileList(rooms: RoomReader, writer: Writer, storage: Sqlit
     async removeFile(code, fileId, now) {
       return orReason(code, now, await changing(code, writer.run('removeFile', code, fileId, now)));
     },
+
+    async restoreFile(code, fileId, now) {
+      return orReason(code, now, await changing(code, writer.run('restoreFile', code, fileId, now)));
+    },
+
+    async eraseRemoved(moment, limit) {
+      const codes = await writer.run('eraseRemoved', moment, limit);
+      for (const code of codes) cache.drop(code);
+      return codes.length;
+    },
+
+    async eraseRemovedIn(code) {
+      return (await changing(code, writer.run('eraseRemovedIn', code))).length;
+    },
   };
 }
 
 export function filesOf(sql: Sql, code: RoomCode, now: number): StoredFile[] {
   const rows = sql(`
     SELECT ${fileColumns} FROM files JOIN rooms ON rooms.id = room
-    WHERE room = ? AND expires_at > ? ORDER BY uploaded_at, files.rowid
+    WHERE room = ? AND expires_at > ? AND ${isListed} ORDER BY uploaded_at, files.rowid
   `).all(roomIdOf(code), now);
   return rows.map(fileOf);
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type {
   ApiKey,
+  BlobProgress,
   CurrentText,
   FileQuota,
   KeyRecord,
@@ -9,14 +10,16 @@ import type {
   RoomRecord,
   StoredFile,
   Tier,
+  UnfinishedFile,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { insertFile } from './files.ts';
+import * as files from './file-operations.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import { keyOf } from './rows.ts';
 import { prepareOnce, type Sql } from './statements.ts';
 import { type AppendReply, type AppendWrite, appendText, clearHistory } from './text-operations.ts';
+import * as uploads from './upload-operations.ts';
 
 export interface CounterRow {
   kind: string;
@@ -34,12 +37,6 @@ export type Operations = ReturnType<typeof createOperations>;
 export function createOperations(db: DatabaseSync) {
   const sql = prepareOnce(db);
   const has = (query: string, ...values: (string | RoomId)[]) => sql(query).get(...values) !== undefined;
-
-  const isLive = (code: RoomCode, now: number) =>
-    has('SELECT 1 FROM rooms WHERE id = ? AND expires_at > ?', roomIdOf(code), now);
-
-  const nextSeq = (code: RoomCode): number =>
-    Number(sql('UPDATE rooms SET seq = seq + 1 WHERE id = ? RETURNING seq').get(roomIdOf(code))?.seq);
 
   return {
     createRoom(draft: RoomDraft): RoomCode | undefined {
@@ -92,29 +89,24 @@ export function createOperations(db: DatabaseSync) {
     clearHistory: (code: RoomCode, current: CurrentText, now: number): 'cleared' | 'stale' | 'gone' =>
       clearHistory(sql, code, current, now) ?? gone(code, now),
 
-    addFile(code: RoomCode, file: StoredFile, quota: FileQuota): { seq: number } | 'full' | 'gone' {
-      if (!isLive(code, file.uploadedAt)) return gone(code, file.uploadedAt);
-      const room = roomIdOf(code);
-      const fits = sql(`
-        UPDATE rooms SET file_count = file_count + 1, file_bytes = file_bytes + ?
-        WHERE id = ? AND file_count < ? AND file_bytes + ? <= ? RETURNING 1
-      `).get(file.size, room, quota.files, file.size, quota.bytes);
-      if (!fits) return 'full';
-      insertFile(sql, room, file);
-      return { seq: nextSeq(code) };
-    },
+    addFile: (code: RoomCode, file: StoredFile, quota: FileQuota) =>
+      files.addFile(sql, code, file, quota) ?? gone(code, file.uploadedAt),
+    removeFile: (code: RoomCode, fileId: string, now: number) =>
+      files.removeFile(sql, code, fileId, now) ?? gone(code, now),
+    restoreFile: (code: RoomCode, fileId: string, now: number) =>
+      files.restoreFile(sql, code, fileId, now) ?? gone(code, now),
+    eraseRemoved: (moment: number, limit: number) => files.eraseRemoved(sql, moment, limit),
+    eraseRemovedIn: (code: RoomCode) => files.eraseRemovedIn(sql, code),
 
-    removeFile(code: RoomCode, fileId: string, now: number): { seq: number } | 'no-file' | 'gone' {
-      if (!isLive(code, now)) return gone(code, now);
-      const room = roomIdOf(code);
-      const removed = sql('DELETE FROM files WHERE id = ? AND room = ? RETURNING size').get(fileId, room);
-      if (!removed) return 'no-file';
-      sql('UPDATE rooms SET file_count = file_count - 1, file_bytes = file_bytes - ? WHERE id = ?').get(
-        Number(removed.size),
-        room,
-      );
-      return { seq: nextSeq(code) };
-    },
+    startUpload: (code: RoomCode, file: UnfinishedFile, quota: FileQuota) =>
+      uploads.startUpload(sql, code, file, quota) ?? gone(code, file.uploadedAt),
+    advanceUpload: (code: RoomCode, fileId: string, from: number, progress: BlobProgress, now: number) =>
+      uploads.advanceUpload(sql, code, fileId, from, progress, now) ?? gone(code, now),
+    finishUpload: (code: RoomCode, fileId: string, now: number) =>
+      uploads.finishUpload(sql, code, fileId, now) ?? gone(code, now),
+    cancelUpload: (code: RoomCode, fileId: string, now: number) =>
+      uploads.cancelUpload(sql, code, fileId, now) ?? gone(code, now),
+    expireUploads: (now: number, limit: number) => uploads.expireUploads(sql, now, limit),
 
     expireRooms(now: number, limit: number, rememberMs: number): { codes: RoomCode[]; isDone: boolean } {
       const due = sql('SELECT code FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(now, limit);

@@ -1,6 +1,6 @@
 /** Restores rooms and keys of another store. Part of the writer's operations. */
 import type { KeyRecord, RoomRecord } from '../../core/ports.ts';
-import { insertFile } from './files.ts';
+import { insertFile } from './file-operations.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import type { Sql } from './statements.ts';
 import { insertEntry, putCheckpoint, putFullText } from './text-operations.ts';

@@ -14,6 +14,7 @@ import type { SqliteStorage } from './storage.ts';
 import { createTextReader } from './text-reader.ts';
 import { createTextStore } from './text-store.ts';
 import { createTrash } from './trash.ts';
+import { createUploadList } from './upload-list.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreParts {
@@ -38,6 +39,7 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     ...createAdmission({ rooms, rules, guard, devices }),
     ...createTextStore({ texts, writer, cache, readLive, missingReason }),
     ...createFileList(rooms, writer, storage),
+    ...createUploadList(rooms, writer, storage),
     ...createTrash(sql, writer),
 
     async createRoom(draft) {

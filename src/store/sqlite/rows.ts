@@ -1,5 +1,14 @@
 /** Converts database rows to records of the ports. */
-import type { ApiKey, Checkpoint, CheckpointInfo, Owner, Room, RoomRecord, StoredFile } from '../../core/ports.ts';
+import type {
+  ApiKey,
+  Checkpoint,
+  CheckpointInfo,
+  Owner,
+  Room,
+  RoomRecord,
+  StoredFile,
+  UnfinishedFile,
+} from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { type Compressed, decompress } from './compression.ts';
 import type { CachedRoom } from './room-cache.ts';
@@ -19,7 +28,10 @@ export const roomColumns = 'code, created_at, expires_at, pin_mac, file_count, f
 export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
 /** Separate, because not every query needs them. */
 export const ownerColumns = 'client, network, text_charge';
-export const fileColumns = 'files.id, blob, name, type, size, uploaded_at, files.client, files.network';
+export const fileColumns = 'files.id, blob, name, type, size, uploaded_at, files.client, files.network, folder, device';
+export const uploadColumns = 'received, blob_state, ends_at';
+/** A condition for files that are neither removed nor unfinished. */
+export const isListed = 'removed_at IS NULL AND received IS NULL';
 
 export function roomOf(row: Row): Room {
   return {
@@ -81,8 +93,18 @@ export function fileOf(row: Row): StoredFile {
     size: row.size as number,
     uploadedAt: row.uploaded_at as number,
     owner: ownerOf(row),
+    folder: row.folder as string,
+    deviceId: (row.device as string | null) ?? undefined,
   };
 }
+
+/** A row of `fileColumns` and `uploadColumns`. */
+export const unfinishedFileOf = (row: Row): UnfinishedFile => ({
+  ...fileOf(row),
+  received: row.received as number,
+  state: row.blob_state as string,
+  expiresAt: row.ends_at as number,
+});
 
 /** Undefined for data from versions without quotas. */
 export function ownerOf({ client, network }: Row): Owner | undefined {

@@ -156,6 +156,23 @@ export const steps: readonly string[] = [
     answer   TEXT
   ) STRICT;
   `,
+  `
+  ALTER TABLE files ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+  ALTER TABLE files ADD COLUMN device TEXT;
+  ALTER TABLE files ADD COLUMN removed_at INTEGER; -- NULL if it was not removed
+  -- An unfinished file has these, and a finished one does not. The state can be long. It is the last column, so that
+  -- a query of the others does not read it.
+  ALTER TABLE files ADD COLUMN received INTEGER;
+  ALTER TABLE files ADD COLUMN ends_at INTEGER;
+  ALTER TABLE files ADD COLUMN blob_state TEXT;
+  CREATE INDEX files_by_removal ON files (removed_at) WHERE removed_at IS NOT NULL;
+  CREATE INDEX files_by_end ON files (ends_at) WHERE ends_at IS NOT NULL;
+
+  DROP TRIGGER file_dropped;
+  CREATE TRIGGER file_dropped AFTER DELETE ON files BEGIN
+    INSERT OR IGNORE INTO trash VALUES (OLD.blob || iif(OLD.received IS NULL, '', '.part'));
+  END;
+  `,
 ];
 
 /** Version numbers used before the first release. */

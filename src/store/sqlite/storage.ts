@@ -90,6 +90,11 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
       return undefined;
     },
 
+    async extend({ blob }, deadline) {
+      const reservation = reservations.get(blob);
+      if (reservation) reservation.deadline = deadline;
+    },
+
     async release({ blob }) {
       reservations.delete(blob);
     },

@@ -1,5 +1,5 @@
 /** Blobs that no file references any more, and known blobs. */
-import type { RoomStore } from '../../core/ports.ts';
+import { type RoomStore, unfinishedName } from '../../core/ports.ts';
 import type { Sql } from './statements.ts';
 import type { Writer } from './writer.ts';
 
@@ -18,9 +18,17 @@ export function createTrash(sql: Sql, writer: Writer): Trash {
     releaseTrash: async () => undefined,
     clearTrash: (blobs) => writer.run('clearTrash', blobs),
 
-    async knownBlobs(blobs) {
-      const known = sql('SELECT 1 FROM files WHERE blob = ? UNION ALL SELECT 1 FROM trash WHERE blob = ?');
-      return new Set(blobs.filter((blob) => known.get(blob, blob)));
+    async knownBlobs(names) {
+      const known = sql(`
+        SELECT 1 FROM files WHERE blob = ?2 AND (?1 = ?2 OR received IS NOT NULL)
+        UNION ALL SELECT 1 FROM trash WHERE blob = ?1
+      `);
+      return new Set(names.filter((name) => known.get(name, blobOf(name))));
     },
   };
 }
+
+const suffix = unfinishedName('');
+
+/** The blob of a name, finished or not. */
+const blobOf = (name: string): string => (name.endsWith(suffix) ? name.slice(0, -suffix.length) : name);

@@ -4,7 +4,7 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
-import type { RoomRecord } from '../../core/ports.ts';
+import type { BlobProgress, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { DatabaseFile } from './erasure.ts';
 import type { Operations } from './operations.ts';
@@ -187,8 +187,16 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
 
 /** The texts of a write. Other data is short. */
 export function textsIn(operation: Operation): string[] {
-  if (operation[0] === 'appendText') return textsOfAppend(operation as [Name, RoomCode, ...AppendTexts]);
-  return operation[0] === 'restoreRoom' ? textsOfRecord(operation[1] as RoomRecord) : [];
+  switch (operation[0]) {
+    case 'appendText':
+      return textsOfAppend(operation as [Name, RoomCode, ...AppendTexts]);
+    case 'restoreRoom':
+      return textsOfRecord(operation[1] as RoomRecord);
+    case 'advanceUpload':
+      return [(operation[4] as BlobProgress).state];
+    default:
+      return [];
+  }
 }
 
 function textsOfAppend([, , edits, fullText, checkpoint]: [Name, RoomCode, ...AppendTexts]): string[] {

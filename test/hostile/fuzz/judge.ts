@@ -15,7 +15,8 @@ export function createResponseCheck(operations: readonly Operation[]): ResponseC
     assert.ok(response.status < 500, `${response.status} ${response.text}`);
     if (response.status >= 400 && method !== 'HEAD') assertError(response, response.status, response.code ?? '');
     const here = operations.filter((operation) => matches(operation.path, path));
-    const operation = here.find((it) => it.method === (method === 'HEAD' ? 'GET' : method));
+    const ofMethod = (name: string) => here.find((operation) => operation.method === name);
+    const operation = ofMethod(method) ?? (method === 'HEAD' ? ofMethod('GET') : undefined);
     if (!operation) return void assertNotServed(method, here, response);
     assert.ok(
       operation.responses.has(response.status),

@@ -76,13 +76,14 @@ describe('deleted text', () => {
   });
 
   it('[LIFE-7] of a removed file is erased from all files: its bytes and its name', async (t) => {
-    const { api, folder } = await startServer(t);
+    const { api, folder, clock } = await startServer(t);
     const room = await api.room();
     const [name, content] = [uniqueText(1), uniqueText(5000)];
     const { fileUrl } = (await api.upload(room, `${name}.txt`, content)).json;
     await assertFound(folder, [name, content]);
     const id = new URL(fileUrl).pathname.split('/')[2];
     assert.equal((await api.delete(`/api/rooms/${room}/files/${id}`)).status, 200);
+    clock.advance(61_000);
     await assertErased(folder, [name, content]);
   });
 });

@@ -1,0 +1,248 @@
+/** Requests to an S3 bucket. Keys are given without the prefix of the installation. */
+import { createReadStream, ReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { singleFlight } from '../core/concurrency.ts';
+import type { ByteRange } from '../core/ports.ts';
+import { isPassing, isReply, noneIfMissingUpload, noneIfNoSuchKey, s3Failure } from './s3-failure.ts';
+import { type Sending, watchSending } from './s3-watch.ts';
+import { createSemaphore } from './semaphore.ts';
+
+export interface S3Location {
+  bucket: string;
+  /** The key prefix of this installation, so that the bucket can be shared. */
+  prefix: string;
+  /** Undefined for AWS. */
+  endpoint: string | undefined;
+  /** Whether the bucket is in the path instead of the host name. The default is true except for AWS. */
+  pathStyle?: boolean | undefined;
+}
+
+/** Timeouts in milliseconds, which tests shorten. */
+export interface Timeouts {
+  connect: number;
+  answer: number;
+  /** For a whole upload with its response. Clients that wait for it without traffic are disconnected after 60 s. */
+  upload: number;
+  /** Without progress, until the store is checked, and the same again until it must respond. */
+  quiet: number;
+  /** A client that pauses a download makes this connection idle too, for up to 60 s. */
+  idle: number;
+}
+
+/** A file on the local disk whose bytes are sent. */
+export interface LocalFile {
+  path: string;
+  /** The position of the first byte. */
+  start: number;
+  size: number;
+}
+
+/** The number of a part and the ETag that the store gave it. */
+export type UploadedPart = [number: number, etag: string];
+
+export interface StoredObject {
+  key: string;
+  lastModified: number;
+}
+
+export type S3Objects = Awaited<ReturnType<typeof openS3Objects>>;
+
+/** A sweep may remove hundreds of objects, each on its own connection. */
+const maxRemovals = 50;
+
+export async function openS3Objects({ bucket: Bucket, prefix, ...location }: S3Location, timeouts: Timeouts) {
+  // Loaded on demand: it takes longer than everything else, and most installations store files on disk.
+  const s3 = await import('@aws-sdk/client-s3');
+  const client = await createClient(s3.S3Client, location, timeouts);
+
+  const brief = { requestTimeout: timeouts.answer };
+  const removal = createSemaphore(maxRemovals);
+  const at = (key: string) => ({ Bucket, Key: prefix + key });
+
+  const isAlive = singleFlight(() =>
+    twice(() => client.send(new s3.HeadBucketCommand({ Bucket }), brief)).then(() => true, isReply),
+  );
+  const watch = { isAlive, quietMs: timeouts.quiet };
+  const sending = (abortSignal: AbortSignal) => ({ requestTimeout: timeouts.upload, abortSignal });
+
+  return {
+    async put(key: string, file: LocalFile, signal: AbortSignal): Promise<void> {
+      const object = { ...at(key), ContentLength: file.size, ContentType: 'application/octet-stream' };
+      const send = (Body: Readable, until: AbortSignal) =>
+        client.send(new s3.PutObjectCommand({ ...object, Body }), sending(until));
+      await ask(() => reading(file, signal, watch, send));
+    },
+
+    /** Undefined if there is no such object. */
+    async get(key: string, range?: ByteRange): Promise<Readable | undefined> {
+      const Range = range && `bytes=${range.start}-${range.end}`;
+      const command = new s3.GetObjectCommand({ ...at(key), Range });
+      const found = await ask(() => client.send(command, brief).catch(noneIfNoSuchKey));
+      const body = found?.Body as Readable | undefined;
+      // An error before anyone reads must not end the process.
+      return body?.on('error', () => undefined);
+    },
+
+    async size(key: string): Promise<number | undefined> {
+      const command = new s3.HeadObjectCommand(at(key));
+      return (await ask(() => client.send(command, brief).catch(noneIfNoSuchKey)))?.ContentLength;
+    },
+
+    async remove(key: string): Promise<void> {
+      const command = new s3.DeleteObjectCommand(at(key));
+      await removal(() => ask(() => client.send(command, brief).catch(noneIfNoSuchKey)));
+    },
+
+    /** Objects whose keys start with `start`, in batches. Keys with a slash belong to others. */
+    async *list(start = ''): AsyncGenerator<StoredObject[]> {
+      let ContinuationToken: string | undefined;
+      do {
+        const wanted = { Bucket, Prefix: prefix + start, Delimiter: '/', ContinuationToken };
+        const page = await ask(() => client.send(new s3.ListObjectsV2Command(wanted), brief));
+        yield (page.Contents ?? []).map(({ Key = '', LastModified }) => ({
+          key: Key.slice(prefix.length),
+          lastModified: Number(LastModified ?? Number.POSITIVE_INFINITY),
+        }));
+        ContinuationToken = page.NextContinuationToken;
+      } while (ContinuationToken);
+    },
+
+    /** Starts an upload in parts, and returns its id. */
+    async startParts(key: string): Promise<string> {
+      const command = new s3.CreateMultipartUploadCommand({ ...at(key), ContentType: 'application/octet-stream' });
+      return (await ask(() => client.send(command, brief))).UploadId ?? '';
+    },
+
+    async putPart(
+      key: string,
+      UploadId: string,
+      PartNumber: number,
+      file: LocalFile,
+      signal: AbortSignal,
+    ): Promise<UploadedPart> {
+      const part = { ...at(key), UploadId, PartNumber, ContentLength: file.size };
+      const send = (Body: Readable, until: AbortSignal) =>
+        client.send(new s3.UploadPartCommand({ ...part, Body }), sending(until));
+      const { ETag = '' } = await ask(() => reading(file, signal, watch, send));
+      return [PartNumber, ETag];
+    },
+
+    /** Returns whether there was such an upload. */
+    async finishParts(key: string, UploadId: string, parts: readonly UploadedPart[]): Promise<boolean> {
+      const MultipartUpload = { Parts: parts.map(([PartNumber, ETag]) => ({ PartNumber, ETag })) };
+      const command = new s3.CompleteMultipartUploadCommand({ ...at(key), UploadId, MultipartUpload });
+      const completed = await ask(() =>
+        // A store may take long to assemble a large object.
+        client.send(command, { requestTimeout: timeouts.upload }).catch(noneIfMissingUpload),
+      );
+      return completed !== undefined;
+    },
+
+    async abortParts(key: string, UploadId: string): Promise<void> {
+      const command = new s3.AbortMultipartUploadCommand({ ...at(key), UploadId });
+      await ask(() => client.send(command, brief).catch(noneIfMissingUpload));
+    },
+
+    /** The uploads in parts that are not finished, of keys that start with `start`. */
+    async listParts(start = ''): Promise<(StoredObject & { uploadId: string })[]> {
+      const command = new s3.ListMultipartUploadsCommand({ Bucket, Prefix: prefix + start });
+      const found = await ask(() => client.send(command, brief).catch(noneIfMissingUpload));
+      return (found?.Uploads ?? []).map(({ Key = '', UploadId = '', Initiated }) => ({
+        key: Key.slice(prefix.length),
+        uploadId: UploadId,
+        lastModified: Number(Initiated ?? Number.POSITIVE_INFINITY),
+      }));
+    },
+
+    async ping(): Promise<void> {
+      await ask(() => client.send(new s3.HeadBucketCommand({ Bucket }), brief));
+    },
+  };
+}
+
+async function createClient(
+  Client: typeof S3Client,
+  { endpoint, pathStyle = endpoint !== undefined }: Pick<S3Location, 'endpoint' | 'pathStyle'>,
+  timeouts: Timeouts,
+): Promise<S3Client> {
+  // Every S3 store requires a region, and most ignore it.
+  const region = await new Client({}).config.region().catch(() => 'us-east-1');
+  return new Client({
+    region,
+    ...(endpoint !== undefined && { endpoint }),
+    forcePathStyle: pathStyle,
+    // The SDK cannot retry streams, and would wait twice for an unreachable store. See ask().
+    maxAttempts: 1,
+    // Many stores do not support the newer checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // Stores and proxies that do not support it would delay each upload by seconds.
+    expectContinueHeader: false,
+    requestHandler: connections(timeouts),
+    logger: noLogger,
+  });
+}
+
+function connections({ connect, answer, idle }: Timeouts): NonNullable<S3ClientConfig['requestHandler']> {
+  // Waiting for a free connection would count as a connection timeout.
+  const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
+  return {
+    connectionTimeout: connect,
+    requestTimeout: answer,
+    throwOnRequestTimeout: true,
+    socketTimeout: idle,
+    httpAgent: agent,
+    httpsAgent: agent,
+  };
+}
+
+/** The SDK would write warnings to the console instead of the log. */
+const ignore = () => undefined;
+const noLogger = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** Runs a request and converts its error. */
+function ask<T>(request: () => Promise<T>): Promise<T> {
+  return twice(request).catch((error) => {
+    throw s3Failure(error);
+  });
+}
+
+/** Retries once if the failure may be temporary. */
+function twice<T>(request: () => Promise<T>): Promise<T> {
+  return request().catch(async (error) => {
+    if (!isPassing(error)) throw error;
+    await pause(100 + 200 * Math.random());
+    return request();
+  });
+}
+
+/** Reads a file for a request. A failed read aborts the request, and the end of the request stops reading. */
+async function reading<T>(
+  { path, start, size }: LocalFile,
+  signal: AbortSignal,
+  watch: Pick<Sending, 'isAlive' | 'quietMs'>,
+  use: (bytes: Readable, until: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const giveUp = (why: Error) => over.abort(why);
+  const bytes = size === 0 ? Readable.from([]) : createReadStream(path, { start, end: start + size - 1 });
+  bytes.once('error', giveUp);
+  const stopWatching = watchSending({
+    ...watch,
+    moved: () => (bytes instanceof ReadStream ? bytes.bytesRead : 0),
+    giveUp,
+  });
+  try {
+    return await use(bytes, AbortSignal.any([signal, over.signal]));
+  } catch (error) {
+    // The SDK only reports that it was aborted.
+    throw over.signal.reason ?? error;
+  } finally {
+    stopWatching();
+    bytes.destroy();
+    // If a store rejects an upload before it has read everything, the request would never end.
+    over.abort();
+  }
+}

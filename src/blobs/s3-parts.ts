@@ -1,0 +1,212 @@
+/**
+ * Receives a blob for S3 in parts. Bytes are spooled to the local disk until a part is complete, and the next part
+ * arrives while one is sent. Bytes that are too few for a part are stored as objects of their own, the tail, so that
+ * another node can continue.
+ */
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type BlobProgress, type Checksum, unfinishedName } from '../core/ports.ts';
+import { bytesLost } from './errors.ts';
+import { receive } from './receive.ts';
+import type { S3Objects, UploadedPart } from './s3-objects.ts';
+import { writeAll } from './staging.ts';
+
+/** Large enough for most files in one piece, small enough to be sent within seconds. */
+const smallestPart = 16 * 1024 * 1024;
+/** S3 allows 10,000. The list of parts is stored with every step. */
+const mostParts = 1000;
+
+export const partSizeFor = (size: number): number => Math.max(smallestPart, Math.ceil(size / mostParts));
+
+/** What has been stored of an unfinished blob. */
+interface PartsState {
+  uploadId?: string;
+  parts: UploadedPart[];
+  /** The objects with the bytes after the last part. */
+  tail: Piece[];
+}
+
+interface Piece {
+  key: string;
+  size: number;
+}
+
+/** Each request adds a piece to the tail. With more pieces, they are joined. */
+const mostPieces = 64;
+
+export interface PartsRequest {
+  objects: S3Objects;
+  blob: string;
+  /** The path for a spool file, which does not exist. Another one has the suffix `.next`. */
+  spool: string;
+  partSize: number;
+  progress: BlobProgress;
+  bytes: Readable;
+  maxBytes: number;
+  signal: AbortSignal;
+  checksum: Checksum | undefined;
+  /** Whether the blob is complete with so many bytes, if their stream has ended. */
+  isComplete: (received: number) => boolean;
+  onProgress(progress: BlobProgress): Promise<void>;
+}
+
+/** Stores the bytes, and everything that has arrived if their stream breaks. */
+export async function receiveParts(request: PartsRequest): Promise<BlobProgress> {
+  const { objects, blob, spool, partSize, progress, signal, checksum, onProgress } = request;
+  const state = parseState(progress.state);
+  const spools = [await openSpool(spool), await openSpool(`${spool}.next`)];
+  const oldTail = state.tail;
+  /** The spool has room for the tail, which is fetched only when a part is complete. */
+  let tailBytes = sizeOf(oldTail);
+  let isTailFetched = tailBytes === 0;
+  let [current, filled] = [0, tailBytes];
+  let received = progress.received;
+  // A node that lost its client may still be sending the part after the last one, so that number is left out.
+  let nextPart = (state.parts.at(-1)?.[0] ?? 0) + 2;
+  let sending: Promise<void> = Promise.resolve();
+
+  const spoolNow = () => spools[current] as Spool;
+
+  async function fetchTail(): Promise<void> {
+    if (!isTailFetched) await fetchPieces(objects, oldTail, spoolNow());
+    isTailFetched = true;
+  }
+
+  async function sendPart({ path }: Spool, size: number, after: number): Promise<void> {
+    state.uploadId ??= await objects.startParts(blob);
+    // Not aborted with the request: what has arrived is kept.
+    const file = { path, start: 0, size };
+    state.parts.push(await objects.putPart(blob, state.uploadId, nextPart++, file, neverAborted));
+    state.tail = [];
+    if (!checksum) await save(after);
+  }
+
+  async function save(durable: number): Promise<void> {
+    await onProgress({ received: durable, state: JSON.stringify(state) });
+  }
+
+  /** Sends the spooled part while the other spool file takes the next one. */
+  async function finishPart(): Promise<void> {
+    await fetchTail();
+    await sending;
+    sending = sendPart(spoolNow(), filled, received);
+    sending.catch(() => undefined);
+    [current, filled, tailBytes] = [1 - current, 0, 0];
+  }
+
+  async function write(batch: readonly Buffer[]): Promise<void> {
+    for (const chunk of batch) {
+      for (let at = 0; at < chunk.length; ) {
+        const piece = chunk.subarray(at, at + partSize - filled);
+        await writeAll(spoolNow().handle, [piece], filled);
+        [at, filled, received] = [at + piece.length, filled + piece.length, received + piece.length];
+        if (filled === partSize) await finishPart();
+      }
+    }
+  }
+
+  /** Stores the bytes after the last part: as the last part, or as the whole object. */
+  async function complete(): Promise<void> {
+    await fetchTail();
+    if (state.parts.length > 0 && filled > 0) await sendPart(spoolNow(), filled, received);
+    if (state.parts.length === 0)
+      await objects.put(blob, { path: spoolNow().path, start: 0, size: filled }, neverAborted);
+    state.tail = [];
+  }
+
+  /** Stores the bytes that have arrived since the last part as a piece of the tail. */
+  async function addPiece(): Promise<void> {
+    if (filled === tailBytes) return;
+    const isJoined = state.tail.length >= mostPieces;
+    if (isJoined) await fetchTail();
+    const start = isJoined ? 0 : tailBytes;
+    const key = `${unfinishedName(blob)}-${randomBytes(6).toString('hex')}`;
+    await objects.put(key, { path: spoolNow().path, start, size: filled - start }, neverAborted);
+    state.tail = [...(isJoined ? [] : state.tail), { key, size: filled - start }];
+  }
+
+  async function storeRest(hasEnded: boolean): Promise<void> {
+    await sending;
+    await (hasEnded && request.isComplete(received) ? complete() : addPiece());
+    await save(received);
+    const unused = oldTail.filter(({ key }) => !state.tail.some((piece) => piece.key === key));
+    // If this fails, the scan for orphaned bytes removes them.
+    await Promise.all(unused.map(({ key }) => objects.remove(key))).catch(() => undefined);
+  }
+
+  try {
+    try {
+      await receive({ bytes: request.bytes, maxBytes: request.maxBytes, signal, checksum, write });
+    } catch (error) {
+      if (!checksum) await storeRest(false);
+      throw error;
+    }
+    await storeRest(true);
+    return { received, state: JSON.stringify(state) };
+  } finally {
+    await sending.catch(() => undefined);
+    await Promise.all(spools.map(removeSpool));
+  }
+}
+
+/** Turns the parts into an object of this size. May be repeated. */
+export async function finishParts(objects: S3Objects, blob: string, size: number, stored: string): Promise<void> {
+  const { uploadId, parts } = parseState(stored);
+  if (size === 0) return objects.put(blob, { path: '', start: 0, size: 0 }, neverAborted);
+  try {
+    if (uploadId !== undefined && (await objects.finishParts(blob, uploadId, parts))) return;
+  } catch (error) {
+    // Some stores report an unknown upload as an internal error.
+    if ((await objects.size(blob)) !== size) throw error;
+  }
+  // It was stored in one piece, finished before, or its parts are lost.
+  if ((await objects.size(blob)) !== size) throw bytesLost();
+}
+
+/** Removes everything that was stored of an unfinished blob. */
+export async function removeParts(objects: S3Objects, blob: string): Promise<void> {
+  // A blob in one piece has its object before it is finished.
+  await objects.remove(blob);
+  for (const { key, uploadId } of await objects.listParts(blob))
+    if (key === blob) await objects.abortParts(key, uploadId);
+  for await (const page of objects.list(unfinishedName(blob))) {
+    await Promise.all(page.map(({ key }) => objects.remove(key)));
+  }
+}
+
+const neverAborted = new AbortController().signal;
+
+const parseState = (stored: string): PartsState =>
+  stored === '' ? { parts: [], tail: [] } : (JSON.parse(stored) as PartsState);
+
+interface Spool {
+  path: string;
+  handle: FileHandle;
+}
+
+async function openSpool(path: string): Promise<Spool> {
+  return { path, handle: await open(path, 'w', 0o600) };
+}
+
+async function removeSpool({ path, handle }: Spool): Promise<void> {
+  await handle.close();
+  await rm(path, { force: true });
+}
+
+const sizeOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { size }) => sum + size, 0);
+
+/** Writes the pieces to the start of a spool file. */
+async function fetchPieces(objects: S3Objects, pieces: readonly Piece[], { path }: Spool): Promise<void> {
+  let start = 0;
+  for (const { key, size } of pieces) {
+    const bytes = await objects.get(key);
+    if (!bytes) throw bytesLost();
+    const file = createWriteStream(path, { flags: 'r+', start });
+    await pipeline(bytes, file);
+    if (file.bytesWritten !== size) throw bytesLost();
+    start += size;
+  }
+}

@@ -1,0 +1,194 @@
+/** The commands that use a room, in the order of the help. The code of a command is loaded only when it runs. */
+import { type Command, json, type Option } from './command.ts';
+
+const url: Option = {
+  value: 'URL',
+  summary: 'server to use (default: POPROOM_URL, the config file, or the last server used)',
+};
+const pin: Option = { summary: 'prompt for the PIN first; without this option, only if the room requires one' };
+const commonOptions = { url, json };
+const roomOptions = { pin, ...commonOptions };
+const codeHelp = 'CODE is a room code, in upper or lower case, with or without dashes, or the link of a room.';
+
+export const roomCommands: readonly Command[] = [
+  {
+    name: 'new',
+    args: '',
+    summary: 'create a room',
+    details: `Prints the code and, on a terminal, also the link and a QR code to scan with another device. If standard input is a
+pipe or a file, it becomes the text of the room.`,
+    options: {
+      pin: { summary: 'protect the room with a four-digit PIN, from POPROOM_PIN or a prompt' },
+      expires: {
+        value: 'TIME',
+        summary: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
+      },
+      'no-history': { summary: 'keep no history of the text' },
+      ...commonOptions,
+    },
+    examples: [
+      ['poproom new', 'create a room and show its QR code'],
+      ['poproom new --pin --expires 2h', 'keep it for two hours, and require a PIN'],
+      ['poproom new < notes.txt', 'start with the text of a file'],
+      ['code=$(poproom new)', 'in a script: get only the code'],
+    ],
+    load: async () => (await import('./room/new.ts')).createRoom,
+  },
+  {
+    name: 'put',
+    args: 'CODE [TEXT|-]',
+    summary: 'replace the text of a room, or append to it',
+    details: `${codeHelp}\nWithout TEXT, or with -, the text is read from standard input.`,
+    options: {
+      append: { short: 'a', summary: 'append to the current text instead of replacing it' },
+      'base-version': { value: 'N', summary: 'write only if the text still has this version; "get --json" shows it' },
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom put 7KQ2MX "see you at 8"', 'write a text'],
+      ['git diff | poproom put 7KQ2MX', 'write the output of another command'],
+      ['date | poproom put 7KQ2MX --append', 'append a line'],
+    ],
+    load: async () => (await import('./room/put.ts')).put,
+  },
+  {
+    name: 'get',
+    args: 'CODE',
+    summary: 'print the text of a room',
+    details: `${codeHelp}
+A pipe receives the exact text. On a terminal, control and invisible characters are shown as \u{FFFD}.`,
+    options: roomOptions,
+    examples: [
+      ['poproom get 7KQ2MX', 'print the text'],
+      ['poproom get 7KQ2MX | pbcopy', 'copy it to the clipboard on macOS'],
+    ],
+    load: async () => (await import('./room/get.ts')).get,
+  },
+  {
+    name: 'history',
+    args: 'CODE [VERSION]',
+    summary: 'list the earlier texts of a room, or print one of them',
+    details: `${codeHelp}
+The newest text is listed first. With VERSION, that text is printed as "poproom get" prints the current one.`,
+    options: {
+      delete: { summary: 'delete all earlier texts, but not the current one; asks for confirmation on a terminal' },
+      yes: { short: 'y', summary: 'do not ask for confirmation' },
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom history 7KQ2MX', 'list version, time, size and device'],
+      ['poproom history 7KQ2MX 12', 'print version 12'],
+      ['poproom history 7KQ2MX --delete', 'delete the history'],
+    ],
+    load: async () => (await import('./room/history.ts')).history,
+  },
+  {
+    name: 'restore',
+    args: 'CODE VERSION',
+    summary: 'make an earlier text the current one again',
+    details: `${codeHelp}\nVERSION is a version from "poproom history".`,
+    options: roomOptions,
+    examples: [['poproom restore 7KQ2MX 12', 'restore version 12']],
+    load: async () => (await import('./room/restore.ts')).restore,
+  },
+  {
+    name: 'send',
+    args: 'CODE FILE…',
+    summary: 'upload files, or folders with -r',
+    details: `${codeHelp}
+If FILE is -, standard input is uploaded; --name is then required. After an interruption, run the same command again: it
+continues where it stopped. "poproom info" shows how large a file may be, and how much fits into the room.`,
+    options: {
+      recursive: { short: 'r', summary: 'send the files in folders; symbolic links are not followed' },
+      name: { value: 'NAME', summary: 'name of the file in the room; only with a single file' },
+      type: { value: 'TYPE', summary: 'media type, such as text/csv (default: based on the name)' },
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom send 7KQ2MX photo.jpg notes.pdf', 'upload two files'],
+      ['poproom send -r 7KQ2MX photos', 'upload all files of a folder'],
+      ['tar c dir | poproom send 7KQ2MX - --name dir.tar', 'upload a folder as a tar archive'],
+    ],
+    choices: 'file',
+    load: async () => (await import('./room/send.ts')).send,
+  },
+  {
+    name: 'fetch',
+    args: 'CODE [NAME]',
+    summary: 'download all files of a room, or one of them',
+    details: `${codeHelp}
+Existing files are not overwritten without --force. Names that are hidden or special, such as .bashrc, .git, -rf or
+CON, get the prefix _. Invisible characters are removed from names. Files that were sent with their folders are written
+to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an id.`,
+    options: {
+      output: {
+        short: 'o',
+        value: 'PATH',
+        summary: 'target folder, or path for a single file; - is standard output',
+        choices: 'file',
+      },
+      force: { short: 'f', summary: 'overwrite existing files' },
+      list: { short: 'l', summary: 'list the files without downloading them' },
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom fetch 7KQ2MX', 'download all files to the current folder'],
+      ['poproom fetch 7KQ2MX dir.tar -o - | tar x', 'pipe one file into another command'],
+    ],
+    load: async () => (await import('./room/fetch.ts')).fetchFiles,
+  },
+  {
+    name: 'watch',
+    args: 'CODE',
+    summary: 'print the text whenever it changes, until you press Ctrl-C',
+    details: `${codeHelp}\nWith --exec, each text is passed to a command on standard input instead, one at a time. The command also gets the\nenvironment variables POPROOM_CODE and POPROOM_VERSION.`,
+    options: {
+      exec: { short: 'x', value: 'CMD', summary: 'shell command to run for each text' },
+      once: { summary: 'exit after the next change; with --exec, with the exit code of the command' },
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom watch 7KQ2MX', 'print each text'],
+      ["poproom watch 7KQ2MX --exec 'cat > shared.txt'", 'keep a file up to date'],
+      ['text=$(poproom watch 7KQ2MX --once)', 'wait for the next text'],
+    ],
+    load: async () => (await import('./room/watch.ts')).watch,
+  },
+  {
+    name: 'clip',
+    args: 'CODE',
+    summary: 'sync the clipboard with the text of a room, until you press Ctrl-C',
+    details: `${codeHelp}\nRequires pbcopy (macOS), wl-clipboard, xclip or xsel (Linux), or PowerShell (Windows).`,
+    options: roomOptions,
+    examples: [['poproom clip 7KQ2MX', 'copy here, paste there']],
+    load: async () => (await import('./room/clip.ts')).clip,
+  },
+  {
+    name: 'info',
+    args: 'CODE',
+    summary: 'show what is in a room and when it expires',
+    details: codeHelp,
+    options: roomOptions,
+    examples: [['poproom info 7KQ2MX', 'show time left, devices, text and files']],
+    load: async () => (await import('./room/info.ts')).info,
+  },
+  {
+    name: 'rm',
+    args: 'CODE [FILE…]',
+    summary: 'delete a room with everything in it, or only the named files',
+    details: `${codeHelp}
+On a terminal, asks for confirmation before deleting a room. FILE is a name, a path such as photos/a.jpg, or an id. A
+file can be restored for 60 seconds after its removal, unless its space is needed.`,
+    options: {
+      undo: { summary: 'restore removed files; FILE is then the id that their removal printed' },
+      yes: { short: 'y', summary: 'do not ask for confirmation' },
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom rm 7KQ2MX', 'delete the room'],
+      ['poproom rm 7KQ2MX photo.jpg', 'delete one of its files'],
+      ['poproom rm 7KQ2MX --undo 0f8b6a9e4c2d41f7a3b5c6d7e8f90123', 'restore it'],
+    ],
+    load: async () => (await import('./room/rm.ts')).remove,
+  },
+];

@@ -1,0 +1,172 @@
+/** Uploads a file in parts by tus 1.0, so that an interruption does not start it again. */
+import type { FileUploaded } from '../protocol/types.ts';
+import { invalidMessage, PoproomError } from './error.ts';
+import { delay, retryDelay } from './retry.ts';
+import { definedHeaders, type Transport } from './transport.ts';
+import { sendWithXhr } from './upload-xhr.ts';
+
+export interface ResumableFile {
+  bytes: Blob;
+  name: string;
+  type: string;
+  folder: string | undefined;
+}
+
+export interface ResumableOptions {
+  pin: string | undefined;
+  onProgress: ((sent: number) => void) | undefined;
+  signal: AbortSignal | undefined;
+  /** The id of an upload of the same file that was interrupted. */
+  uploadId: string | undefined;
+  /** Called with the id of the upload, for a later attempt to continue it. */
+  onUploadId: ((uploadId: string) => void) | undefined;
+}
+
+/** Small at first, so that a slow connection shows progress and loses little. */
+const firstPartBytes = 1024 * 1024;
+const [smallestPart, largestPart] = [256 * 1024, 32 * 1024 * 1024];
+const [fastPartMs, slowPartMs] = [1000, 4000];
+
+/** Consecutive failures without progress: about two minutes. */
+const maxFailures = 8;
+
+const temporary: readonly string[] = ['OFFLINE', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED', 'UPLOAD_CONFLICT'];
+
+/** The progress of an upload as the server knows it. */
+interface Position {
+  offset: number;
+  /** Set when the file is complete. */
+  fileUrl: string | undefined;
+}
+
+/** Returns undefined if the server does not support resumable uploads. `path` is that of the room. */
+export async function uploadResumably(
+  transport: Transport,
+  path: string,
+  file: ResumableFile,
+  options: ResumableOptions,
+): Promise<FileUploaded | undefined> {
+  const { onProgress, onUploadId, signal } = options;
+  const headers = definedHeaders({ 'Tus-Resumable': '1.0.0', 'X-Room-Pin': options.pin });
+
+  async function create(): Promise<{ id: string; position: Position }> {
+    const metadata = { filename: file.name, filetype: file.type, ...(file.folder && { folder: file.folder }) };
+    const { headers: created } = await transport.send(`${path}/uploads`, {
+      method: 'POST',
+      headers: { ...headers, 'Upload-Length': String(file.bytes.size), 'Upload-Metadata': encodeMetadata(metadata) },
+      signal,
+    });
+    const [id] = /[0-9a-f]{32}$/.exec(created.get('Location') ?? '') ?? [];
+    if (!id) throw invalidMessage('an upload without an id');
+    return { id, position: parsePosition((name) => created.get(name)) };
+  }
+
+  async function positionOf(id: string): Promise<Position> {
+    const call = { headers, signal };
+    const response = await transport.send(`${path}/uploads/${id}`, { ...call, method: 'HEAD' }).catch(async (error) => {
+      // A response to HEAD has no body with a code. That of the room says why, except for a missing upload.
+      if (error instanceof PoproomError && error.details.status !== 404) await transport.send(path, call);
+      throw error;
+    });
+    return parsePosition((name) => response.headers.get(name));
+  }
+
+  /** Undefined if there is no such upload any more. */
+  async function resume(id: string): Promise<{ id: string; position: Position } | undefined> {
+    try {
+      return { id, position: await positionOf(id) };
+    } catch (error) {
+      if (error instanceof PoproomError && error.details.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async function sendPart(id: string, offset: number, bytes: number): Promise<Position> {
+    const part = file.bytes.slice(offset, offset + bytes);
+    const call = {
+      headers: {
+        ...headers,
+        'Content-Type': 'application/offset+octet-stream',
+        'Upload-Offset': String(offset),
+      },
+      signal,
+    };
+    const url = `${path}/uploads/${id}`;
+    // Only XMLHttpRequest reports the progress within a part, and only browsers have it.
+    if ('XMLHttpRequest' in globalThis) {
+      const onPartProgress = (sent: number) => onProgress?.(offset + sent);
+      const request = { ...call, method: 'PATCH', path: url, body: part, onProgress: onPartProgress };
+      return sendWithXhr(transport, request, ({ header }) => parsePosition(header));
+    }
+    const response = await transport.send(url, { ...call, method: 'PATCH', body: part });
+    return parsePosition((name) => response.headers.get(name));
+  }
+
+  async function sendAll(id: string, from: Position): Promise<string> {
+    let position = from;
+    let partBytes = firstPartBytes;
+    let failures = 0;
+    while (position.fileUrl === undefined) {
+      onProgress?.(position.offset);
+      const startedAt = Date.now();
+      try {
+        position = await sendPart(id, position.offset, partBytes);
+        failures = 0;
+        partBytes = nextPartBytes(partBytes, Date.now() - startedAt);
+      } catch (error) {
+        failures += 1;
+        position = await recover(id, error, failures, position);
+        partBytes = smallestPart;
+      }
+    }
+    onProgress?.(file.bytes.size);
+    return position.fileUrl;
+  }
+
+  /** Waits, and asks the server how much it has. */
+  async function recover(id: string, error: unknown, failures: number, last: Position): Promise<Position> {
+    if (signal?.aborted || !(error instanceof PoproomError) || !temporary.includes(error.code)) throw error;
+    if (failures >= maxFailures) throw error;
+    if (error.code !== 'UPLOAD_CONFLICT') await delay(retryDelay(error, failures), signal);
+    return positionOf(id).catch((failed) => {
+      if (failed instanceof PoproomError && temporary.includes(failed.code)) return last;
+      throw failed;
+    });
+  }
+
+  try {
+    const resumed = options.uploadId === undefined ? undefined : await resume(options.uploadId);
+    const { id, position } = resumed ?? (await create());
+    onUploadId?.(id);
+    const fileUrl = await sendAll(id, position);
+    return { success: true, fileUrl, fileName: nameIn(fileUrl), fileSize: file.bytes.size };
+  } catch (error) {
+    // Servers before this feature do not know the path.
+    if (error instanceof PoproomError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+function nextPartBytes(bytes: number, ms: number): number {
+  if (ms < fastPartMs) return Math.min(2 * bytes, largestPart);
+  return ms > slowPartMs ? Math.max(bytes / 2, smallestPart) : bytes;
+}
+
+function parsePosition(header: (name: string) => string | null): Position {
+  const offset = Number(header('Upload-Offset') ?? Number.NaN);
+  if (!Number.isSafeInteger(offset) || offset < 0) throw invalidMessage('an upload without an offset');
+  return { offset, fileUrl: header('X-File-Url') ?? undefined };
+}
+
+function encodeMetadata(values: Record<string, string>): string {
+  const base64 = (text: string) => {
+    const bytes = new TextEncoder().encode(text.toWellFormed());
+    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  };
+  return Object.entries(values)
+    .map(([key, value]) => `${key} ${base64(value)}`)
+    .join(',');
+}
+
+/** The server cleans file names, and the URL contains the result. */
+const nameIn = (fileUrl: string) => decodeURIComponent(fileUrl.slice(fileUrl.lastIndexOf('/') + 1));

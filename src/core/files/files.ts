@@ -1,0 +1,147 @@
+/** Files of a room: upload in one request, list, read, remove, restore. */
+import type { Readable } from 'node:stream';
+import type { FileEntry } from '../../protocol/types.ts';
+import { admit, type Caller, roomMissing } from '../admission.ts';
+import type { CoreDeps } from '../deps.ts';
+import { hasCode, PoproomError } from '../errors.ts';
+import { uploadDeadlineMs } from '../limits.ts';
+import type { FileAddresses } from '../live-gateway.ts';
+import type { ByteRange, StoredFile } from '../ports.ts';
+import type { RoomCode } from '../room-code.ts';
+import { overQuota } from '../storage-quota.ts';
+import { toTimestamp } from '../timestamp.ts';
+import { cleanFileName, cleanFolder, cleanType } from './file-name.ts';
+import type { FileSpace, ReservedFile } from './space.ts';
+
+export interface FileDescription {
+  name: string;
+  type: string;
+  folder: string;
+}
+
+export interface Upload extends FileDescription {
+  bytes: Readable;
+  /** Settles when the whole request has been received. A form may be malformed after its file. */
+  whole: Promise<void>;
+  deviceId: string | undefined;
+  signal: AbortSignal;
+}
+
+export type Files = ReturnType<typeof createFiles>;
+
+export function createFiles(parts: CoreDeps, space: FileSpace) {
+  const { rooms, blobs, bus, clock } = parts;
+
+  async function keep(code: RoomCode, file: StoredFile): Promise<void> {
+    const added = await rooms.addFile(code, file, space.quota);
+    if (added === 'full') throw space.roomFull();
+    if (typeof added === 'string') throw roomMissing(added);
+    bus.publish(code, { seq: added.seq });
+  }
+
+  /** Renews the reservation while the bytes arrive. */
+  async function store(reserved: ReservedFile, { bytes, signal }: Upload): Promise<number> {
+    const { request, maxBytes, limit } = reserved;
+    const renewal = setInterval(() => void space.extend(reserved).catch(() => undefined), uploadDeadlineMs / 3);
+    try {
+      return await blobs.put(request.blob, bytes, maxBytes, signal);
+    } catch (error) {
+      // A blob store knows the maximum size but not the reason for it.
+      if (hasCode(error, 'FILE_TOO_LARGE')) throw limit ? overQuota(limit) : space.tooLarge();
+      throw error;
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  /** Changes a file and notifies the members of its room. */
+  async function change(caller: Caller, fileId: string, action: 'removeFile' | 'restoreFile'): Promise<void> {
+    const { code } = await admit(parts, caller);
+    const changed = await rooms[action](code, fileId, clock());
+    if (changed === 'no-file') throw fileNotFound();
+    if (typeof changed === 'string') throw roomMissing(changed);
+    bus.publish(code, { seq: changed.seq });
+  }
+
+  return {
+    /**
+     * All checks that are possible before the first byte is read. `size` is the announced length, `mostBytes` an upper
+     * bound if there is none; then up to the rest of the quota is reserved.
+     */
+    async prepareUpload(caller: Caller, size: number | undefined, mostBytes?: number): Promise<ReservedFile> {
+      return space.reserve(await admit(parts, caller), caller.client, size, mostBytes);
+    },
+
+    async upload(reserved: ReservedFile, upload: Upload): Promise<StoredFile> {
+      const { room, request, fileId } = reserved;
+      const { blob, owner } = request;
+      let isStored = false;
+      try {
+        const description = cleaned(upload);
+        const size = await store(reserved, upload);
+        isStored = true;
+        await upload.whole;
+        const { deviceId } = upload;
+        const file = { ...description, id: fileId, blob, size, uploadedAt: clock(), owner, deviceId };
+        await keep(room.code, file);
+        return file;
+      } catch (error) {
+        // If the store did not respond, the row may exist. Then the hourly scan decides about the bytes.
+        if (isStored && hasCode(error, 'UNAVAILABLE')) throw error;
+        if (isStored) await blobs.remove(blob);
+        await space.release(reserved);
+        throw error;
+      }
+    },
+
+    async list(caller: Caller): Promise<StoredFile[]> {
+      const { code } = await admit(parts, caller);
+      const files = await rooms.listFiles(code, clock());
+      if (typeof files === 'string') throw roomMissing(files);
+      return files;
+    },
+
+    /** The file can be restored until a sweep erases it. */
+    remove: (caller: Caller, fileId: string) => change(caller, fileId, 'removeFile'),
+    restore: (caller: Caller, fileId: string) => change(caller, fileId, 'restoreFile'),
+
+    /** No access check: the URL grants read access. */
+    async find(fileId: string): Promise<StoredFile> {
+      const file = isFileId(fileId) ? await rooms.findFile(fileId, clock()) : undefined;
+      if (!file) throw fileNotFound();
+      return file;
+    },
+
+    async read(file: StoredFile, range: ByteRange | undefined): Promise<Readable> {
+      const bytes = await blobs.open(file.blob, range);
+      if (!bytes) throw fileNotFound();
+      return bytes;
+    },
+  };
+}
+
+export const isFileId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+
+export const cleaned = ({ name, type, folder }: FileDescription): FileDescription => ({
+  name: cleanFileName(name),
+  type: cleanType(type),
+  folder: cleanFolder(folder),
+});
+
+/** A file as lists and live messages describe it. */
+export function fileEntryOf(file: StoredFile, linkTo: FileAddresses['linkTo']): FileEntry {
+  return {
+    fileId: file.id,
+    fileUrl: linkTo(file),
+    fileName: file.name,
+    fileSize: file.size,
+    contentType: file.type,
+    uploadedAt: toTimestamp(file.uploadedAt),
+    ...(file.folder !== '' && { folder: file.folder }),
+    ...(file.deviceId !== undefined && { deviceId: file.deviceId }),
+  };
+}
+
+function fileNotFound(): PoproomError {
+  return new PoproomError('FILE_NOT_FOUND', 'This file does not exist, or its room has ended.');
+}

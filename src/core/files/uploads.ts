@@ -1,0 +1,166 @@
+/** Uploads that arrive in several requests and survive interruptions. */
+import type { Readable } from 'node:stream';
+import { admit, type Caller, roomMissing } from '../admission.ts';
+import type { CoreDeps } from '../deps.ts';
+import { hasCode, PoproomError } from '../errors.ts';
+import { unfinishedUploadMs } from '../limits.ts';
+import type { BlobProgress, Checksum, MissingReason, UnfinishedFile } from '../ports.ts';
+import type { RoomCode } from '../room-code.ts';
+import { trashOf } from '../trash.ts';
+import { cleaned, type FileDescription, isFileId } from './files.ts';
+import type { FileSpace } from './space.ts';
+
+export interface NewUpload extends FileDescription {
+  size: number;
+}
+
+export interface UploadPart {
+  /** Must be the number of bytes that have been received. */
+  offset: number;
+  bytes: Readable;
+  /** The announced number of bytes, if there is one. */
+  length: number | undefined;
+  checksum: Checksum | undefined;
+  signal: AbortSignal;
+}
+
+export type UploadStatus = Omit<UnfinishedFile, 'state'>;
+
+export type Uploads = ReturnType<typeof createUploads>;
+
+/** A request that sends bytes. */
+interface Running {
+  abort(reason: PoproomError): void;
+  ended: Promise<unknown>;
+}
+
+export function createUploads(deps: CoreDeps, space: FileSpace) {
+  const { rooms, blobs, bus, clock } = deps;
+  const running = new Map<string, Running>();
+
+  /** Ends the request that sends bytes for an upload: its client has lost it, or it would not send another one. */
+  async function interrupt(fileId: string): Promise<void> {
+    const earlier = running.get(fileId);
+    earlier?.abort(continuedElsewhere());
+    await earlier?.ended.catch(() => undefined);
+  }
+
+  /** Runs a task that other requests for the upload can interrupt. */
+  async function alone<T>(fileId: string, signal: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    while (running.has(fileId)) await interrupt(fileId);
+    const aborter = new AbortController();
+    const ended = task(AbortSignal.any([signal, aborter.signal])).finally(() => running.delete(fileId));
+    running.set(fileId, { abort: (reason) => aborter.abort(reason), ended });
+    return ended;
+  }
+
+  async function find(code: RoomCode, fileId: string): Promise<UnfinishedFile> {
+    return orThrow(isFileId(fileId) ? await rooms.findUpload(code, fileId, clock()) : 'no-file');
+  }
+
+  /** Lists the file when all its bytes have arrived. */
+  async function finishIfComplete(code: RoomCode, file: UnfinishedFile): Promise<void> {
+    if (file.received < file.size) return;
+    await blobs.finish(file);
+    const { seq } = orThrow(await rooms.finishUpload(code, file.id, clock()));
+    bus.publish(code, { seq });
+  }
+
+  async function receive(code: RoomCode, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
+    const file = await find(code, fileId);
+    if (part.offset !== file.received) throw wrongOffset(file.received);
+    if (part.offset + (part.length ?? 0) > file.size) throw tooManyBytes(file.size);
+    const appended = blobs.append({
+      ...{ bytes: part.bytes, checksum: part.checksum, signal: part.signal, unfinished: { ...file } },
+      async onProgress(progress: BlobProgress) {
+        const advanced = await rooms.advanceUpload(code, fileId, file.received, progress, clock());
+        if (advanced === 'stale') throw continuedElsewhere();
+        if (advanced !== 'advanced') orThrow(advanced);
+        Object.assign(file, progress);
+      },
+    });
+    await appended.catch((error) => {
+      throw hasCode(error, 'FILE_TOO_LARGE') ? tooManyBytes(file.size) : error;
+    });
+    await finishIfComplete(code, file);
+    return file;
+  }
+
+  return {
+    async create(caller: Caller, upload: NewUpload): Promise<UnfinishedFile> {
+      const room = await admit(deps, caller);
+      const description = cleaned(upload);
+      const reserved = await space.reserve(room, caller.client, upload.size);
+      const now = clock();
+      const file: UnfinishedFile = {
+        ...description,
+        id: reserved.fileId,
+        blob: reserved.request.blob,
+        size: upload.size,
+        uploadedAt: now,
+        owner: reserved.request.owner,
+        deviceId: caller.deviceId,
+        received: 0,
+        state: '',
+        expiresAt: Math.min(room.expiresAt, now + unfinishedUploadMs),
+      };
+      const started = await rooms.startUpload(room.code, file, space.quota);
+      if (started !== 'started') await space.release(reserved);
+      if (started === 'full') throw space.roomFull();
+      if (started !== 'started') throw roomMissing(started);
+      await finishIfComplete(room.code, file);
+      return file;
+    },
+
+    /**
+     * How much has been received. An upload whose last request was interrupted after its last byte is finished here, and
+     * a client that missed the response learns that all bytes have arrived.
+     */
+    async status(caller: Caller, fileId: string): Promise<UploadStatus> {
+      const { code, expiresAt } = await admit(deps, caller);
+      const stored = isFileId(fileId) ? await rooms.findFile(fileId, clock()) : undefined;
+      if (stored) return { ...stored, received: stored.size, expiresAt };
+      const file = await find(code, fileId);
+      await finishIfComplete(code, file);
+      return file;
+    },
+
+    /** Adds bytes. If the request breaks, those that have arrived are kept. */
+    async append(caller: Caller, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
+      const { code } = await admit(deps, caller);
+      return alone(fileId, part.signal, (signal) => receive(code, fileId, { ...part, signal }));
+    },
+
+    async cancel(caller: Caller, fileId: string): Promise<void> {
+      const { code } = await admit(deps, caller);
+      await interrupt(fileId);
+      const cancelled = isFileId(fileId) ? await rooms.cancelUpload(code, fileId, clock()) : 'no-file';
+      if (cancelled !== 'cancelled') orThrow(cancelled);
+      await trashOf(deps).emptySoon();
+    },
+  };
+}
+
+function orThrow<T extends object>(found: T | 'no-file' | MissingReason): T {
+  if (found === 'no-file') throw uploadNotFound();
+  if (typeof found === 'string') throw roomMissing(found);
+  return found;
+}
+
+function uploadNotFound(): PoproomError {
+  const message = 'There is no such unfinished upload. It is complete, was cancelled or has expired.';
+  return new PoproomError('UPLOAD_NOT_FOUND', message);
+}
+
+const continuedElsewhere = () => new PoproomError('UPLOAD_CONFLICT', 'Another request continues this upload.');
+
+function tooManyBytes(maximum: number): PoproomError {
+  const message = `The upload was announced with ${maximum} bytes, and the request has more.`;
+  return new PoproomError('FILE_TOO_LARGE', message, { details: { maximum } });
+}
+
+function wrongOffset(offset: number): PoproomError {
+  return new PoproomError('UPLOAD_CONFLICT', `The upload has ${offset} bytes. Continue from there.`, {
+    details: { offset },
+  });
+}

@@ -1,0 +1,24 @@
+/** A store on Redis for one test, whose commands can be seen. */
+import { randomBytes } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { guardRules } from '../../src/core/limits.ts';
+import { connectRedis, type Redis } from '../../src/redis/connection.ts';
+import { parseRedisUrl } from '../../src/redis/redis-url.ts';
+import { createRedisStore } from '../../src/store/redis/index.ts';
+import { createKeys } from '../../src/store/redis/keys.ts';
+import type { RedisServer } from '../support/redis.ts';
+
+/** A store with the connection that it uses, and how much each script sends and receives. */
+export async function observed(t: TestContext, { url }: RedisServer) {
+  const redis = await connectRedis(parseRedisUrl(url));
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  const traffic: number[] = [];
+  const run: Redis['run'] = async (script, keys, args) => {
+    const reply = await redis.run(script, keys, args);
+    traffic.push(JSON.stringify([keys, args, reply]).length);
+    return reply;
+  };
+  const store = createRedisStore({ ...redis, run }, prefix, guardRules(0));
+  t.after(() => store.close());
+  return { redis, rooms: store.rooms, archive: store.archive, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
+}

@@ -1,0 +1,242 @@
+/** Files and their bytes on the distributed engine, and what a crash leaves of them. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { PoproomError } from '../../src/core/errors.ts';
+import { guardRules } from '../../src/core/limits.ts';
+import { type RoomStore, type Store, type UnfinishedFile, unfinishedName } from '../../src/core/ports.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import type { Redis } from '../../src/redis/connection.ts';
+import { createRedisStore } from '../../src/store/redis/index.ts';
+import { createKeys } from '../../src/store/redis/keys.ts';
+import { countedFiles, createRoom, file, hour, quota, start, unfinishedFile } from '../contract/store-under-test.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { observed } from './observed-redis.ts';
+
+type FileStep = (rooms: RoomStore, code: RoomCode, upload: UnfinishedFile) => Promise<unknown>;
+
+const add: FileStep = (rooms, code, { received, state, expiresAt, ...added }) => rooms.addFile(code, added, quota);
+const startUpload: FileStep = (rooms, code, upload) => rooms.startUpload(code, upload, quota);
+const advance: FileStep = (rooms, code, { id }) =>
+  rooms.advanceUpload(code, id, 0, { received: 40, state: 'state' }, start);
+const finish: FileStep = (rooms, code, { id }) => rooms.finishUpload(code, id, start);
+const cancel: FileStep = (rooms, code, { id }) => rooms.cancelUpload(code, id, start);
+const expire: FileStep = (rooms) => rooms.expireUploads(start + hour, 10);
+const remove: FileStep = (rooms, code, { id }) => rooms.removeFile(code, id, start);
+const restore: FileStep = (rooms, code, { id }) => rooms.restoreFile(code, id, start);
+const erase: FileStep = (rooms) => rooms.eraseRemoved(start + 1, 10);
+const eraseInRoom: FileStep = (rooms, code) => rooms.eraseRemovedIn(code);
+const emptyTrash: FileStep = async (rooms) => rooms.clearTrash(await rooms.listTrash(10));
+
+/** What can happen to a file after its reservation. */
+const fileLives: Record<string, FileStep[]> = {
+  'an upload or a removal': [add, remove, restore, remove, erase, emptyTrash],
+  'an upload in several requests': [startUpload, advance, finish, remove, eraseInRoom, emptyTrash],
+  'an upload that is cancelled': [startUpload, advance, cancel, emptyTrash],
+  'an upload that expires': [startUpload, expire, emptyTrash],
+};
+
+describe('stored bytes in Redis', () => {
+  let server: RedisServer;
+  before(async () => {
+    server = await startRedis();
+  });
+  after(() => server.stop());
+
+  const unlimited = { client: 1000, network: 1000, total: 1000 };
+  const owner = { client: 'c'.repeat(12), network: 'd'.repeat(12) };
+  const request = (blob: string) => ({
+    ...{ blob, owner, expiresAt: start + hour, deadline: start + hour / 4 },
+    ...{ least: 100, most: 100 },
+  });
+
+  for (const [name, steps] of Object.entries(fileLives)) {
+    it(`[NODE-18] are correct again after a crash at any step of ${name}`, async (t) => {
+      const { redis, prefix } = await observed(t, server);
+      const whole = createRedisStore(redis, prefix, guardRules(0));
+      const untilCrash = crashingStores(redis, prefix);
+      const accounts = async () => [
+        await whole.storage.usageOf(owner.client),
+        await whole.storage.usageOf(owner.network),
+      ];
+      for (let commands = 0, isDone = false; !isDone; commands++) {
+        const code = await createRoom(whole.rooms);
+        const upload = unfinishedFile({ owner, size: 40, expiresAt: start + hour });
+        const crashing = untilCrash(commands);
+        const live = async () => {
+          await crashing.storage.reserve(request(upload.blob), unlimited, start);
+          for (const step of steps) await step(crashing.rooms, code, upload);
+          return true;
+        };
+        isDone = await live().catch(() => false);
+        await whole.storage.releaseAbandoned(start + hour / 4);
+        const { files, bytes } = await countedFiles(whole.rooms, code);
+        const isInTrash = (await whole.rooms.listTrash(10)).length > 0;
+        assert.equal(bytes, 40 * files, `after ${commands} commands`);
+        assert.deepEqual(await whole.storage.usage(), { stored: bytes, reserved: 0 }, `after ${commands} commands`);
+        if (!isInTrash) assert.deepEqual(await accounts(), [bytes, bytes], `after ${commands} commands`);
+        const known = await whole.rooms.knownBlobs([upload.blob, unfinishedName(upload.blob)]);
+        assert.equal(known.size > 0, files > 0 || isInTrash, `after ${commands} commands`);
+        await whole.rooms.deleteRoom(code, start);
+        await whole.rooms.clearTrash(await whole.rooms.listTrash(10));
+        assert.deepEqual(await accounts(), [0, 0], `when all is removed, after ${commands} commands`);
+        assert.deepEqual(await whole.storage.usage(), { stored: 0, reserved: 0 });
+      }
+    });
+  }
+
+  it('[NODE-18] are correct again after a crash at any step of a text that grows and is deleted', async (t) => {
+    const { redis, prefix } = await observed(t, server);
+    const whole = createRedisStore(redis, prefix, guardRules(0));
+    const untilCrash = crashingStores(redis, prefix);
+    for (let commands = 0, isDone = false; !isDone; commands++) {
+      const code = await createRoom(whole.rooms, { owner, countsText: true });
+      const { storage, rooms } = untilCrash(commands);
+      const growAndDelete = async () => {
+        await storage.chargeText({ code, owner, bytes: 300 }, unlimited, start);
+        await rooms.deleteRoom(code, start);
+        return true;
+      };
+      isDone = await growAndDelete().catch(() => false);
+      await whole.rooms.deleteRoom(code, start);
+      await whole.storage.releaseAbandoned(start);
+      const used = [await whole.storage.usageOf(owner.client), await whole.storage.usageOf(owner.network)];
+      assert.deepEqual(used, [0, 0], `after ${commands} commands`);
+    }
+  });
+
+  it('[LIFE-4] leave no key behind when everything is removed', async (t) => {
+    const { redis, prefix } = await observed(t, server);
+    const { rooms, storage } = createRedisStore(redis, prefix, guardRules(0));
+    const [code, expiring] = [await createRoom(rooms), await createRoom(rooms, { expiresAt: start + hour })];
+    for (const room of [code, expiring]) {
+      const files = [file({ owner, size: 40 }), file({ owner, size: 40 })];
+      for (const added of files) await storage.reserve(request(added.blob), unlimited, start);
+      for (const added of files) await rooms.addFile(room, added, quota);
+      await rooms.removeFile(room, files[0]?.id ?? '', start);
+      await rooms.startUpload(room, unfinishedFile({ owner, size: 40, state: 'state' }), quota);
+    }
+    await rooms.deleteRoom(code, start);
+    await rooms.expireRooms(start + hour, 10);
+    await rooms.clearTrash(await rooms.listTrash(10));
+    const left = (await redis.send('', ['KEYS', `${prefix}:*`])) as string[];
+    const known = /:stored-bytes$|:file:/;
+    assert.deepEqual(
+      left.filter((key) => !known.test(key)),
+      [createKeys(prefix).ofRoom(expiring).room],
+    );
+  });
+
+  it('[TUS-6] [UNDO-2] leave no key of a file behind in a room that goes on', async (t) => {
+    const { redis, prefix } = await observed(t, server);
+    const { rooms } = createRedisStore(redis, prefix, guardRules(0));
+    const code = await createRoom(rooms);
+    const keysNow = async () => ((await redis.send('', ['KEYS', `${prefix}:*`])) as string[]).sort();
+    const before = await keysNow();
+    const finish = async (upload: UnfinishedFile) => {
+      await rooms.startUpload(code, upload, quota);
+      await rooms.finishUpload(code, upload.id, start);
+      await rooms.removeFile(code, upload.id, start);
+    };
+    const [cancelled, expired] = [unfinishedFile({ owner }), unfinishedFile({ owner, expiresAt: start })];
+    await rooms.startUpload(code, cancelled, quota);
+    await rooms.cancelUpload(code, cancelled.id, start);
+    await rooms.startUpload(code, expired, quota);
+    assert.equal(await rooms.expireUploads(start, 10), 1);
+    await finish(unfinishedFile({ owner, received: 1000 }));
+    assert.equal(await rooms.eraseRemovedIn(code), 1);
+    await finish(unfinishedFile({ owner, received: 1000 }));
+    assert.equal(await rooms.eraseRemoved(start + 1, 10), 1);
+    await rooms.clearTrash(await rooms.listTrash(10));
+    assert.deepEqual(
+      (await keysNow()).filter((key) => !key.endsWith(':stored-bytes')),
+      before,
+    );
+  });
+
+  it('[TUS-7] [UNDO-2] do not include files of a room that Redis has removed', async (t) => {
+    const { redis, prefix, keysOf } = await observed(t, server);
+    const { rooms, storage } = createRedisStore(redis, prefix, guardRules(0));
+    const code = await createRoom(rooms);
+    const [removed, upload] = [file({ owner }), unfinishedFile({ owner })];
+    await rooms.addFile(code, removed, quota);
+    await rooms.removeFile(code, removed.id, start);
+    await rooms.startUpload(code, upload, quota);
+    const { room } = keysOf(code);
+    await redis.send(room, ['DEL', room]);
+    assert.equal(await rooms.eraseRemoved(start + 1, 10), 1);
+    assert.equal(await rooms.expireUploads(upload.expiresAt, 10), 1);
+    assert.equal(await redis.send(room, ['EXISTS', room]), 0);
+    assert.deepEqual(new Set(await rooms.listTrash(10)), new Set([removed.blob, unfinishedName(upload.blob)]));
+    assert.equal((await storage.usage()).stored, 0);
+  });
+
+  it('[UNDO-2] keep a file that was restored, and removed again, while a sweep was erasing it', async (t) => {
+    const { redis, rooms, prefix, keysOf } = await observed(t, server);
+    const code = await createRoom(rooms);
+    const [restored, removedAgain] = [file(), file()];
+    for (const { id } of [restored, removedAgain]) await rooms.addFile(code, file({ id }), quota);
+    for (const { id } of [restored, removedAgain]) await rooms.removeFile(code, id, start);
+    const send: Redis['send'] = async (key, command) => {
+      const reply = await redis.send(key, command);
+      if (key !== keysOf(code).removals || command[0] !== 'ZRANGEBYSCORE') return reply;
+      for (const { id } of [restored, removedAgain]) await rooms.restoreFile(code, id, start);
+      await rooms.removeFile(code, removedAgain.id, start + 2);
+      return reply;
+    };
+    const sweeping = createRedisStore({ ...redis, send }, prefix, guardRules(0)).rooms;
+    assert.equal(await sweeping.eraseRemoved(start + 1, 10), 0);
+    assert.ok(await rooms.findFile(restored.id, start));
+    assert.ok(typeof (await rooms.restoreFile(code, removedAgain.id, start)) === 'object');
+    const { removals } = keysOf(code);
+    assert.equal(await redis.send(removals, ['EXISTS', removals]), 0);
+  });
+
+  it('[TUS-4] are listed without the states of uploads', async (t) => {
+    const { rooms, traffic } = await observed(t, server);
+    const code = await createRoom(rooms);
+    const upload = unfinishedFile();
+    await rooms.startUpload(code, upload, quota);
+    await rooms.advanceUpload(code, upload.id, 0, { received: 1, state: 's'.repeat(50_000) }, start);
+    traffic.length = 0;
+    await rooms.listFiles(code, start);
+    await rooms.readState(code, start);
+    assert.equal(traffic.length, 2);
+    assert.ok(Math.max(...traffic) < 1024, `characters sent and received: ${traffic}`);
+  });
+
+  it('[UP-11] do not include a file of a version before the quotas, neither while it exists nor when it is removed', async (t) => {
+    const { redis, prefix, keysOf } = await observed(t, server);
+    const { rooms, storage } = createRedisStore(redis, prefix, guardRules(0));
+    const code = await createRoom(rooms);
+    const { owner: _owner, folder: _folder, deviceId: _deviceId, ...older } = file({ size: 40 });
+    const { room, files, blobs } = keysOf(code);
+    await redis.send(files, ['HSET', files, older.id, `1:${JSON.stringify(older)}`]);
+    await redis.send(blobs, ['SADD', blobs, older.blob]);
+    await redis.send(room, ['HSET', room, 'fileCount', '1', 'fileBytes', '40']);
+    assert.deepEqual(await rooms.listFiles(code, start), [file({ ...older })]);
+    assert.deepEqual(await rooms.removeFile(code, older.id, start), { seq: 1 });
+    assert.equal(await rooms.eraseRemovedIn(code), 1);
+    assert.deepEqual(await rooms.listTrash(10), [older.blob]);
+    assert.deepEqual(await storage.usage(), { stored: 0, reserved: 0 });
+  });
+});
+
+/** Stores that let so many commands through, and then none: as a node that crashed, or that Redis does not hear any more. */
+function crashingStores(redis: Redis, prefix: string) {
+  return (commands: number): Store => {
+    let left = commands;
+    const allow = () => {
+      left -= 1;
+      if (left < 0) throw new PoproomError('UNAVAILABLE', 'The node has crashed.');
+    };
+    const run: Redis['run'] = async (...call) => {
+      allow();
+      return redis.run(...call);
+    };
+    const send: Redis['send'] = async (...call) => {
+      allow();
+      return redis.send(...call);
+    };
+    return createRedisStore({ ...redis, run, send }, prefix, guardRules(0));
+  };
+}
