@@ -95,7 +95,8 @@ export async function openS3Blobs(options: S3Options, given: Partial<Timeouts> =
       if (unfinished.length > 0) yield unfinished.flatMap(({ key }) => (isBlobName(key) ? [unfinishedName(key)] : []));
     },
 
-    checkSpace: staging.checkSpace,
+    // The local disk holds only the parts that are being received and sent.
+    checkSpace: (bytes) => staging.checkSpace(Math.min(bytes, 2 * partSizeFor(bytes))),
 
     async ping() {
       await staging.ping();

@@ -1,7 +1,7 @@
 /** Uploads in several requests by the tus protocol: progress, interruptions, limits and malformed requests. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
@@ -41,6 +41,14 @@ const patch = ({ server: { api }, path }: Started, offset: number, body: Buffer 
     headers: { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset), ...headers },
     body: typeof body === 'string' ? body : new Uint8Array(body),
   });
+
+/** A request from offset 0 whose body the test sends itself. */
+function openPatch({ server, path }: Started, length: number): ClientRequest {
+  const { hostname, port } = new URL(server.url);
+  const type = 'application/offset+octet-stream';
+  const headers = { ...tus, 'content-type': type, 'content-length': length, 'upload-offset': 0 };
+  return request({ hostname, port, path, method: 'PATCH', headers });
+}
 
 async function offsetOf({ server: { api }, path }: Started): Promise<number> {
   const { status, headers } = await api.call('HEAD', path, { headers: tus });
@@ -144,16 +152,7 @@ describe('a resumable upload', () => {
   it('[TUS-4] keeps the bytes that arrived before the connection broke', async (t) => {
     const bytes = randomBytes(3 * MiB);
     const upload = await start(t, bytes.length);
-    const { hostname, port } = new URL(upload.server.url);
-    const sending = request({
-      ...{ hostname, port, path: upload.path, method: 'PATCH' },
-      headers: {
-        ...tus,
-        'content-type': 'application/offset+octet-stream',
-        'content-length': bytes.length,
-        'upload-offset': 0,
-      },
-    });
+    const sending = openPatch(upload, bytes.length);
     sending.on('error', () => undefined);
     sending.write(bytes.subarray(0, MiB));
     await eventually('some bytes are there', () => sending.writableLength === 0);
@@ -236,6 +235,29 @@ describe('a resumable upload', () => {
     });
   }
 
+  const firstParts: [what: string, status: number, headers: Record<string, string>][] = [
+    ['more bytes than announced', 413, { 'upload-length': '4' }],
+    ['another content type', 415, { 'content-type': 'text/plain' }],
+    ['a malformed checksum', 400, { 'upload-checksum': 'sha1 AAAA' }],
+  ];
+  for (const [what, status, headers] of firstParts) {
+    it(`[TUS-3] leaves nothing if its first bytes come with ${what}`, async (t) => {
+      const { api } = await startTestServer(t);
+      const type = { 'content-type': 'application/offset+octet-stream' };
+      const all = { ...tus, ...type, 'upload-length': '5', ...headers };
+      const rejected = await api.post(`/api/rooms/${await api.room()}/uploads`, { headers: all, body: 'Hello' });
+      assert.equal(rejected.status, status);
+      assert.equal((await api.get('/api/limits')).json.storedBytes, 0);
+    });
+  }
+
+  it('[TUS-2] has the canonical room code in its URL', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const path = await create(server, `%20${room.toLowerCase().slice(0, 3)}-${room.slice(3)}`, 5);
+    assert.ok(path.startsWith(`/api/rooms/${room}/uploads/`), path);
+  });
+
   it('[TUS-3] rejects malformed continuations', async (t) => {
     const upload = await start(t, 5);
     assertError(await patch(upload, 0, 'Hello', { 'content-type': 'text/plain' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
@@ -279,16 +301,7 @@ describe('a resumable upload', () => {
   it('[TUS-10] is continued by the latest request, which ends an earlier one', async (t) => {
     const bytes = randomBytes(2 * MiB);
     const upload = await start(t, bytes.length);
-    const { hostname, port } = new URL(upload.server.url);
-    const stuck = request({
-      ...{ hostname, port, path: upload.path, method: 'PATCH' },
-      headers: {
-        ...tus,
-        'content-type': 'application/offset+octet-stream',
-        'content-length': bytes.length,
-        'upload-offset': 0,
-      },
-    });
+    const stuck = openPatch(upload, bytes.length);
     const ended = new Promise((resolve) => void stuck.once('error', resolve).once('response', resolve));
     t.after(() => stuck.destroy());
     stuck.write(bytes.subarray(0, MiB));

@@ -38,7 +38,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   const { rooms, blobs, bus, clock } = deps;
   const running = new Map<string, Running>();
 
-  /** Ends the request that sends bytes for an upload: its client has lost it, or it would not send another one. */
+  /** Ends the request that sends bytes for an upload. A client that sends another one has lost it. */
   async function interrupt(fileId: string): Promise<void> {
     const earlier = running.get(fileId);
     earlier?.abort(continuedElsewhere());
@@ -70,6 +70,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     const file = await find(code, fileId);
     if (part.offset !== file.received) throw wrongOffset(file.received);
     if (part.offset + (part.length ?? 0) > file.size) throw tooManyBytes(file.size);
+    await blobs.checkSpace(file.size - file.received);
     const appended = blobs.append({
       ...{ bytes: part.bytes, checksum: part.checksum, signal: part.signal, unfinished: { ...file } },
       async onProgress(progress: BlobProgress) {
@@ -154,7 +155,7 @@ function uploadNotFound(): PoproomError {
 
 const continuedElsewhere = () => new PoproomError('UPLOAD_CONFLICT', 'Another request continues this upload.');
 
-function tooManyBytes(maximum: number): PoproomError {
+export function tooManyBytes(maximum: number): PoproomError {
   const message = `The upload was announced with ${maximum} bytes, and the request has more.`;
   return new PoproomError('FILE_TOO_LARGE', message, { details: { maximum } });
 }

@@ -1,9 +1,10 @@
 /** Resumable uploads by tus 1.0 (https://tus.io/protocols/resumable-upload). */
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
-import type { NewUpload, UploadPart, UploadStatus } from '../../core/files/uploads.ts';
+import { type NewUpload, tooManyBytes, type UploadPart, type UploadStatus } from '../../core/files/uploads.ts';
 import type { FileAddresses } from '../../core/live-gateway.ts';
 import type { Checksum } from '../../core/ports.ts';
+import { parseRoomCode } from '../../protocol/room-code.ts';
 import { abortSignalOf } from '../request/aborted.ts';
 import {
   announcedLength,
@@ -22,16 +23,18 @@ import type { Handler, Service } from './handler.ts';
 export const createUpload =
   ({ uploads, links }: Service): Handler =>
   async (request) => {
-    checkVersion(request.raw);
-    refuseCompressed(request.raw);
-    const upload = newUploadOf(request.raw);
-    const hasBytes = hasBody(request.raw);
-    if (hasBytes) checkContentType(request.raw);
+    const { raw } = request;
+    // Everything is checked before the upload is stored.
+    const { linkTo } = fileAddresses(request, links);
+    checkVersion(raw);
+    refuseCompressed(raw);
+    const upload = newUploadOf(raw);
+    const first = hasBody(raw) ? firstPartOf(request, upload.size) : undefined;
     const caller = callerOf(request);
     let status: UploadStatus = await uploads.create(caller, upload);
-    const { linkTo } = fileAddresses(request, links);
-    const location = `${ownBase(request, links)}/api/rooms/${request.params.roomId}/uploads/${status.id}`;
-    if (hasBytes) status = await uploads.append(caller, status.id, partOf(request, 0));
+    const room = parseRoomCode(caller.roomId);
+    const location = `${ownBase(request, links)}/api/rooms/${room}/uploads/${status.id}`;
+    if (first) status = await uploads.append(caller, status.id, first());
     return reply(201, { Location: location, ...offsetHeaders(status, linkTo) });
   };
 
@@ -55,8 +58,8 @@ export const continueUpload =
     checkVersion(raw);
     refuseCompressed(raw);
     checkContentType(raw);
-    const offset = wholeNumber(raw, 'upload-offset');
-    const status = await uploads.append(callerOf(request), request.params.fileId ?? '', partOf(request, offset));
+    const part = partOf(request, wholeNumber(raw, 'upload-offset'));
+    const status = await uploads.append(callerOf(request), request.params.fileId ?? '', part());
     return reply(204, offsetHeaders(status, linkTo));
   };
 
@@ -90,11 +93,20 @@ function checkContentType(raw: IncomingMessage): void {
   throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type must be application/offset+octet-stream.');
 }
 
-function partOf(request: Request, offset: number): UploadPart {
+/** Checks the headers. The returned function starts to receive the body. */
+function partOf(request: Request, offset: number): () => UploadPart {
   const { raw } = request;
-  const checksum = checksumIn(raw);
-  request.sendContinue();
-  return { offset, bytes: bodyOf(raw), length: announcedLength(raw), checksum, signal: abortSignalOf(raw) };
+  const [checksum, length] = [checksumIn(raw), announcedLength(raw)];
+  return () => {
+    request.sendContinue();
+    return { offset, bytes: bodyOf(raw), length, checksum, signal: abortSignalOf(raw) };
+  };
+}
+
+function firstPartOf(request: Request, size: number): () => UploadPart {
+  checkContentType(request.raw);
+  if ((announcedLength(request.raw) ?? 0) > size) throw tooManyBytes(size);
+  return partOf(request, 0);
 }
 
 function newUploadOf(raw: IncomingMessage): NewUpload {
