@@ -21,7 +21,7 @@ const mostParts = 1000;
 
 export const partSizeFor = (size: number): number => Math.max(smallestPart, Math.ceil(size / mostParts));
 
-/** What has been stored of an unfinished blob. */
+/** The stored bytes of an unfinished blob. */
 interface PartsState {
   uploadId?: string;
   parts: UploadedPart[];

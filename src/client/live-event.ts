@@ -1,4 +1,4 @@
-/** What a live channel reports to the program. */
+/** The events of a live channel. */
 import type { ServerMessage, TextEdited } from '../protocol/types.ts';
 import type { PoproomError } from './error.ts';
 

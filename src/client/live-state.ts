@@ -65,7 +65,7 @@ interface Finished {
   scope?: undefined;
 }
 
-/** What a channel keeps when it reconnects. */
+/** The data that a channel keeps when it reconnects. */
 interface Progress {
   /** The last sequence number received; undefined if the server never admitted this channel. */
   seq?: number;

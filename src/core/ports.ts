@@ -554,7 +554,7 @@ export interface Checksum {
 /** How much of an unfinished blob is durable. */
 export interface BlobProgress {
   received: number;
-  /** What the blob store needs to continue; empty at the start. Only the blob store reads it. */
+  /** Data of the blob store for the next append; empty at the start. Only the blob store reads it. */
   state: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a program sees of the synchronization: the state of its edits, and why the server does not store them. */
+/** The state of synchronization for the program: which edits are stored, and why others are not. */
 import { PoproomError } from '../error.ts';
 import type { Delivery } from './delivery.ts';
 import type { Replica } from './replica.ts';
