@@ -14,6 +14,7 @@ export interface ResumableFile {
 
 export interface ResumableOptions {
   pin: string | undefined;
+  deviceId: string | undefined;
   onProgress: ((sent: number) => void) | undefined;
   signal: AbortSignal | undefined;
   /** The id of an upload of the same file that was interrupted. */
@@ -47,7 +48,8 @@ export async function uploadResumably(
   options: ResumableOptions,
 ): Promise<FileUploaded | undefined> {
   const { onProgress, onUploadId, signal } = options;
-  const headers = definedHeaders({ 'Tus-Resumable': '1.0.0', 'X-Room-Pin': options.pin });
+  const { pin, deviceId } = options;
+  const headers = definedHeaders({ 'Tus-Resumable': '1.0.0', 'X-Room-Pin': pin, 'X-Device-Id': deviceId });
 
   async function create(): Promise<{ id: string; position: Position }> {
     const metadata = { filename: file.name, filetype: file.type, ...(file.folder && { folder: file.folder }) };

@@ -113,7 +113,10 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
     clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
     files: async (options) => (await call('/files', isFileList, options)).files,
-    upload: (source, options = {}) => upload(transport, path, source, { ...options, pin: access.pin }),
+    upload: (source, options = {}) => {
+      const { pin, deviceId } = access;
+      return upload(transport, path, source, { ...options, pin, deviceId });
+    },
     download: async ({ fileUrl }, options) =>
       retainResponse(await transport.send(filePath(fileUrl), { ...options, omitsApiKey: true })),
     removeFile: (fileId, options) =>

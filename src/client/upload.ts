@@ -21,6 +21,12 @@ export interface UploadOptions extends CallOptions {
   onUploadId?: ((uploadId: string) => void) | undefined;
 }
 
+/** Who uploads the file. */
+interface Sender {
+  pin: string | undefined;
+  deviceId: string | undefined;
+}
+
 /** Larger files are sent in parts that can be resumed. In one request, only browsers report progress. */
 const resumableFrom = 5 * 1024 * 1024;
 
@@ -29,7 +35,7 @@ export async function upload(
   transport: Transport,
   path: string,
   source: UploadSource,
-  { name = nameOf(source), ...options }: UploadOptions & { pin: string | undefined },
+  { name = nameOf(source), ...options }: UploadOptions & Sender,
 ): Promise<FileUploaded> {
   if (!name) throw new TypeError('A file needs a name: set `name` in the options.');
   const opened = await openSource(source);
@@ -38,8 +44,8 @@ export async function upload(
   // Browsers cannot send a stream.
   const bytes = opened instanceof Blob || !hasXhr() ? opened : await readIntoBlob(opened, signal);
   if (bytes instanceof Blob && isResumable(bytes, options)) {
-    const { pin, onProgress, uploadId, onUploadId } = options;
-    const resumable = { pin, onProgress, signal, uploadId, onUploadId };
+    const { pin, deviceId, onProgress, uploadId, onUploadId } = options;
+    const resumable = { pin, deviceId, onProgress, signal, uploadId, onUploadId };
     const uploaded = await uploadResumably(transport, path, { bytes, name, type, folder }, resumable);
     if (uploaded) return uploaded;
   }
@@ -57,20 +63,14 @@ function uploadWhole(
   transport: Transport,
   path: string,
   bytes: Blob | ReadableStream<Uint8Array>,
-  {
-    name,
-    type,
-    folder,
-    pin,
-    onProgress,
-    signal,
-  }: UploadOptions & { name: string; type: string; pin: string | undefined },
+  { name, type, folder, pin, deviceId, onProgress, signal }: UploadOptions & Sender & { name: string; type: string },
 ): Promise<FileUploaded> {
   const url = `${path}/upload${folder ? `?folder=${encodeURIComponent(folder)}` : ''}`;
   const headers = definedHeaders({
     'Content-Type': type,
     'X-File-Name': encodeURIComponent(name.toWellFormed()),
     'X-Room-Pin': pin,
+    'X-Device-Id': deviceId,
   });
   // In browsers, fetch does not report upload progress.
   if (!hasXhr() || bytes instanceof ReadableStream)

@@ -103,6 +103,22 @@ describe('an upload of the SDK', () => {
     assert.ok(line.connections > 0);
   });
 
+  it('[SDK-20] names the device that sent it, in one request or in parts', async (t) => {
+    const { server, room } = await start(t);
+    const phone = createClient({ url: server.url, deviceId: 'phone' }).room(room.code);
+    await phone.upload(new Blob(['a']), { name: 'whole.txt' });
+    await phone.upload(new Blob(['a']), { name: 'parts.txt', onProgress: () => undefined });
+    await room.upload(new Blob(['a']), { name: 'unknown.txt' });
+    assert.deepEqual(
+      (await room.files()).map(({ fileName, deviceId }) => [fileName, deviceId]),
+      [
+        ['whole.txt', 'phone'],
+        ['parts.txt', 'phone'],
+        ['unknown.txt', undefined],
+      ],
+    );
+  });
+
   it('[SDK-20] keeps its folder, and a removed file can be restored', async (t) => {
     const { room } = await start(t);
     await room.upload(new Blob(['a']), { name: 'a.txt', folder: 'notes' });

@@ -97,7 +97,7 @@ describe('the page, uploads', () => {
     await arrived(page, 'plan.pdf');
   });
 
-  it('[PAGE-10] show their progress and speed, and leave nothing behind when they are cancelled', async (t) => {
+  it('[PAGE-10] show their progress, their speed and the time left, and leave nothing behind when they are cancelled', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -114,7 +114,7 @@ describe('the page, uploads', () => {
       const first = await row.getByRole('progressbar').evaluate((bar: HTMLProgressElement) => bar.value);
       return first > 0 && { first };
     });
-    await row.getByText(/^[\d.]+ [kM]B of 2\.9 MB · \d+ kB\/s$/).waitFor();
+    await row.getByText(/^\d+%\sof\s2\.9\sMB · \d+\skB\/s · \d+\sseconds?\sleft$/).waitFor();
     await page.waitForFunction((before) => Number(document.querySelector('progress')?.value) > before, first);
     assert.ok(first < 0.9, `${first}`);
 
@@ -169,6 +169,7 @@ describe('the page, uploads', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.getByRole('link', { name: 'Poproom home' }).click();
+    await page.getByRole('button', { name: 'Leave', exact: true }).click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
     await assertNothingStored(site.server, code);
     assert.deepEqual(

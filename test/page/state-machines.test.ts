@@ -10,11 +10,18 @@ import {
   roomTransitions,
 } from '../../web/src/room/room-phase.ts';
 import { nextState } from '../../web/src/room/state-machine.ts';
-import { type UploadEvent, type UploadState, uploadTransitions } from '../../web/src/room/upload-state.ts';
+import { speedOf, type UploadEvent, type UploadState, uploadTransitions } from '../../web/src/room/upload-state.ts';
 
 const newAttempt = () => ({ aborter: new AbortController() }) as JoinAttempt;
 const text = {} as LoadedText;
-const snapshot = { type: 'snapshot', recent: {}, devices: [], files: [], pinAttempts: 0 } as unknown as RoomEvent;
+const snapshot = {
+  type: 'snapshot',
+  room: {},
+  recent: {},
+  devices: [],
+  files: [],
+  pinAttempts: 0,
+} as unknown as RoomEvent;
 const failed = (code: PoproomErrorCode): RoomEvent => ({ type: 'failed', error: new PoproomError(code, code), at: 0 });
 
 const roomEvents: readonly RoomEvent[] = [
@@ -85,11 +92,17 @@ describe('a room in the page', () => {
 describe('an upload in the page', () => {
   const start: UploadEvent = { type: 'start', aborter: new AbortController(), at: 0 };
   const tooLarge: UploadEvent = { type: 'fail', error: new PoproomError('FILE_TOO_LARGE', '') };
+  const resume: UploadEvent = { type: 'resume', aborter: new AbortController() };
+  const lost: UploadEvent = { type: 'disconnect' };
   const offline: UploadEvent = { type: 'fail', error: new PoproomError('OFFLINE', '') };
 
   it('[PAGE-10] stays cancelled, whatever its request still reports', () => {
     const cancelled = uploadAfter(start, { type: 'cancel' });
-    for (const event of [start, offline, { type: 'retry' }, progress(1, 1), { type: 'stored', fileUrl: '' }] as const) {
+    const late: UploadEvent[] = [
+      ...[start, resume, offline, lost, progress(1, 1)],
+      ...([{ type: 'retry' }, { type: 'reconnect' }, { type: 'stored', fileUrl: '' }] as const),
+    ];
+    for (const event of late) {
       assert.equal(nextState(uploadTransitions, cancelled, event), cancelled, event.type);
     }
   });
@@ -101,10 +114,29 @@ describe('an upload in the page', () => {
     assert.deepEqual([again.name, sentOf(again)], ['sending', 0]);
   });
 
-  it('[PAGE-10] measures its speed over at least 200 ms, and smooths it', () => {
-    assert.equal(speedOf(uploadAfter(start, progress(50, 100))), 0);
-    assert.equal(speedOf(uploadAfter(start, progress(50, 100), progress(500, 500))), 1000);
-    assert.equal(speedOf(uploadAfter(start, progress(500, 500), progress(500, 1000))), 600);
+  it('[PAGE-30] waits for a lost connection in every state before its end, and then for its turn', () => {
+    for (const events of [[], [start], [resume], [start, progress(1, 1)]]) {
+      assert.equal(uploadAfter(...events, lost).name, 'offline');
+      assert.equal(uploadAfter(...events, lost, progress(2, 2)).name, 'offline', 'the aborted request may report late');
+      assert.equal(uploadAfter(...events, lost, { type: 'reconnect' }).name, 'waiting');
+    }
+    assert.equal(uploadAfter(start, offline, lost).name, 'failed');
+  });
+
+  it('[PAGE-30] that is resumed continues from what the server has, which does not count as speed', () => {
+    const resumed = uploadAfter(resume, progress(9000, 1000));
+    assert.deepEqual([resumed.name, sentOf(resumed)], ['sending', 9000]);
+    assert.equal(speedAt(nextState(uploadTransitions, resumed, progress(9500, 2000)), 2000), 500);
+  });
+
+  it('[PAGE-10] measures its speed over the last five seconds, from half a second on', () => {
+    assert.equal(speedAt(uploadAfter(start, progress(50, 100)), 100), undefined);
+    assert.equal(speedAt(uploadAfter(start, progress(50, 100), progress(500, 500)), 500), 1000);
+    const steady = uploadAfter(start, progress(9000, 1000), progress(9500, 6000));
+    assert.equal(speedAt(steady, 6000), 100);
+    assert.equal(speedAt(steady, 12_000), undefined, 'nothing was sent for a while');
+    const behind = uploadAfter(start, progress(9000, 1000), progress(4000, 2000), progress(4500, 3000));
+    assert.equal(speedAt(behind, 3000), 500, 'a part was lost');
   });
 });
 
@@ -147,4 +179,4 @@ const uploadAfter = (...events: UploadEvent[]): UploadState =>
   events.reduce<UploadState>((state, event) => nextState(uploadTransitions, state, event), { name: 'waiting' });
 const canRetry = (state: UploadState) => (state.name === 'failed' ? state.canRetry : undefined);
 const sentOf = (state: UploadState) => (state.name === 'sending' ? state.sent : undefined);
-const speedOf = (state: UploadState) => (state.name === 'sending' ? state.speed : undefined);
+const speedAt = (state: UploadState, now: number) => (state.name === 'sending' ? speedOf(state, now) : undefined);

@@ -6,8 +6,25 @@ export type Route = { name: 'home' } | { name: 'room'; code: RoomCode | undefine
 
 const path = signal(location.pathname);
 addEventListener('popstate', () => {
-  path.value = location.pathname;
+  const to = location.pathname;
+  if (!onLeave) {
+    path.value = to;
+    return;
+  }
+  // The browser has changed the address already.
+  history.pushState(null, '', path.value);
+  onLeave(() => go(to));
 });
+
+let onLeave: ((proceed: () => void) => void) | undefined;
+
+/** Calls `ask` instead of leaving the view, until the returned function is called. */
+export function blockLeaving(ask: (proceed: () => void) => void): () => void {
+  onLeave = ask;
+  return () => {
+    if (onLeave === ask) onLeave = undefined;
+  };
+}
 
 export const route = computed<Route>(() => {
   if (path.value === '/share') return { name: 'share' };
@@ -18,6 +35,11 @@ export const route = computed<Route>(() => {
 });
 
 export function navigate(to: string): void {
+  if (onLeave) onLeave(() => go(to));
+  else go(to);
+}
+
+function go(to: string): void {
   if (to !== location.pathname) history.pushState(null, '', to);
   path.value = location.pathname;
   scrollTo(0, 0);

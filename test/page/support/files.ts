@@ -59,15 +59,25 @@ export const rowOf = (page: Page, name: string) => page.getByRole('listitem').fi
 
 /** Waits until the room has it. */
 export const arrived = (page: Page, name: string) =>
-  page.getByRole('button', { name: `Remove ${name}`, exact: true }).waitFor();
+  page.getByRole('link', { name: `Download ${name}`, exact: true }).waitFor();
+
+export interface SlowNetwork {
+  /** That of the browser context has no effect on a page with a limit. */
+  setOffline(isOffline: boolean): Promise<void>;
+  /** Removes the limit. */
+  restore(): Promise<void>;
+}
 
 /** Limits uploads to a number of bytes per second. */
-export async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
+export async function slowDown(page: Page, bytesPerSecond: number): Promise<SlowNetwork> {
   const session = await page.context().newCDPSession(page);
-  await session.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: 0,
-    downloadThroughput: -1,
-    uploadThroughput: bytesPerSecond,
-  });
+  const set = async (offline: boolean, uploadThroughput: number) => {
+    const conditions = { offline, uploadThroughput, latency: 0, downloadThroughput: -1 };
+    await session.send('Network.emulateNetworkConditions', conditions);
+  };
+  await set(false, bytesPerSecond);
+  return {
+    setOffline: (isOffline) => set(isOffline, bytesPerSecond),
+    restore: () => set(false, -1),
+  };
 }

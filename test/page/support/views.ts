@@ -117,6 +117,8 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
       await page.getByRole('button', { name: translate('deleteHistory') }).click();
       await page.getByText(translate('deleteHistoryHint')).waitFor();
     },
+    'file menu': await fileMenu(site),
+    'leave dialog': await leaveDialog(site),
     'delete dialog': async (page, translate) => {
       await openEmptyRoom(page);
       await page.getByRole('button', { name: translate('deleteRoom') }).click();
@@ -125,7 +127,36 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
   };
 }
 
-/** Earlier texts, long and short. */
+/** A menu that phones have, and the message that a file was removed from it. */
+async function fileMenu({ server: { api } }: TestSite): Promise<ShowView> {
+  const code = await api.room();
+  for (const name of [`${longName}.png`, 'removed.txt']) await api.upload(code, name, 'x');
+  return async (page, translate) => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto(`/r/${code}`);
+    const openMenu = (name: string) => page.getByRole('button', { name: translate('moreActions', { name }) }).click();
+    await openMenu('removed.txt');
+    await page.getByRole('button', { name: translate('removeFile', { name: 'removed.txt' }) }).click();
+    await page.getByText(translate('fileRemoved', { name: 'removed.txt' })).waitFor();
+    await api.upload(code, 'removed.txt', 'x');
+    await openMenu(`${longName}.png`);
+  };
+}
+
+async function leaveDialog({ server: { api } }: TestSite): Promise<ShowView> {
+  const code = await api.room();
+  return async (page, translate) => {
+    await page.goto(`/r/${code}`);
+    await page.locator('textarea').waitFor();
+    await page.route('**/upload', () => undefined);
+    await dropFiles(page, 'body', [{ name: `sending-${longName}`, content: 300_000 }]);
+    await page.getByRole('progressbar').waitFor();
+    await page.getByRole('link', { name: translate('home') }).click();
+    await page.getByRole('dialog', { name: translate('leaveTitle') }).waitFor();
+  };
+}
+
+/** Earlier texts, longName and short. */
 async function history({ server: { api } }: TestSite): Promise<ShowView> {
   const code = await api.room();
   const texts = [`${longName.repeat(3)}\n${'a line of many words '.repeat(20)}`, '', 'short, but not too short', ''];

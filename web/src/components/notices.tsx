@@ -1,11 +1,20 @@
 /** Short messages that disappear after a few seconds. Some offer Undo. Screen readers announce them. */
 import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../i18n/index.ts';
+import { Icon } from './icon.tsx';
 
-interface Notice {
+interface NoticeOptions {
+  undo?: (() => void) | undefined;
+  /** How long the message is shown. */
+  ms?: number;
+  /** Moves the focus to Undo, for a user whose focused element has disappeared. */
+  takesFocus?: boolean;
+}
+
+interface Notice extends NoticeOptions {
   id: number;
   text: string;
-  undo: (() => void) | undefined;
 }
 
 const notices = signal<readonly Notice[]>([]);
@@ -15,14 +24,14 @@ const undoableMs = 12_000;
 const maxNotices = 3;
 let count = 0;
 
-/** Returns a function that dismisses the message early. */
-export function notify(text: string, undo?: () => void): () => void {
-  const notice = { id: ++count, text, undo };
+/** Returns a function that dismisses the message early, and returns whether it was still shown. */
+export function notify(text: string, options: NoticeOptions = {}): () => boolean {
+  const notice = { id: ++count, text, ...options };
   const others = notices.value.filter((other) => other.undo !== undefined || other.text !== text);
   // A plain message must not push out one that offers Undo.
   const recent = others.filter((other, i) => other.undo !== undefined || i > others.length - maxNotices);
   notices.value = [...recent, notice];
-  setTimeout(() => dismiss(notice), undo ? undoableMs : shownMs);
+  setTimeout(() => dismiss(notice), options.ms ?? (options.undo ? undoableMs : shownMs));
   return () => dismiss(notice);
 }
 
@@ -31,8 +40,11 @@ export function dismissUndoNotices(): void {
   notices.value = notices.value.filter(({ undo }) => undo === undefined);
 }
 
-function dismiss(notice: Notice): void {
-  notices.value = notices.value.filter(({ id }) => id !== notice.id);
+function dismiss(notice: Notice): boolean {
+  const others = notices.value.filter(({ id }) => id !== notice.id);
+  const wasShown = others.length < notices.value.length;
+  if (wasShown) notices.value = others;
+  return wasShown;
 }
 
 export function Notices() {
@@ -40,21 +52,35 @@ export function Notices() {
     <div class="notices" role="status">
       {notices.value.map((notice) => (
         <div class="notice" key={notice.id}>
-          <span>{notice.text}</span>
-          {notice.undo && (
-            <button
-              type="button"
-              class="button quiet"
-              onClick={() => {
-                notice.undo?.();
-                dismiss(notice);
-              }}
-            >
-              {t('undo')}
-            </button>
-          )}
+          <span class="notice-text">{notice.text}</span>
+          {notice.undo && <UndoButtons notice={notice} />}
         </div>
       ))}
     </div>
+  );
+}
+
+function UndoButtons({ notice }: { notice: Notice }) {
+  const undo = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (notice.takesFocus) undo.current?.focus();
+  }, []);
+  return (
+    <>
+      <button
+        ref={undo}
+        type="button"
+        class="button quiet"
+        onClick={() => {
+          notice.undo?.();
+          dismiss(notice);
+        }}
+      >
+        {t('undo')}
+      </button>
+      <button type="button" class="button round" aria-label={t('close')} onClick={() => dismiss(notice)}>
+        <Icon name="close" />
+      </button>
+    </>
   );
 }

@@ -38,6 +38,7 @@ export function forgetRoom(code: string): () => void {
   saveRooms(reloadRecentRooms().filter((room) => room.code !== code));
   savePin(code, undefined);
   for (const { key } of drafts) localStore.set(key, undefined);
+  for (const key of uploadKeys(code)) sessionStore.set(key, undefined);
   return () => {
     if (room) rememberRoom(room);
     savePin(code, pin);
@@ -61,6 +62,10 @@ export function savedResumeToken(code: string): string | undefined {
 const isResumeToken = (value: unknown): value is { token: string; at: number } =>
   isRecord(value) && isString(value.token) && Number.isFinite(value.at);
 
+/** The storage keys of unfinished uploads to a room. */
+const uploadKeys = (code: string): string[] =>
+  sessionStore.keys().filter((key) => key.startsWith('upload:') && key.endsWith(`:${code}`));
+
 /** The storage keys of unsent edits of a room. */
 export const draftKeys = (code: string): string[] =>
   localStore.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
@@ -76,7 +81,7 @@ export function reloadRecentRooms(): readonly RecentRoom[] {
   const isOfRecentRoom = (key: string) => rooms.some(({ code }) => key.endsWith(`:${code}`));
   for (const store of [localStore, sessionStore]) {
     for (const key of store.keys()) {
-      if (/^(draft|pin|resume):/.test(key) && !isOfRecentRoom(key)) store.set(key, undefined);
+      if (/^(draft|pin|resume|upload):/.test(key) && !isOfRecentRoom(key)) store.set(key, undefined);
     }
   }
   recentRooms.value = rooms;

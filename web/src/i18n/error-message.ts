@@ -13,12 +13,22 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
     case 'PIN_LOCKED':
       return t('pinLocked', { time });
     case 'FILE_TOO_LARGE':
-      return t('errorFileTooLarge', { size: size(limits.fileMax) });
+      return t('errorFileTooLarge', { size: size(Number(error.details.maximum ?? limits.fileMax)) });
+    case 'ROOM_FULL':
+      return roomFullMessage(error.details);
     case 'CONTENT_TOO_LARGE':
       return t('textTooLong', { size: size(limits.contentMax) });
     default:
       return messageKeys[error.code] ? t(messageKeys[error.code] as StringKey) : error.message;
   }
+}
+
+function roomFullMessage({ bytesLeft, maximumFiles, maximumBytes }: PoproomError['details']): string {
+  if (bytesLeft !== undefined) return t('errorNoSpace', { left: size(Number(bytesLeft)) });
+  // The server does not say which of the two limits was reached.
+  return maximumBytes === undefined && maximumFiles !== undefined
+    ? t('errorTooManyFiles', { n: Number(maximumFiles) })
+    : t('errorRoomFull');
 }
 
 const limitKeys: Record<string, StringKey> = {
@@ -30,9 +40,9 @@ const limitKeys: Record<string, StringKey> = {
 
 const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
   OFFLINE: 'errorOffline',
-  ROOM_FULL: 'errorRoomFull',
   QUOTA_EXCEEDED: 'errorQuota',
   STORAGE_FULL: 'errorStorageFull',
+  FILE_NOT_FOUND: 'errorFileDeleted',
   UNAVAILABLE: 'errorServer',
   INTERNAL: 'errorServer',
   INVALID_RESPONSE: 'errorServer',

@@ -3,9 +3,9 @@ import { language } from './index.ts';
 
 /** "3.4 MB". One MB is 1,024 kB here, so that a limit of 10 MiB reads as 10 MB. */
 export function size(bytes: number): string {
-  const step = bytes < 1000 ? 0 : bytes < 1000 * 1024 ? 1 : 2;
-  const unit = (['byte', 'kilobyte', 'megabyte'] as const)[step] as string;
-  const maximumFractionDigits = step === 2 ? 1 : 0;
+  const step = [1, 1024, 1024 ** 2].filter((unit) => bytes >= 1000 * unit).length;
+  const unit = (['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const)[step] as string;
+  const maximumFractionDigits = step < 2 ? 0 : 1;
   // The short English form has no plural: "5 byte".
   const unitDisplay = step === 0 ? 'long' : 'short';
   const format = new Intl.NumberFormat(language.value, {
@@ -16,6 +16,10 @@ export function size(bytes: number): string {
   });
   return format.format(bytes / 1024 ** step);
 }
+
+/** "41%", rounded down, so that 100% means all. */
+export const percent = (share: number): string =>
+  new Intl.NumberFormat(language.value, { style: 'percent' }).format(Math.floor(share * 100) / 100);
 
 /** "23:59:04", or with days from two days on. */
 export function clockTime(ms: number): string {

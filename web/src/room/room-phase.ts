@@ -12,6 +12,7 @@ export type Device = Snapshot['devices'][number];
 export interface RoomContent extends Readonly<RecentRoom> {
   readonly devices: readonly Device[];
   readonly files: readonly SharedFile[];
+  readonly limits: Snapshot['room']['limits'];
   /** The number of wrong PINs for this room. */
   readonly pinAttempts: number;
 }
@@ -115,9 +116,8 @@ export const roomTransitions: Transitions<RoomPhase, RoomEvent> = {
   'pin-checking': channelEvents,
   joined: {
     ...channelEvents,
-    'file-added': (phase, { file }) => withContent(phase, { files: [...phase.content.files, file] }),
-    'file-removed': (phase, { fileId }) =>
-      withContent(phase, { files: phase.content.files.filter((file) => file.fileId !== fileId) }),
+    'file-added': (phase, { file }) => withContent(phase, { files: [...otherFiles(phase, file.fileId), file] }),
+    'file-removed': (phase, { fileId }) => withContent(phase, { files: otherFiles(phase, fileId) }),
     devices: (phase, { devices }) => withContent(phase, { devices }),
     'pin-attempts': (phase, { pinAttempts }) => withContent(phase, { pinAttempts }),
   },
@@ -139,7 +139,8 @@ type PhaseWithChannel = PhaseNamed<'joining' | 'pin-checking' | 'joined'>;
 
 function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPhase {
   const { recent, devices, files, pinAttempts } = event;
-  return { ...phase, name: 'joined', content: { ...recent, devices, files, pinAttempts } };
+  const { limits } = event.room;
+  return { ...phase, name: 'joined', content: { ...recent, devices, files, limits, pinAttempts } };
 }
 
 function onFailed(phase: RoomPhase, { error, at }: EventOf<'failed'>): RoomPhase {
@@ -162,6 +163,10 @@ function onLeave(phase: RoomPhase): RoomPhase {
 
 function withContent(phase: PhaseNamed<'joined'>, changes: Partial<RoomContent>): RoomPhase {
   return { ...phase, content: { ...phase.content, ...changes } };
+}
+
+function otherFiles({ content }: PhaseNamed<'joined'>, fileId: string): SharedFile[] {
+  return content.files.filter((file) => file.fileId !== fileId);
 }
 
 function toPrompt({ code, details, retryAfter }: PoproomError, at: number): PinPrompt {

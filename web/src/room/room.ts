@@ -3,12 +3,12 @@ import { computed, type ReadonlySignal } from '@preact/signals';
 import type { RoomCode } from '../../../src/client/index.ts';
 import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
 import { forgetRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
-import { limits } from '../limits.ts';
 import { connectToServer } from '../server.ts';
 import { claimDrafts } from './drafts.ts';
 import { openChannel } from './live-channel.ts';
 import { noteFailure } from './request-limit.ts';
 import {
+  type ConnectionState,
   type JoinAttempt,
   type RoomContent,
   type RoomEvent,
@@ -16,6 +16,7 @@ import {
   roomTransitions,
   type SharedFile,
 } from './room-phase.ts';
+import { refusalOf } from './space.ts';
 import { createStateMachine } from './state-machine.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
@@ -28,7 +29,9 @@ export interface RoomModel {
   /** The room's API, with the PIN of the latest attempt to join. */
   requests(): RoomBase;
   join(pin?: string): void;
-  removeFile(file: SharedFile): Promise<void>;
+  /** Returns whether it succeeded. */
+  removeFile(file: SharedFile): Promise<boolean>;
+  restoreFile(file: SharedFile): Promise<boolean>;
   delete(): Promise<void>;
   leave(): void;
 }
@@ -50,7 +53,14 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     onTransition,
   );
   const requests = () => phase.peek().attempt.room;
-  const uploads = createUploads(requests, limits.fileMax);
+  const uploads = createUploads({
+    code,
+    room: requests,
+    refusalOf: (file, others) => refusalOf(phase.peek().content as RoomContent, file, others),
+    discard(uploadId) {
+      if (phase.peek().name !== 'gone') void discardUpload(code, uploadId, phase.peek().attempt.pin);
+    },
+  });
 
   /** The live channel belongs to several phases, so it is not opened and closed with each of them. */
   function onTransition(before: RoomPhase, after: RoomPhase): void {
@@ -59,9 +69,15 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
       oldChannel?.abort();
       if (after.name === 'joining' || after.name === 'pin-checking') void openChannel(code, after, send);
     }
+    if (after.connection !== before.connection) onConnection(after.connection);
     if (after.content && after.content.files !== before.content?.files)
       uploads.onFilesListed(after.content.files.map(({ fileUrl }) => fileUrl));
     if (after.name !== before.name) onEnter(after, before);
+  }
+
+  function onConnection({ type }: ConnectionState): void {
+    if (type === 'connected') uploads.onConnected();
+    if (type === 'waiting') uploads.onDisconnected();
   }
 
   function onEnter(phase: RoomPhase, before: RoomPhase): void {
@@ -113,9 +129,8 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     uploads,
     requests,
     join: (pin) => send({ type: 'join', attempt: newAttempt(code, pin) }),
-    async removeFile({ fileId }) {
-      await run(requests().removeFile(fileId));
-    },
+    removeFile: ({ fileId }) => run(requests().removeFile(fileId)),
+    restoreFile: ({ fileId }) => run(requests().restoreFile(fileId)),
     async delete() {
       if (await run(requests().delete())) send({ type: 'ended', reason: 'deleted' });
     },
@@ -132,6 +147,12 @@ const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
 /** The phases with a live channel are those that react to its end. */
 function channelOf({ name, attempt }: RoomPhase): AbortController | undefined {
   return 'ended' in roomTransitions[name] ? attempt.aborter : undefined;
+}
+
+/** If it fails, the server deletes the upload when it expires. */
+async function discardUpload(code: RoomCode, uploadId: string, pin: string | undefined): Promise<void> {
+  const headers = { 'Tus-Resumable': '1.0.0', ...(pin !== undefined && { 'X-Room-Pin': pin }) };
+  await fetch(`/api/rooms/${code}/uploads/${uploadId}`, { method: 'DELETE', headers }).catch(() => undefined);
 }
 
 /** Loads the text engine, which is not part of the first view. */

@@ -5,6 +5,10 @@ import type { Transitions } from './state-machine.ts';
 export type UploadState =
   /** Until fewer others are being sent. */
   | { readonly name: 'waiting' }
+  /** Until the room is connected again. `error`: that of the request that was interrupted, if it failed first. */
+  | { readonly name: 'offline'; readonly error: PoproomError | undefined }
+  /** Asks the server how much of the file it has. */
+  | { readonly name: 'resuming'; readonly aborter: AbortController }
   | SendingUpload
   | { readonly name: 'failed'; readonly error: PoproomError; readonly canRetry: boolean }
   | { readonly name: 'done'; readonly fileUrl: string }
@@ -16,22 +20,41 @@ export interface SendingUpload {
   readonly aborter: AbortController;
   /** Bytes. */
   readonly sent: number;
-  /** Bytes per second, over about the last second. 0 until it is known. */
-  readonly speed: number;
-  /** The point in time up to which the speed was measured, in milliseconds, and the bytes sent by then. */
-  readonly measured: { readonly at: number; readonly sent: number };
+  /** The progress of the last seconds, oldest first; see `speedOf`. */
+  readonly samples: readonly Sample[];
+}
+
+interface Sample {
+  /** Milliseconds. */
+  readonly at: number;
+  readonly sent: number;
 }
 
 export type UploadEvent =
   | { type: 'start'; aborter: AbortController; at: number }
+  /** Like `start`, for an upload that the server knows. */
+  | { type: 'resume'; aborter: AbortController }
   | { type: 'progress'; sent: number; at: number }
   | { type: 'stored'; fileUrl: string }
+  | { type: 'disconnect'; error?: PoproomError }
+  | { type: 'reconnect' }
   | { type: 'fail'; error: PoproomError }
   | { type: 'retry' }
   | { type: 'cancel' };
 
+type EventOf<Type extends UploadEvent['type']> = Extract<UploadEvent, { type: Type }>;
+
 const cancel = (): UploadState => ({ name: 'cancelled' });
-const fail = (_: UploadState, { error }: Extract<UploadEvent, { type: 'fail' }>): UploadState => ({
+const wait = (): UploadState => ({ name: 'waiting' });
+const disconnect = (_: UploadState, { error }: EventOf<'disconnect'>): UploadState => ({ name: 'offline', error });
+const stored = (_: UploadState, { fileUrl }: EventOf<'stored'>): UploadState => ({ name: 'done', fileUrl });
+const send = (aborter: AbortController, sent: number, at: number): UploadState => ({
+  name: 'sending',
+  aborter,
+  sent,
+  samples: [{ at, sent }],
+});
+const fail = (_: UploadState, { error }: EventOf<'fail'>): UploadState => ({
   name: 'failed',
   error,
   canRetry: error.code !== 'FILE_TOO_LARGE',
@@ -39,29 +62,52 @@ const fail = (_: UploadState, { error }: Extract<UploadEvent, { type: 'fail' }>)
 
 export const uploadTransitions: Transitions<UploadState, UploadEvent> = {
   waiting: {
-    start: (_, { aborter, at }) => ({ name: 'sending', aborter, sent: 0, speed: 0, measured: { at, sent: 0 } }),
+    start: (_, { aborter, at }) => send(aborter, 0, at),
+    resume: (_, { aborter }) => ({ name: 'resuming', aborter }),
+    disconnect,
+    fail,
+    cancel,
+  },
+  offline: { reconnect: wait, fail, cancel },
+  resuming: {
+    progress: ({ aborter }, { sent, at }) => send(aborter, sent, at),
+    stored,
+    disconnect,
     fail,
     cancel,
   },
   sending: {
-    progress: (upload, { sent, at }) => ({ ...upload, sent, ...measureSpeed(upload, sent, at) }),
-    stored: (_, { fileUrl }) => ({ name: 'done', fileUrl }),
+    progress: (upload, { sent, at }) => ({ ...upload, sent, samples: addSample(upload.samples, { at, sent }) }),
+    stored,
+    disconnect,
     fail,
     cancel,
   },
   failed: {
-    retry: (upload) => (upload.canRetry ? { name: 'waiting' } : upload),
+    retry: (upload) => (upload.canRetry ? wait() : upload),
     cancel,
   },
   done: { cancel },
   cancelled: {},
 };
 
-const measureEveryMs = 200;
+/** Whether leaving the room would lose it. */
+export const isUnfinished = ({ name }: UploadState): boolean =>
+  name === 'waiting' || name === 'offline' || name === 'resuming' || name === 'sending';
 
-function measureSpeed({ speed, measured }: SendingUpload, sent: number, at: number) {
-  const ms = at - measured.at;
-  if (ms < measureEveryMs) return {};
-  const current = ((sent - measured.sent) / ms) * 1000;
-  return { speed: speed === 0 ? current : 0.6 * speed + 0.4 * current, measured: { at, sent } };
+const windowMs = 5_000;
+const shortestMs = 500;
+
+/** Bytes per second over the last five seconds. Undefined if it is not known yet. */
+export function speedOf({ samples }: SendingUpload, now: number): number | undefined {
+  const first = samples.find(({ at }) => now - at <= windowMs);
+  const last = samples.at(-1);
+  if (!first || !last || now - first.at < shortestMs) return undefined;
+  return ((last.sent - first.sent) / (now - first.at)) * 1000;
+}
+
+/** Starts again when the server has less than was sent: a part of it was lost. */
+function addSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+  const isBehind = sample.sent < (samples.at(-1)?.sent ?? 0);
+  return [...samples.filter(({ at }) => !isBehind && sample.at - at <= windowMs), sample];
 }

@@ -1,44 +1,104 @@
 /** Uploads of files to the room. */
-import { type ReadonlySignal, signal } from '@preact/signals';
-import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { PoproomError, RoomBase } from '../../../src/client/light.ts';
 import { noteFailure } from './request-limit.ts';
 import { createStateMachine, type StateMachine } from './state-machine.ts';
-import { type UploadEvent, type UploadState, uploadTransitions } from './upload-state.ts';
+import { type UploadId, uploadIdFor } from './upload-ids.ts';
+import { isUnfinished, type UploadEvent, type UploadState, uploadTransitions } from './upload-state.ts';
 
-export interface Upload extends StateMachine<UploadState, UploadEvent> {
+export interface IncomingFile {
   readonly file: File;
+  /** The path of its folder, such as `photos/2026`. */
+  readonly folder?: string | undefined;
+}
+
+export interface Upload extends IncomingFile, StateMachine<UploadState, UploadEvent> {
   readonly name: string;
+  readonly id: UploadId;
 }
 
 export interface Uploads {
   /** Without the cancelled ones, and without those that appear in the room's file list. */
   readonly list: ReadonlySignal<readonly Upload[]>;
-  add(files: Iterable<File>): void;
+  /** Whether leaving would cancel one. */
+  readonly areUnfinished: ReadonlySignal<boolean>;
+  add(files: Iterable<IncomingFile>): void;
   /** Call it when the room's file list has changed. */
   onFilesListed(fileUrls: readonly string[]): void;
+  onDisconnected(): void;
+  onConnected(): void;
   cancelAll(): void;
 }
 
-const maxConcurrent = 2;
+export interface UploadsOptions {
+  code: string;
+  /** The room's API. */
+  room: () => RoomBase;
+  /** Why a file is not sent at all, given the uploads that will be sent before it. */
+  refusalOf: (file: File, others: readonly Upload[]) => PoproomError | undefined;
+  /** Lets the server delete what it has received. */
+  discard: (uploadId: string) => void;
+}
 
-export function createUploads(room: () => RoomBase, maxFileSize: number): Uploads {
+const maxConcurrent = 2;
+/** A lost connection may end a request before the live channel notices it. */
+const noticeMs = 3_000;
+
+export function createUploads({ code, room, refusalOf, discard }: UploadsOptions): Uploads {
   const list = signal<readonly Upload[]>([]);
   /** The URLs of all files that have been in the room's list. */
   const listedUrls = new Set<string>();
+  let isConnected = true;
 
-  function createUpload(file: File): Upload {
+  function createUpload({ file, folder }: IncomingFile): Upload {
+    const id = uploadIdFor(code, file, folder);
     const machine = createStateMachine(uploadTransitions, { name: 'waiting' }, onTransition);
-    const upload = { file, name: file.name || 'file', ...machine };
-    if (file.size > maxFileSize) upload.send({ type: 'fail', error: new PoproomError('FILE_TOO_LARGE', file.name) });
+    const upload = { file, folder, name: file.name || 'file', id, ...machine };
     return upload;
 
     function onTransition(before: UploadState, after: UploadState): void {
-      if (before.name === after.name) return;
-      if (before.name === 'sending') before.aborter.abort();
-      if (after.name === 'sending') void transfer(upload, room(), after.aborter.signal);
+      if (before.name === after.name || (before.name === 'resuming' && after.name === 'sending')) return;
+      if ('aborter' in before) before.aborter.abort();
+      onEnter(upload, after);
       removeFinished();
       startNext();
     }
+  }
+
+  function onEnter(upload: Upload, state: UploadState): void {
+    const { id } = upload;
+    switch (state.name) {
+      case 'waiting':
+        refuseOrPause(upload);
+        break;
+      case 'resuming':
+      case 'sending':
+        void transfer(upload, room(), state.aborter.signal);
+        break;
+      case 'offline':
+        if (state.error) failIfConnected(upload, state, state.error);
+        break;
+      case 'cancelled':
+        if (id.value !== undefined) discard(id.value);
+        id.value = undefined;
+        break;
+      case 'done':
+        id.value = undefined;
+        break;
+    }
+  }
+
+  function refuseOrPause(upload: Upload): void {
+    const error = refusalOf(upload.file, list.value.slice(0, list.value.indexOf(upload)));
+    if (error) upload.send({ type: 'fail', error });
+    else if (!isConnected) upload.send({ type: 'disconnect' });
+  }
+
+  /** While the live channel is connected, waiting for the connection would not help. */
+  function failIfConnected({ state, send }: Upload, offline: UploadState, error: PoproomError): void {
+    setTimeout(() => {
+      if (isConnected && state.peek() === offline) send({ type: 'fail', error });
+    }, noticeMs);
   }
 
   function removeFinished(): void {
@@ -49,22 +109,41 @@ export function createUploads(room: () => RoomBase, maxFileSize: number): Upload
   }
 
   function startNext(): void {
-    const inState = (name: UploadState['name']) => list.value.filter(({ state }) => state.value.name === name);
-    if (inState('sending').length >= maxConcurrent) return;
-    inState('waiting')[0]?.send({ type: 'start', aborter: new AbortController(), at: performance.now() });
+    const isSending = ({ state }: Upload) => 'aborter' in state.value;
+    if (!isConnected || list.value.filter(isSending).length >= maxConcurrent) return;
+    const next = list.value.find(({ state }) => state.value.name === 'waiting');
+    const aborter = new AbortController();
+    next?.send(next.id.value ? { type: 'resume', aborter } : { type: 'start', aborter, at: performance.now() });
+  }
+
+  function sendAll(event: UploadEvent): void {
+    for (const upload of list.value) upload.send(event);
   }
 
   return {
     list,
+    areUnfinished: computed(() => list.value.some(({ state }) => isUnfinished(state.value))),
 
     add(files) {
-      list.value = [...list.value, ...Array.from(files, createUpload)];
+      const added = Array.from(files, createUpload);
+      list.value = [...list.value, ...added];
+      for (const upload of added) refuseOrPause(upload);
       startNext();
     },
 
     onFilesListed(fileUrls) {
       for (const url of fileUrls) listedUrls.add(url);
       removeFinished();
+    },
+
+    onDisconnected() {
+      isConnected = false;
+      sendAll({ type: 'disconnect' });
+    },
+
+    onConnected() {
+      isConnected = true;
+      sendAll({ type: 'reconnect' });
     },
 
     cancelAll() {
@@ -76,12 +155,18 @@ export function createUploads(room: () => RoomBase, maxFileSize: number): Upload
   };
 }
 
-async function transfer({ file, name, send }: Upload, room: RoomBase, signal: AbortSignal): Promise<void> {
+async function transfer({ file, folder, name, id, send }: Upload, room: RoomBase, signal: AbortSignal): Promise<void> {
   const onProgress = (sent: number) => send({ type: 'progress', sent, at: performance.now() });
+  const onUploadId = (uploadId: string) => {
+    id.value = uploadId;
+  };
   try {
-    const { fileUrl } = await room.upload(file, { name, onProgress, signal });
+    const options = { name, folder, onProgress, signal, uploadId: id.value, onUploadId };
+    const { fileUrl } = await room.upload(file, options);
     send({ type: 'stored', fileUrl });
   } catch (cause) {
-    if (!signal.aborted) send({ type: 'fail', error: noteFailure(cause) });
+    if (signal.aborted) return;
+    const error = noteFailure(cause);
+    send(error.code === 'OFFLINE' ? { type: 'disconnect', error } : { type: 'fail', error });
   }
 }

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { lazy } from '../components/lazy.tsx';
 import { Notices } from '../components/notices.tsx';
+import { unseenCount } from '../device/unseen.ts';
 import { t } from '../i18n/index.ts';
 import { type Route, route } from '../router.ts';
 import { Header } from './header.tsx';
@@ -13,7 +14,8 @@ const SharePage = lazy(() => import('./share/share-page.tsx'), 'SharePage');
 
 export function App() {
   const current = route.value;
-  const title = current.name === 'room' && current.code ? `${current.code} · Poproom` : 'Poproom';
+  const unseen = unseenCount.value > 0 ? `(${unseenCount.value}) ` : '';
+  const title = unseen + (current.name === 'room' && current.code ? `${current.code} · Poproom` : 'Poproom');
   useEffect(() => {
     document.title = title;
   }, [title]);

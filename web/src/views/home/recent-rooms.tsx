@@ -30,7 +30,7 @@ function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (co
   const { code, expiresAt, hasPin } = room;
 
   function onRemove() {
-    notify(t('recentRoomRemoved', { code }), forgetRoom(code));
+    notify(t('recentRoomRemoved', { code }), { undo: forgetRoom(code) });
   }
 
   return (

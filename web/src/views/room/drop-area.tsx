@@ -1,13 +1,19 @@
-/** Accepts files dropped or pasted anywhere on the page. */
+/** Accepts files and folders dropped or pasted anywhere on the page. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/index.ts';
+import type { IncomingFile } from '../../room/uploads.ts';
 import { droppedFiles, pastedFiles } from './incoming-files.ts';
 
-export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => void; children: ComponentChildren }) {
+interface Props {
+  onFiles: (files: IncomingFile[]) => void;
+  children: ComponentChildren;
+}
+
+export function DropArea({ onFiles, children }: Props) {
   const isDragging = useSignal(false);
 
   // Listen before the first paint: without a listener, the browser would open a dropped file.
@@ -30,9 +36,7 @@ export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => vo
       if (!carriesFiles(event)) return;
       event.preventDefault();
       isDragging.value = false;
-      const { files, hasFolders } = droppedFiles(event.dataTransfer);
-      if (hasFolders) notify(t('foldersNotSupported'));
-      onFiles(files);
+      droppedFiles(event.dataTransfer).then(onFiles, () => notify(t('dropFailed')));
     });
     on('paste', (event) => {
       const files = pastedFiles(event.clipboardData);

@@ -1,23 +1,37 @@
 /** A file of the room: open, download, copy its link, remove. */
-import { useSignal } from '@preact/signals';
+import { useId, useRef } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
 import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { kindOf, Thumbnail } from './thumbnail.tsx';
 
-export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => Promise<void> }) {
-  const { fileName, fileUrl, fileSize, contentType } = file;
-  const isRemoving = useSignal(false);
+interface Props {
+  file: SharedFile;
+  /** The device that added it. */
+  addedBy: string;
+  isNew: boolean;
+  onRemove: (byKeyboard: boolean) => void;
+}
+
+export function FileRow({ file, addedBy, isNew, onRemove }: Props) {
+  const { fileName, fileUrl, fileSize, contentType, uploadedAt, folder } = file;
+  const facts = [folder && `${folder}/`, size(fileSize), kindOf(fileName, contentType)];
   return (
-    <li class="file" aria-busy={isRemoving.value}>
-      <Thumbnail url={fileUrl} type={contentType} />
+    <li class="file" data-new={isNew || undefined}>
+      <Thumbnail url={fileUrl} name={fileName} type={contentType} />
       <div class="file-info">
         <a href={fileUrl} target="_blank" rel="noopener noreferrer" dir="auto" title={fileName}>
           {fileName}
         </a>
-        <small>{[size(fileSize), kindOf(fileName, contentType)].filter(Boolean).join(' · ')}</small>
+        <small>
+          <span>{facts.filter(Boolean).join(' · ')}</span>
+          <span>
+            <bdi>{addedBy}</bdi> · <TimeAgo at={uploadedAt} />
+          </span>
+        </small>
       </div>
       <div class="file-actions">
         <a
@@ -29,23 +43,40 @@ export function FileRow({ file, onRemove }: { file: SharedFile; onRemove: () => 
         >
           <Icon name="down" />
         </a>
+        <FileMenu file={file} onRemove={onRemove} />
+      </div>
+    </li>
+  );
+}
+
+/** Buttons in the row, or on a touch screen a menu, where nobody taps Remove instead of Download. */
+function FileMenu({ file: { fileName, fileUrl }, onRemove }: Pick<Props, 'file' | 'onRemove'>) {
+  const id = useId();
+  const menu = useRef<HTMLDivElement>(null);
+  return (
+    <>
+      <button
+        type="button"
+        class="button round more"
+        popovertarget={id}
+        aria-label={t('moreActions', { name: fileName })}
+      >
+        <Icon name="more" />
+      </button>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: closes the menu after a click on one of its buttons, by key or not. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      <div class="file-menu" id={id} popover="auto" ref={menu} onClick={() => menu.current?.hidePopover?.()}>
         <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
         <button
           type="button"
-          class="button round"
-          disabled={isRemoving.value}
+          class="button round remove"
           aria-label={t('removeFile', { name: fileName })}
-          title={t('remove')}
-          onClick={() => {
-            isRemoving.value = true;
-            void onRemove().finally(() => {
-              isRemoving.value = false;
-            });
-          }}
+          title={t('removeFile', { name: fileName })}
+          onClick={({ detail }) => onRemove(detail === 0)}
         >
           <Icon name="delete" />
         </button>
       </div>
-    </li>
+    </>
   );
 }

@@ -4,7 +4,7 @@ import { notify } from '../../components/notices.tsx';
 
 export function replaceWithUndo(text: SharedText, content: string, message: string): void {
   text.replace(content);
-  const dismiss = notify(message, () => undo(text));
+  const dismiss = notify(message, { undo: () => undo(text) });
   const stop = text.on('change', ({ origin }) => {
     if (origin === 'remote') return;
     stop();

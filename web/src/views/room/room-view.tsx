@@ -1,9 +1,11 @@
 /** A joined room: the invitation, the devices, the text, the files. */
-import { useEffect } from 'preact/hooks';
+import { useCallback, useEffect } from 'preact/hooks';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
+import type { IncomingFile } from '../../room/uploads.ts';
 import { shareFor } from '../../share/destination.ts';
+import { addFiles } from './add-files.ts';
 import { Alerts } from './alerts.tsx';
 import { DeleteRoom } from './delete-room.tsx';
 import { Devices } from './devices.tsx';
@@ -11,6 +13,7 @@ import { DropArea } from './drop-area.tsx';
 import { Expiry } from './expiry.tsx';
 import { FilePanel } from './file-panel.tsx';
 import { Invitation } from './invitation.tsx';
+import { LeaveGuard } from './leave-guard.tsx';
 import { TextPanel } from './text-panel.tsx';
 
 export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
@@ -18,8 +21,9 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
     void receiveShared(room, text);
   }, [room, text]);
 
+  const onFiles = useCallback((files: IncomingFile[]) => addFiles(room, files), [room]);
   return (
-    <DropArea onFiles={room.uploads.add}>
+    <DropArea onFiles={onFiles}>
       <div class="room">
         <h1 class="visually-hidden">{t('roomTitle', { code: room.code })}</h1>
         <Alerts room={room} />
@@ -34,6 +38,7 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
           </footer>
         </div>
       </div>
+      <LeaveGuard uploads={room.uploads} />
     </DropArea>
   );
 }
@@ -45,5 +50,5 @@ async function receiveShared(room: RoomModel, model: TextModel): Promise<void> {
   const { takeShared } = await import('../../share/shared-content.ts');
   const { text, files } = await takeShared(shareId);
   if (text) model.append(text);
-  room.uploads.add(files);
+  room.uploads.add(files.map((file) => ({ file })));
 }

@@ -1,25 +1,26 @@
-/** An upload: its progress, its speed, and buttons to retry or cancel it. */
-import { useEffect, useState } from 'preact/hooks';
+/** An upload: its progress, its speed, its time left, and buttons to retry or cancel it. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
-import { size } from '../../i18n/quantities.ts';
-import type { UploadState } from '../../room/upload-state.ts';
+import { percent, roughTime, size } from '../../i18n/quantities.ts';
+import { isUnfinished, type SendingUpload, speedOf, type UploadState } from '../../room/upload-state.ts';
 import type { Upload } from '../../room/uploads.ts';
 import { Thumbnail } from './thumbnail.tsx';
 
 export function UploadRow({ upload }: { upload: Upload }) {
   const { name, file, send } = upload;
   const state = upload.state.value;
-  const sent = state.name === 'sending' ? state.sent : 0;
-  const share = file.size === 0 ? 1 : Math.min(1, sent / file.size);
   return (
     <li class="file upload" data-state={state.name}>
-      <Thumbnail url={useObjectUrl(file)} type={file.type} />
+      <Thumbnail url={useObjectUrl(file)} name={name} type={file.type} />
       <div class="file-info">
         <span dir="auto">{name}</span>
-        <small role={state.name === 'failed' ? 'alert' : undefined}>{detail(file, state)}</small>
-        {(state.name === 'waiting' || state.name === 'sending') && <progress max={1} value={share} aria-label={name} />}
+        <small role={state.name === 'failed' ? 'alert' : undefined}>
+          {state.name === 'sending' ? <Rate file={file} state={state} /> : detail(file, state)}
+        </small>
+        {isUnfinished(state) && <Progress upload={upload} />}
       </div>
       <div class="file-actions">
         {state.name === 'failed' && state.canRetry && (
@@ -47,12 +48,41 @@ export function UploadRow({ upload }: { upload: Upload }) {
   );
 }
 
+/** Keeps its length while the connection is lost. */
+function Progress({ upload: { name, file, state } }: { upload: Upload }) {
+  const last = useRef(0);
+  if (state.value.name === 'sending') last.current = shareOf(file, state.value.sent);
+  return <progress max={1} value={last.current} aria-label={name} />;
+}
+
+/** "41% of 2.9 MB · 150 kB/s · 12 seconds left". */
+function Rate({ file, state }: { file: File; state: SendingUpload }) {
+  // The speed decreases also without an event, when nothing is sent any more.
+  useNow();
+  const speed = speedOf(state, performance.now());
+  const progress = t('uploadProgress', { percent: percent(shareOf(file, state.sent)), size: size(file.size) });
+  if (!speed) return progress;
+  const time = roughTime(((file.size - state.sent) / speed) * 1000);
+  const parts = [progress, t('perSecond', { size: size(speed) }), t('uploadTimeLeft', { time })];
+  // On a phone, lines break between the parts.
+  return parts.map((part) => part.replaceAll(' ', '\u00a0')).join(' · ');
+}
+
+const shareOf = (file: File, sent: number): number => (file.size === 0 ? 1 : Math.min(1, sent / file.size));
+
+const stateKeys = { waiting: 'uploadWaiting', offline: 'uploadOffline', resuming: 'uploadResuming' } as const;
+
 function detail(file: File, state: UploadState): string {
-  if (state.name === 'failed') return errorMessage(state.error);
-  if (state.name === 'waiting') return `${size(file.size)} · ${t('uploadWaiting')}`;
-  if (state.name !== 'sending') return size(file.size);
-  const rate = state.speed > 0 ? ` · ${t('perSecond', { size: size(state.speed) })}` : '';
-  return `${t('uploadProgress', { sent: size(Math.min(state.sent, file.size)), size: size(file.size) })}${rate}`;
+  switch (state.name) {
+    case 'failed':
+      return errorMessage(state.error);
+    case 'waiting':
+    case 'offline':
+    case 'resuming':
+      return `${size(file.size)} · ${t(stateKeys[state.name])}`;
+    default:
+      return size(file.size);
+  }
 }
 
 /** A blob URL for a local file. */
