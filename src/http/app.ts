@@ -12,7 +12,7 @@ import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-sit
 import { framingError } from './request/framing-error.ts';
 import { pathOf, queryOf, type Request } from './request/request.ts';
 import type { Resumption } from './request/resumption.ts';
-import { corsHeaders, preflight } from './response/cors.ts';
+import { corsHeaders, preflight, tusCorsHeaders } from './response/cors.ts';
 import { errorReply } from './response/error-reply.ts';
 import type { Reply } from './response/reply.ts';
 import { fixedHeaders } from './response/reply.ts';
@@ -172,7 +172,7 @@ function headersWhileOpen(idleTimeoutMs: number): (found: Found) => Record<strin
     'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
   };
   const readable = { ...corsHeaders, ...own };
-  const tus = { ...readable, ...tusHeaders };
+  const tus = { ...tusCorsHeaders, ...own, ...tusHeaders };
   return (found) => (isSameOriginOnly(found) ? own : isTus(found) ? tus : readable);
 }
 
