@@ -19,12 +19,34 @@ const icons = [
   { name: 'icon-maskable-512', size: 512, svg: drawing(13, 0) },
 ];
 
+const favicon = { size: 32, svg: drawing(1, 6) };
+
 const browser = await launchBrowser();
 const page = await browser.newPage();
-for (const { name, size, svg } of icons) {
+for (const { name, size, svg } of icons) await writeFile(fileOf(`${name}.png`), await draw(size, svg));
+await writeFile(fileOf('favicon.ico'), icoOf(await draw(favicon.size, favicon.svg), favicon.size));
+await browser.close();
+
+async function draw(size: number, svg: string): Promise<Buffer> {
   await page.setViewportSize({ width: size, height: size });
   await page.setContent(`<style>*{margin:0}svg{display:block;width:100vw}</style>${svg}`);
-  const file = new URL(`../web/public/assets/${name}.png`, import.meta.url);
-  await writeFile(file, await page.screenshot({ omitBackground: true }));
+  return page.screenshot({ omitBackground: true });
 }
-await browser.close();
+
+function fileOf(name: string): URL {
+  return new URL(`../web/public/assets/${name}`, import.meta.url);
+}
+
+/** An ICO file with one PNG: a directory of 6 bytes, an entry of 16, and the image. */
+function icoOf(png: Buffer, size: number): Buffer {
+  const header = Buffer.alloc(22);
+  header.writeUInt16LE(1, 2);
+  header.writeUInt16LE(1, 4);
+  header.writeUInt8(size, 6);
+  header.writeUInt8(size, 7);
+  header.writeUInt16LE(1, 10);
+  header.writeUInt16LE(32, 12);
+  header.writeUInt32LE(png.length, 14);
+  header.writeUInt32LE(header.length, 18);
+  return Buffer.concat([header, png]);
+}

@@ -34,6 +34,7 @@ import { validatorOf } from './http/request/validator.ts';
 import { createRequestLog } from './http/response/request-log.ts';
 import { createHandlers } from './http/routes/handlers.ts';
 import { createMetrics, type Gauges } from './http/routes/metrics.ts';
+import { createErrorPage, createPageReader } from './http/routes/page.ts';
 import { createProbes } from './http/routes/probes.ts';
 import { createHttpServer, idleTimeoutSeconds } from './http/server.ts';
 import { createUpgrade } from './http/upgrade.ts';
@@ -234,6 +235,15 @@ async function createHttp(service: Service): Promise<Server> {
   const resumption = createResumption(engine.secret, options.clock);
   const requestLog = createRequestLog(clientLog, metrics?.observe ?? (() => undefined));
   const isStopping = () => stopping.signal.aborted;
+  const page = createPageReader(
+    {
+      source: options.page,
+      limits: pageLimits(config),
+      serverLimits: serverLimits(config),
+      address: () => config.publicUrl ?? networkUrls(config.host, (server.address() as AddressInfo).port)[0],
+    },
+    config,
+  );
   const handlers = createHandlers({
     rooms: service.rooms,
     files: service.files,
@@ -244,12 +254,8 @@ async function createHttp(service: Service): Promise<Server> {
     probes: createProbes({ ...probeSources(service), isStopping }),
     live,
     links: config,
-    page: {
-      source: options.page,
-      limits: pageLimits(config),
-      serverLimits: serverLimits(config),
-      address: () => config.publicUrl ?? networkUrls(config.host, (server.address() as AddressInfo).port)[0],
-    },
+    page,
+    serverLimits: serverLimits(config),
     largestContent: config.contentMax,
     metrics: metrics?.text,
   });
@@ -258,6 +264,7 @@ async function createHttp(service: Service): Promise<Server> {
     app: createApp({
       ...shared,
       handlers,
+      errorPage: createErrorPage(page),
       clientLog,
       isStopping,
       idleTimeoutMs,

@@ -12,7 +12,7 @@ import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-sit
 import { framingError } from './request/framing-error.ts';
 import { pathOf, queryOf, type Request } from './request/request.ts';
 import type { Resumption } from './request/resumption.ts';
-import { corsHeaders, preflight } from './response/cors.ts';
+import { corsHeaders, preflight, tusCorsHeaders } from './response/cors.ts';
 import { errorReply } from './response/error-reply.ts';
 import type { Reply } from './response/reply.ts';
 import { fixedHeaders } from './response/reply.ts';
@@ -22,12 +22,14 @@ import { tusCapabilities, tusHeaders } from './response/tus-headers.ts';
 import { holdUnsent } from './response/unsent.ts';
 import { createRouter, type Match } from './router.ts';
 import type { Handler, Handlers } from './routes/handler.ts';
+import type { ErrorPage } from './routes/page.ts';
 
 export interface AppParts {
   authorizer: Authorizer;
   origins: OwnOrigins;
   resumption: Resumption;
   handlers: Handlers;
+  errorPage: ErrorPage;
   clientLog: ClientLog;
   nextRequestId: () => string;
   isStopping: () => boolean;
@@ -48,7 +50,7 @@ type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 export function createApp(parts: AppParts): App {
   const { authorizer, origins, resumption, handlers, clientLog, nextRequestId, isStopping, idleTimeoutMs, requestLog } =
     parts;
-  const { memory, turns } = parts;
+  const { memory, turns, errorPage } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
   const uploadCapabilities = tusCapabilities(parts.fileMax);
   const match = createRouter(
@@ -64,6 +66,14 @@ export function createApp(parts: AppParts): App {
     const method = raw.headers['x-http-method-override'];
     const isOverridden = found.kind === 'wrong-method' && raw.method === 'POST' && isTus(found);
     return isOverridden && typeof method === 'string' ? match(method.toUpperCase(), path) : found;
+  }
+
+  /** `/docs/` leads to `/docs`. Only for URLs that people open. */
+  function redirectOf(raw: IncomingMessage, path: string, found: Found): Reply | undefined {
+    if (found.kind !== 'nothing' || !path.endsWith('/')) return undefined;
+    const target = match(raw.method ?? '', path.slice(0, -1));
+    if (target.kind !== 'found' || !isSameOriginOnly(target)) return undefined;
+    return { status: 308, headers: { Location: path.slice(0, -1) + raw.url?.slice(path.length) } };
   }
 
   function commonHeaders(found: Found, id: string): Record<string, string> {
@@ -116,11 +126,12 @@ export function createApp(parts: AppParts): App {
       const query = queryOf(url);
       const request = { id, raw, params, query, client, isCrossSite, memory, turns, resumeToken, sendContinue };
       // Awaited even if it is available: responding within the call of Node's parser is slower.
-      reply = await answer(found, request, auth.refusal, uploadCapabilities);
+      reply = redirectOf(raw, path, found) ?? (await answer(found, request, auth.refusal, uploadCapabilities));
       if (!holdUnsent(memory, client, reply, response)) throw overloaded();
     } catch (thrown) {
       error = thrown;
       reply = errorReply(error, id);
+      if (isForPeople(raw, path)) reply = await errorPage(raw, reply);
     }
     client ??= authorizer.addressOf(raw);
     const route = routeOf(found);
@@ -172,12 +183,18 @@ function headersWhileOpen(idleTimeoutMs: number): (found: Found) => Record<strin
     'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
   };
   const readable = { ...corsHeaders, ...own };
-  const tus = { ...readable, ...tusHeaders };
+  const tus = { ...tusCorsHeaders, ...own, ...tusHeaders };
   return (found) => (isSameOriginOnly(found) ? own : isTus(found) ? tus : readable);
 }
 
 /** For the log, without the values of parameters. */
 const routeOf = (found: Found): string => (found.kind === 'nothing' ? 'none' : found.path);
+
+/** Whether a browser opens this URL in a tab. Programs get errors as JSON, and so does everyone under /api. */
+const isForPeople = ({ method, headers }: IncomingMessage, path: string): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  headers.accept?.includes('text/html') === true &&
+  !/^\/(api|assets)(\/|$)/.test(path);
 
 /** Every path under /api counts, including unknown ones: otherwise they could be probed without a limit. */
 function isCountedPath(found: Found, path: string): boolean {
@@ -206,8 +223,9 @@ function answer(
   }
   if (refusal) throw refusal;
   if (found.kind === 'found') return found.target.handle(request);
-  if (found.kind === 'nothing')
+  if (found.kind === 'nothing') {
     throw new PoproomError('NOT_FOUND', 'No endpoint has this path. /docs lists all endpoints.');
+  }
   throw methodNotAllowed(request.raw.method, found.allow);
 }
 

@@ -659,6 +659,16 @@ export const endpoints = {
     description: 'The same page, as the share target of a device.',
     successes: pageResponses,
   },
+  favicon: {
+    ...anyPage,
+    path: '/favicon.ico',
+    summary: 'Get the icon',
+    description: 'For browsers and tools that look for it here.',
+    successes: [
+      { status: 200, description: 'The icon.', mediaType: 'image/x-icon', headers: ['PageETag'] },
+      { status: 304, description: 'Your version is current.', headers: ['PageETag'] },
+    ],
+  },
   pageAsset: {
     ...anyPage,
     path: '/assets/:name',

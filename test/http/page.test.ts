@@ -16,6 +16,8 @@ const addresses = ['/', '/r/7KQ2MX', '/r/no%20code%20at%20all', '/share', '/shar
 const built = new URL('../../dist/web/', import.meta.url);
 const assetNames = readdirSync(new URL('assets/', built)).filter((name) => !/\.(br|gz)$/.test(name));
 
+const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
 /** Headers that are not about what is sent. */
 const ofTheExchange = ['date', 'x-request-id', 'connection', 'keep-alive'];
 
@@ -327,6 +329,57 @@ describe('the page that was built', () => {
     for (const address of loaded) {
       assert.match((await api.get(address)).headers.get('cache-control') ?? '', /immutable/);
     }
+  });
+
+  it('[SITE-10] answers browsers that open a broken link with the page, and programs with JSON', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const page = await api.get('/');
+    const gone = `/files/${'0'.repeat(32)}/report.pdf`;
+    for (const path of ['/no/such/page', gone, '/docs/unknown', '/livez/x']) {
+      // The OpenAPI document describes the responses to programs.
+      const response = await fetch(url + path, { headers: browser });
+      assert.equal(response.status, 404, path);
+      assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.equal(response.headers.get('content-security-policy'), page.headers.get('content-security-policy'));
+      assert.equal(response.headers.get('cache-control'), 'no-store');
+      assert.match(response.headers.get('vary') ?? '', /\bAccept\b/);
+      assert.equal(response.headers.get('etag'), null);
+      assert.equal(await response.text(), page.text);
+      assertError(await api.get(path), 404, path === gone ? 'FILE_NOT_FOUND' : 'NOT_FOUND');
+    }
+    assertError(await api.get('/api/nothing', { headers: browser }), 404, 'NOT_FOUND');
+    assertError(await api.get('/assets/nothing.js', { headers: browser }), 404, 'NOT_FOUND');
+    assertError(await api.post('/no/such/page', { headers: browser }), 404, 'NOT_FOUND');
+  });
+
+  it('[SITE-10] answers browsers with JSON if the page was not built', async (t) => {
+    const { api } = await startTestServer(t, {}, { page: async () => new Map() });
+    assertError(await api.get('/no/such/page', { headers: browser }), 404, 'NOT_FOUND');
+  });
+
+  it('[SITE-11] redirects from a trailing slash, and has an icon where browsers look for it', async (t) => {
+    const { api } = await startTestServer(t);
+    for (const path of ['/docs', '/share', '/r/7KQ2MX']) {
+      const response = await api.get(`${path}/?text=a%20b`);
+      assert.equal(response.status, 308, path);
+      assert.equal(response.headers.get('location'), `${path}?text=a%20b`);
+    }
+    for (const path of ['/api/health/', '/docs//', '/nothing/']) {
+      assertError(await api.get(path), 404, 'NOT_FOUND');
+    }
+    const icon = await api.get('/favicon.ico');
+    assert.equal(icon.status, 200);
+    assert.equal(icon.headers.get('content-type'), 'image/x-icon');
+  });
+
+  it('[SITE-12] describes itself to link previews without the code of a room', async (t) => {
+    const { api } = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example' });
+    const { text } = await api.get('/r/7KQ2MX');
+    assert.match(text, /<meta property="og:title" content="Poproom">/);
+    assert.match(text, /<meta property="og:image" content="https:\/\/pop\.example\/assets\/icon-512\.png">/);
+    assert.doesNotMatch(text, /"og:url"|7KQ2MX/);
+    const unknown = await startTestServer(t);
+    assert.doesNotMatch((await unknown.api.get('/r/7KQ2MX')).text, /og:image/);
   });
 });
 

@@ -19,6 +19,17 @@ describe('the page, a room', () => {
     assert.equal(await textOf(phone).inputValue(), 'from the laptop');
   });
 
+  it('[SITE-10] leads home from a broken link', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice();
+    await page.goto(`/files/${'0'.repeat(32)}/report.pdf`);
+    await page.getByRole('heading', { name: 'This file is no longer available.' }).waitFor();
+    await page.goto('/no/such/page');
+    await page.getByRole('heading', { name: 'This page doesn’t exist.' }).waitFor();
+    await page.getByRole('button', { name: 'Back to home' }).click();
+    await page.getByRole('button', { name: 'Start a room' }).waitFor();
+  });
+
   it('[PAGE-1] may have a PIN, which must have four digits', async (t) => {
     const site = await startTestSite(t);
     const { page } = await site.openDevice();

@@ -2,7 +2,12 @@
 import { computed, signal } from '@preact/signals';
 import { parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
 
-export type Route = { name: 'home' } | { name: 'room'; code: RoomCode | undefined; typed: string } | { name: 'share' };
+export type Route =
+  | { name: 'home' }
+  | { name: 'room'; code: RoomCode | undefined; typed: string }
+  | { name: 'share' }
+  | { name: 'missing-page' }
+  | { name: 'missing-file' };
 
 const path = signal(location.pathname);
 addEventListener('popstate', () => {
@@ -27,9 +32,12 @@ export function blockLeaving(ask: (proceed: () => void) => void): () => void {
 }
 
 export const route = computed<Route>(() => {
+  if (path.value === '/') return { name: 'home' };
   if (path.value === '/share') return { name: 'share' };
+  // The server sends the page instead of a file only if the file is missing.
+  if (path.value.startsWith('/files/')) return { name: 'missing-file' };
   const typed = /^\/r\/([^/]+)\/?$/.exec(path.value)?.[1];
-  if (typed === undefined) return { name: 'home' };
+  if (typed === undefined) return { name: 'missing-page' };
   const decoded = decode(typed);
   return { name: 'room', code: parseRoomCode(decoded), typed: decoded };
 });

@@ -46,7 +46,9 @@ type FilledPage = Pick<PageFiles, 'html' | 'localHtml' | 'htmlHeaders'>;
 async function fillPage(built: string, settings: PageSettings, links: LinkSettings): Promise<FilledPage> {
   const { limits, address } = settings;
   const htmlHeaders = pageHeaders(links);
-  const filled = (where: string) => compressedFile(filledPage(built, limits, where), htmlHeaders);
+  const { publicUrl } = links;
+  const filled = (where: string) =>
+    compressedFile(filledPage(built, { limits, address: where, publicUrl }), htmlHeaders);
   return { html: await filled(''), localHtml: await filled(address() ?? ''), htmlHeaders };
 }
 

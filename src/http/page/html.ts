@@ -1,7 +1,7 @@
 /** The page with the limits of this server, and its security headers. */
 
 import type { LinkSettings } from '../response/links.ts';
-import { html } from './html-template.ts';
+import { type Html, html } from './html-template.ts';
 
 /** The limits that the page shows. Times are in seconds, sizes in bytes. */
 export interface PageLimits {
@@ -13,13 +13,30 @@ export interface PageLimits {
 
 const limitsTag = /<meta name="poproom-limits" content=(?:'[^']*'|"[^"]*")>/;
 
+const imageTag = /<meta property="og:image" content="([^"]*)">/;
+
 const addressTag = /<meta name="poproom-address" content="">/;
 
-/** `address` is for browsers on the server itself, whose own URL (localhost) does not work on other devices. */
-export function filledPage(built: string, limits: PageLimits, address: string): string {
+interface PageValues {
+  limits: PageLimits;
+  /** For browsers on the server itself, whose own URL (localhost) does not work on other devices. */
+  address: string;
+  publicUrl: string | undefined;
+}
+
+export function filledPage(built: string, { limits, address, publicUrl }: PageValues): string {
   const tag = html`<meta name="poproom-limits" content="${JSON.stringify(limits)}">`;
   const where = html`<meta name="poproom-address" content="${address}">`;
-  return built.replace(limitsTag, () => tag.html).replace(addressTag, () => where.html);
+  return built
+    .replace(limitsTag, () => tag.html)
+    .replace(addressTag, () => where.html)
+    .replace(imageTag, (_, path: string) => previewImage(path, publicUrl).html);
+}
+
+/** Link previews need an absolute URL. */
+function previewImage(path: string, publicUrl: string | undefined): Html {
+  if (publicUrl === undefined) return html``;
+  return html`<meta property="og:image" content="${publicUrl + path}">`;
 }
 
 export function pageHeaders({ filesUrl, publicUrl }: LinkSettings): Record<string, string> {

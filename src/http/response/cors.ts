@@ -1,12 +1,18 @@
 /** Pages of any origin may use the API and the files. There are no cookies, so no credentials are needed. */
 import type { Reply } from './reply.ts';
 
-export const corsHeaders = {
-  'Access-Control-Allow-Origin': '*',
+const exposed =
+  'ETag, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
+  'X-Request-Id, Content-Disposition, Content-Range, Allow, Location';
+
+export const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': exposed };
+
+/** Only for uploads in several requests: the longer list would be sent with every response. */
+export const tusCorsHeaders = {
+  ...corsHeaders,
   'Access-Control-Expose-Headers':
-    'ETag, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
-    'X-Request-Id, Content-Disposition, Content-Range, Allow, Location, Tus-Resumable, Tus-Version, Tus-Extension, ' +
-    'Tus-Max-Size, Tus-Checksum-Algorithm, Upload-Offset, Upload-Length, Upload-Metadata, Upload-Expires, X-File-Url',
+    `${exposed}, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Tus-Checksum-Algorithm, ` +
+    'Upload-Offset, Upload-Length, Upload-Metadata, Upload-Expires, X-File-Url',
 };
 
 export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {

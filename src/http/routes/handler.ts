@@ -7,7 +7,8 @@ import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports.ts';
 import type { Rooms } from '../../core/rooms.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
-import type { PageSettings } from '../page/files.ts';
+import type { PageFiles } from '../page/files.ts';
+import type { ServerLimits } from '../page/server-limits.ts';
 import type { Request } from '../request/request.ts';
 import type { LinkSettings } from '../response/links.ts';
 import type { Reply } from '../response/reply.ts';
@@ -26,7 +27,10 @@ export interface Service {
   probes: Probes;
   live: LiveGateway;
   links: LinkSettings;
-  page: PageSettings;
+  /** Fails with `NOT_FOUND` if the page was not built. */
+  page: () => Promise<PageFiles>;
+  /** For the documentation. */
+  serverLimits: ServerLimits;
   largestContent: number;
   limits: RoomLimits;
   /** The bytes that a client has stored. */

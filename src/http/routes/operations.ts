@@ -14,9 +14,9 @@ export const health =
   };
 
 export const getLimits =
-  ({ page, storedBytes }: Service): Handler =>
+  ({ serverLimits, storedBytes }: Service): Handler =>
   async ({ client }) =>
-    json(200, { ...page.serverLimits, storedBytes: await storedBytes(client) } satisfies ServerLimits);
+    json(200, { ...serverLimits, storedBytes: await storedBytes(client) } satisfies ServerLimits);
 
 export const live = (): Handler => async () => json(200, { status: 'ok' });
 
@@ -40,11 +40,11 @@ export const metrics =
   };
 
 /** The committed document with the URL and the limits of this server. */
-export const openapi = ({ links, page }: Service): Handler =>
+export const openapi = ({ links, serverLimits }: Service): Handler =>
   documentHandler(async () => {
     const { default: document } = await import('../../../openapi.json', { with: { type: 'json' } });
     const servers = document.servers.map((server) => ({ ...server, url: links.publicUrl ?? server.url }));
-    return { ...document, servers, 'x-limits': page.serverLimits };
+    return { ...document, servers, 'x-limits': serverLimits };
   });
 
 export const asyncapi = (): Handler =>

@@ -1,66 +1,89 @@
 /** Serves the page and the API documentation. All paths of the page return the same document. */
+import type { IncomingMessage } from 'node:http';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { PageFile } from '../page/compressed-file.ts';
-import type { PageFiles } from '../page/files.ts';
+import type { PageFiles, PageSettings } from '../page/files.ts';
 import { pickEncoding } from '../request/accept-encoding.ts';
 import { header, type Request } from '../request/request.ts';
 import { isNamedBy } from '../request/versions.ts';
-import { ownBase } from '../response/links.ts';
+import { type LinkSettings, ownBase } from '../response/links.ts';
 import type { Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
 type PageService = Pick<Service, 'page' | 'links'>;
+type ReadPage = Service['page'];
 
 interface PageHandlers {
   home: Handler;
   roomPage: Handler;
   sharePage: Handler;
   pageAsset: Handler;
+  favicon: Handler;
   docs: Handler;
 }
 
-export function pageHandlers(service: PageService): PageHandlers {
-  // Read at the first request, so that the start does not wait for them.
-  const files = loadOnce(() => read(service));
-  const page = servePage(files, {});
+export function pageHandlers({ page, links }: PageService): PageHandlers {
   // These URLs are private.
-  const unlisted = servePage(files, { 'X-Robots-Tag': 'noindex' });
+  const unlisted = servePage(page, { 'X-Robots-Tag': 'noindex' });
   return {
-    home: page,
+    home: servePage(page, {}),
     roomPage: unlisted,
     sharePage: unlisted,
-    pageAsset: serveAsset(files),
-    docs: serveDocs(files, service),
+    pageAsset: (request) => serveAsset(request, page, request.params.name ?? ''),
+    favicon: (request) => serveAsset(request, page, 'favicon.ico'),
+    docs: serveDocs(page, links),
   };
 }
 
-async function read({ page, links }: PageService): Promise<PageFiles> {
-  const { loadPageFiles } = await import('../page/files.ts');
-  const files = await loadPageFiles(page, links);
-  if (files) return files;
-  throw notBuilt();
+/** Reads the files at the first request, so that the start does not wait for them. */
+export function createPageReader(settings: PageSettings, links: LinkSettings): ReadPage {
+  return loadOnce(async () => {
+    const { loadPageFiles } = await import('../page/files.ts');
+    const files = await loadPageFiles(settings, links);
+    if (files) return files;
+    throw notBuilt();
+  });
 }
 
 const notBuilt = () => new PoproomError('NOT_FOUND', 'The page has not been built. Run "npm run build".');
 
-function servePage(files: () => Promise<PageFiles>, own: Record<string, string>): Handler {
+function servePage(page: ReadPage, own: Record<string, string>): Handler {
   return async (request) => {
-    const { html, localHtml, htmlHeaders } = await files();
-    return replyWith(request, isLocal(request) ? localHtml : html, {
-      'Content-Type': types.html,
-      'Cache-Control': 'no-cache',
-      ...htmlHeaders,
-      ...own,
-    });
+    const files = await page();
+    return replyWith(request.raw, htmlFor(request.raw, files), { ...htmlHeaders(files), ...own });
   };
 }
+
+const htmlFor = (raw: IncomingMessage, { html, localHtml }: PageFiles) => (isLocal(raw) ? localHtml : html);
+
+const htmlHeaders = (files: PageFiles) => ({
+  'Content-Type': types.html,
+  'Cache-Control': 'no-cache',
+  ...files.htmlHeaders,
+});
+
+export type ErrorPage = (raw: IncomingMessage, error: Reply) => Promise<Reply>;
+
+/**
+ * The page with the status of an error, for people who open a broken link: it shows the error in their language.
+ * If the page was not built, they get the error as programs do.
+ */
+export const createErrorPage =
+  (page: ReadPage): ErrorPage =>
+  async (raw, error) => {
+    const files = await page().catch(() => undefined);
+    if (!files) return error;
+    const { body, encodingHeaders } = encodedFor(raw, htmlFor(raw, files));
+    const own = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex', Vary: 'Accept, Accept-Encoding' };
+    return { ...error, headers: { ...error.headers, ...encodingHeaders, ...htmlHeaders(files), ...own }, body };
+  };
 
 /**
  * Whether the browser runs on the same machine. The Host alone can be forged. A proxy on this machine may use
  * localhost for every client, but it adds a header that names the client, or uses HTTP/1.0.
  */
-const isLocal = ({ raw: { headers, httpVersion, socket } }: Request): boolean =>
+const isLocal = ({ headers, httpVersion, socket }: IncomingMessage): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(headers.host ?? '') &&
   /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '') &&
   httpVersion === '1.1' &&
@@ -68,20 +91,17 @@ const isLocal = ({ raw: { headers, httpVersion, socket } }: Request): boolean =>
 
 const proxyHeaders = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
 
-function serveAsset(files: () => Promise<PageFiles>): Handler {
-  return async (request) => {
-    const { name = '' } = request.params;
-    const file = (await files()).assets.get(name);
-    if (!file) throw new PoproomError('NOT_FOUND', 'This file is not part of the page.');
-    return replyWith(request, file, assetHeaders(name));
-  };
+async function serveAsset({ raw }: Request, page: ReadPage, name: string): Promise<Reply> {
+  const file = (await page()).assets.get(name);
+  if (!file) throw new PoproomError('NOT_FOUND', 'This file is not part of the page.');
+  return replyWith(raw, file, assetHeaders(name));
 }
 
-function serveDocs(files: () => Promise<PageFiles>, { links }: PageService): Handler {
+function serveDocs(page: ReadPage, links: LinkSettings): Handler {
   return async (request) => {
-    const { docs } = await files();
+    const { docs } = await page();
     if (!docs) throw notBuilt();
-    return replyWith(request, await docs.pageFor(ownBase(request, links)), {
+    return replyWith(request.raw, await docs.pageFor(ownBase(request, links)), {
       'Content-Type': types.html,
       'Cache-Control': 'no-cache',
       ...docs.headers,
@@ -95,6 +115,7 @@ const types = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml; charset=utf-8',
   png: 'image/png',
+  ico: 'image/x-icon',
   webmanifest: 'application/manifest+json; charset=utf-8',
   md: 'text/markdown; charset=utf-8',
 } as const;
@@ -112,15 +133,21 @@ function assetHeaders(name: string): Record<string, string> {
   };
 }
 
-function replyWith({ raw }: Request, { hash, bytes }: PageFile, own: Record<string, string>): Reply {
+function replyWith(raw: IncomingMessage, file: PageFile, own: Record<string, string>): Reply {
+  const { body, tag, encodingHeaders } = encodedFor(raw, file);
+  const headers = { ...own, ...encodingHeaders, ETag: tag };
+  return isNamedBy(header(raw, 'if-none-match'), tag) ? { status: 304, headers } : { status: 200, headers, body };
+}
+
+/** The file in the encoding that the browser prefers. */
+function encodedFor(raw: IncomingMessage, { hash, bytes }: PageFile) {
   const encoding = pickEncoding(header(raw, 'accept-encoding'), (candidate) => bytes.has(candidate));
-  const tag = `"${hash}${encoding === 'identity' ? '' : `-${encoding}`}"`;
-  const headers = {
-    ...own,
-    ...(bytes.size > 1 && { Vary: 'Accept-Encoding' }),
-    ...(encoding !== 'identity' && { 'Content-Encoding': encoding }),
-    ETag: tag,
+  return {
+    body: bytes.get(encoding) as Uint8Array,
+    tag: `"${hash}${encoding === 'identity' ? '' : `-${encoding}`}"`,
+    encodingHeaders: {
+      ...(bytes.size > 1 && { Vary: 'Accept-Encoding' }),
+      ...(encoding !== 'identity' && { 'Content-Encoding': encoding }),
+    },
   };
-  if (isNamedBy(header(raw, 'if-none-match'), tag)) return { status: 304, headers };
-  return { status: 200, headers, body: bytes.get(encoding) as Uint8Array };
 }

@@ -174,6 +174,30 @@ export const strings = table({
     es: 'Borrar el último dígito',
     de: 'Letzte Ziffer löschen',
   },
+  pageMissing: {
+    en: 'This page doesn’t exist.',
+    zh: '此页面不存在。',
+    es: 'Esta página no existe.',
+    de: 'Diese Seite gibt es nicht.',
+  },
+  pageMissingHint: {
+    en: 'Check the link for typos.',
+    zh: '请检查链接是否有误。',
+    es: 'Comprueba que el enlace esté bien escrito.',
+    de: 'Prüfe, ob der Link richtig geschrieben ist.',
+  },
+  fileMissing: {
+    en: 'This file is no longer available.',
+    zh: '此文件已不可用。',
+    es: 'Este archivo ya no está disponible.',
+    de: 'Diese Datei ist nicht mehr verfügbar.',
+  },
+  fileMissingHint: {
+    en: 'It was removed, or its room has expired. Ask the sender for a new link.',
+    zh: '文件已被移除，或所在房间已过期。请让发送者重新分享链接。',
+    es: 'Se ha eliminado o su sala ha caducado. Pide un enlace nuevo a quien te lo envió.',
+    de: 'Sie wurde entfernt oder ihr Raum ist abgelaufen. Bitte den Absender um einen neuen Link.',
+  },
   invalidCode: {
     en: '“{code}” is not a valid room code',
     zh: '“{code}”不是有效的房间码',

@@ -36,6 +36,10 @@ export function App() {
 function View(current: Route) {
   if (current.name === 'home') return <Home />;
   if (current.name === 'share') return <SharePage />;
+  if (current.name === 'missing-page')
+    return <MessagePage title={t('pageMissing')}>{t('pageMissingHint')}</MessagePage>;
+  if (current.name === 'missing-file')
+    return <MessagePage title={t('fileMissing')}>{t('fileMissingHint')}</MessagePage>;
   return current.code ? (
     <RoomPage key={current.code} code={current.code} />
   ) : (
