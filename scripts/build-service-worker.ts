@@ -8,7 +8,7 @@ import { build } from 'vite';
 export async function buildServiceWorker(root: string, folder: string): Promise<void> {
   const files = ['index.html', ...globSync('assets/*', { cwd: folder }).sort()].filter(isOfShell);
   const contents = files.map((name) => ({ name, bytes: readFileSync(join(folder, name)) }));
-  const shell = contents.filter(({ bytes }) => !isLargeIcon(bytes));
+  const shell = contents.filter(({ name, bytes }) => !isLargeIcon(bytes) && !languageOf.test(name));
   await build({
     configFile: false,
     root: join(root, 'web'),
@@ -16,6 +16,7 @@ export async function buildServiceWorker(root: string, folder: string): Promise<
     logLevel: 'warn',
     define: {
       __SHELL__: JSON.stringify(shell.map(({ name }) => (name === 'index.html' ? '/' : `/${name}`))),
+      __LANGUAGES__: JSON.stringify(languageFiles(files)),
       __VERSION__: JSON.stringify(versionOf(shell)),
     },
     build: {
@@ -36,7 +37,16 @@ interface Content {
   bytes: Buffer;
 }
 
-const isOfShell = (name: string) => !/\.map$|^assets\/licenses\.md$/.test(name);
+/** The strings of a language other than English. */
+const languageOf = /^assets\/([a-z]{2})\.[0-9a-f]{12}\.js$/;
+
+/** By language code. */
+function languageFiles(files: readonly string[]): Record<string, string> {
+  const found = files.map((name) => [languageOf.exec(name)?.[1], `/${name}`]);
+  return Object.fromEntries(found.filter(([language]) => language !== undefined));
+}
+
+const isOfShell = (name: string) => !/\.(map|ico)$|^assets\/licenses\.md$/.test(name);
 
 const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex');
 const widthAt = 16;

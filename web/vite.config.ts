@@ -2,7 +2,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 import { slimCodeMirror } from '../scripts/build-slim-codemirror.ts';
-import { oneLanguage } from './one-language.ts';
 
 const api = 'http://localhost:8080';
 
@@ -49,7 +48,7 @@ export default defineConfig({
       },
     },
   },
-  plugins: [slimCodeMirror(), oneLanguage, blockingScript],
+  plugins: [slimCodeMirror(), blockingScript],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',
 });

@@ -80,11 +80,13 @@ describe('the service worker', () => {
     'assets/index.abcdef012345.js.map': '{}',
     'assets/licenses.md': '#',
     'assets/icon.svg': '<svg/>',
+    'assets/favicon.ico': 'icon',
+    'assets/de.abcdef012345.js': '2',
     'assets/icon-192.png': png(192),
     'assets/icon-512.png': png(512),
   };
 
-  it('[SITE-7] is one script that contains the list of files for offline use', async (t) => {
+  it('[SITE-7] is one script that contains the list of files for offline use, without the languages', async (t) => {
     const { s } = await toldTo(t, page);
     assert.deepEqual(s, ['/', '/assets/icon-192.png', '/assets/icon.svg', '/assets/index.abcdef012345.js']);
   });

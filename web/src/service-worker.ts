@@ -1,9 +1,11 @@
 /** Caches the page for offline use, and receives content that other apps share. */
 import { shareCache, sharedAt } from './share/share-cache.ts';
 
-/** Set by the build: the files of the page, and a hash of them. */
+/** Set by the build: the files of every page, and a hash of all files. */
 declare const __SHELL__: string[];
 declare const __VERSION__: string;
+/** Set by the build: the file with the strings of each language, except English. */
+declare const __LANGUAGES__: Record<string, string>;
 
 interface Worker {
   addEventListener(type: 'install' | 'activate', listen: (event: ExtendableEvent) => void): void;
@@ -48,7 +50,9 @@ const isPage = (path: string) => path === '/' || path === '/share' || path.start
 
 async function cacheShell(): Promise<void> {
   const cache = await caches.open(shellCache);
-  await cache.addAll(__SHELL__.map((path) => new Request(path, { cache: 'reload' })));
+  const languages = navigator.languages.map((tag) => __LANGUAGES__[tag.slice(0, 2).toLowerCase()]);
+  const paths = [...__SHELL__, ...languages.filter((path) => path !== undefined)];
+  await cache.addAll([...new Set(paths)].map((path) => new Request(path, { cache: 'reload' })));
 }
 
 async function deleteOldShells(): Promise<void> {
@@ -67,8 +71,14 @@ async function page(request: Request): Promise<Response> {
   return isUsable ? (response as Response) : ((await cached) ?? fromNetwork);
 }
 
+/** A language that the user has chosen is cached when the page loads it. */
 async function asset(request: Request): Promise<Response> {
-  return (await caches.match(request)) ?? fetch(request);
+  const cached = await caches.match(request);
+  if (cached) return cached;
+  const response = await fetch(request);
+  const isLanguage = Object.values(__LANGUAGES__).includes(new URL(request.url).pathname);
+  if (isLanguage && response.ok) await (await caches.open(shellCache)).put(request, response.clone());
+  return response;
 }
 
 /**

@@ -1,20 +1,24 @@
 /** Shows every view of the page, in all languages. */
 import type { Page } from 'playwright-core';
-import { strings } from '../../../web/src/i18n/strings.ts';
+import { type Language, languageCodes, loaders } from '../../../web/src/i18n/languages.ts';
+import { format, type StringKey, type Translation } from '../../../web/src/i18n/translation.ts';
 import type { TestSite } from '../../support/page.ts';
 import { dropFiles, picture } from './files.ts';
 import { shareFromOtherApp } from './service-worker.ts';
 
-export type Language = keyof (typeof strings)['start'];
-export const languages: readonly Language[] = ['en', 'zh', 'es', 'de'];
+export { type Language, languageCodes as languages } from '../../../web/src/i18n/languages.ts';
 
 /** Returns a text of the page in a language. */
-export type Translate = (name: keyof typeof strings, values?: Record<string, string>) => string;
+export type Translate = (name: StringKey, values?: Record<string, string | number>) => string;
+
+const tables = Object.fromEntries(
+  await Promise.all(languageCodes.map(async (language) => [language, (await loaders[language]()).strings] as const)),
+) as Record<Language, Translation>;
 
 export const translatorFor =
   (language: Language): Translate =>
   (name, values = {}) =>
-    strings[name][language].replace(/\{(\w+)\}/g, (_, key) => values[key] ?? '');
+    format(tables[language][name], language, values);
 
 /** Opens a view, and waits until it is visible. */
 export type ShowView = (page: Page, translate: Translate) => Promise<void>;
@@ -183,7 +187,7 @@ async function fullRoom({ server: { api } }: TestSite): Promise<ShowView> {
     await page.getByLabel(translate('pinLabel')).pressSequentially(pin);
     await page.getByRole('navigation', { name: translate('linksInText') }).waitFor();
     await api.get(`/api/rooms/${code}`, { pin: '0000', from: '203.0.113.9' });
-    await page.getByText(translate('pinAttempt')).waitFor();
+    await page.getByText(translate('pinAttempts', { n: 1 })).waitFor();
     await page.route('**/upload', (route) => {
       if (route.request().headers()['x-file-name']?.startsWith('failed')) return route.abort();
     });

@@ -2,42 +2,33 @@
 import { computed, effect, signal } from '@preact/signals';
 import { persistedSignal } from '../device/preferences.ts';
 import { isOneOf } from '../device/storage.ts';
-import type { strings } from './strings.ts';
-import { strings as english } from './strings.ts?language=en';
+import { strings as english } from './languages/en.ts';
+import { directionOf, type Language, languageCodes, loaders, matchLanguage } from './languages.ts';
+import { format, type StringKey, type Translation } from './translation.ts';
 
-export const languages = { en: 'English', zh: '中文', es: 'Español', de: 'Deutsch' } as const;
-export type Language = keyof typeof languages;
+export { type Language, languages } from './languages.ts';
+export type { StringKey } from './translation.ts';
 
 export const chosenLanguage = persistedSignal<Language | 'auto'>(
   'language',
   'auto',
-  isOneOf(['auto', 'en', 'zh', 'es', 'de']),
+  isOneOf(['auto', ...languageCodes]),
 );
 
 const requestedLanguage = computed<Language>(() =>
   chosenLanguage.value === 'auto' ? matchLanguage(navigator.languages) : chosenLanguage.value,
 );
 
-export type StringKey = keyof typeof strings;
-type StringTable = Record<StringKey, string>;
-
 /** The language on screen. It follows the requested one as soon as its strings are loaded. */
-const active = signal<{ language: Language; table: StringTable }>({ language: 'en', table: english });
+const active = signal<{ language: Language; table: Translation }>({ language: 'en', table: english });
 
 export const language = computed<Language>(() => active.value.language);
 
-/** The string in the active language, with each `{name}` replaced by its value. */
+/** The string in the active language, with each `{name}` replaced by its value. `n` selects the plural form. */
 export function t(key: StringKey, values: Record<string, string | number> = {}): string {
-  return active.value.table[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  const { language, table } = active.value;
+  return format(table[key], language, values);
 }
-
-/** English is part of the first view; the page loads another language only when it is requested. */
-const loaders: Record<Language, () => Promise<{ strings: StringTable }> | { strings: StringTable }> = {
-  en: () => ({ strings: english }),
-  zh: () => import('./strings.ts?language=zh'),
-  es: () => import('./strings.ts?language=es'),
-  de: () => import('./strings.ts?language=de'),
-};
 
 /** Resolves when the strings of the requested language are loaded, then follows the settings. */
 export async function applyLanguage(): Promise<void> {
@@ -48,15 +39,12 @@ export async function applyLanguage(): Promise<void> {
 }
 
 /** If the strings cannot be loaded, the page keeps its current language. */
-async function activate(language: Language): Promise<void> {
+async function activate(requested: Language): Promise<void> {
   try {
-    const { strings: table } = await loaders[language]();
-    if (language === requestedLanguage.peek()) active.value = { language, table };
+    const { strings: table } = await loaders[requested]();
+    if (requested === requestedLanguage.peek()) active.value = { language: requested, table };
   } catch {}
-  document.documentElement.lang = active.peek().language;
-}
-
-function matchLanguage(tags: readonly string[]): Language {
-  const known = tags.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => Object.hasOwn(languages, tag));
-  return (known as Language | undefined) ?? 'en';
+  const { documentElement } = document;
+  documentElement.lang = language.peek();
+  documentElement.dir = directionOf(language.peek());
 }

@@ -58,7 +58,7 @@ function PinAttemptsAlert({ room }: { room: RoomModel }) {
   return (
     <p class="alert warning">
       <Icon name="warning" />
-      <span>{n === 1 ? t('pinAttempt') : t('pinAttempts', { n })}</span>
+      <span>{t('pinAttempts', { n })}</span>
       <button
         type="button"
         class="button round"
