@@ -5,7 +5,7 @@ import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { RoomCode } from '../../protocol/room-code.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { damaged } from './errors.ts';
-import { pad, unpad } from './padding.ts';
+import { pad, paddedSize, unpad } from './padding.ts';
 
 /** What an envelope contains, and the smallest size of its padded content. */
 const minimumSizes = { text: 256, snapshot: 256, edit: 64, file: 256, device: 64, room: 64 } as const;
@@ -67,6 +67,12 @@ export function tryOpenEnvelope(
   const content = padded && unpad(padded, minimum);
   if (!content || content.length < hashBytes) return undefined;
   return { previous: content.subarray(0, hashBytes), payload: content.subarray(hashBytes) };
+}
+
+/** The number of characters of an envelope for a payload of this many bytes. */
+export function envelopeSize(kind: EnvelopeKind, payloadBytes: number): number {
+  const padded = paddedSize(hashBytes + payloadBytes + 1, minimumSizes[kind]);
+  return prefix.length + Math.ceil(((nonceBytes + padded + tagBytes) * 4) / 3);
 }
 
 /** The first 16 bytes of SHA-256 of the envelope, as base64url. */

@@ -11,8 +11,17 @@ export function scrypt(password: Uint8Array, salt: Uint8Array, bytes: number): P
 }
 
 /** Gives way to other tasks every 10 ms, so that a page stays responsive. */
-export const portableScrypt = (password: Uint8Array, salt: Uint8Array, bytes: number): Promise<Uint8Array> =>
-  scryptAsync(password, salt, { ...cost, dkLen: bytes, asyncTick: 10 });
+export function portableScrypt(password: Uint8Array, salt: Uint8Array, bytes: number): Promise<Uint8Array> {
+  const run = () => scryptAsync(password, salt, { ...cost, dkLen: bytes, asyncTick: 10 });
+  const { scheduler } = globalThis as { scheduler?: Partial<TaskScheduler> };
+  // At a higher priority, Chromium would delay all timers until the end, and most frames.
+  return scheduler?.postTask ? scheduler.postTask(run, { priority: 'background' }) : run();
+}
+
+/** Part of Chromium and Firefox. */
+interface TaskScheduler {
+  postTask<T>(task: () => Promise<T>, options: { priority: 'background' }): Promise<T>;
+}
 
 /** Runs on another thread. */
 function nativeScrypt(

@@ -35,6 +35,17 @@ export async function computeVectors(given: Vectors): Promise<Vectors> {
   };
 }
 
+/** Derives keys, and returns how often a timer fired during that. */
+export async function timersWhileDeriving({ roomKey, salt }: Vectors): Promise<number> {
+  let fired = 0;
+  const timer = setInterval(() => {
+    fired += 1;
+  }, 1);
+  await deriveKeys(parseRoomKey(roomKey), hexToBytes(salt));
+  clearInterval(timer);
+  return fired;
+}
+
 function sealVector({ code, keys }: EncryptedRoom, vector: Vectors['envelopes'][number], nonce: string) {
   const { version, subject } = vector;
   const key = keys[vector.key as 'text' | 'meta'];

@@ -12,6 +12,7 @@ import {
   decodeBase64url,
   type EncryptedRoom,
   encodeBase64url,
+  envelopeSize,
   openDeviceName,
   openEdits,
   openFileMetadata,
@@ -197,6 +198,14 @@ describe('the padding of an envelope', () => {
     assert.equal(bytesIn((kinds.room as Kind).sealed), 64);
     assert.equal(bytesIn((kinds.file as Kind).sealed), 256);
     assert.equal(bytesIn((kinds.snapshot as Kind).sealed), 256);
+  });
+
+  it('[CRYPT-4] makes the size of an envelope predictable', () => {
+    for (const length of [0, 47, 239, 240, 5000, 100_000]) {
+      const text = 'x'.repeat(length);
+      assert.equal(envelopeSize('text', length), sealText(room, at, text).length);
+      assert.equal(envelopeSize('device', length), sealDeviceName(room, 'laptop', text).length);
+    }
   });
 
   it('[CRYPT-4] follows the definition of Padmé, and adds at most 12 %', () => {

@@ -7,6 +7,7 @@ import {
   type ByteRange,
   createFileCipher,
   createFileSalt,
+  EncryptionError,
   fileLayout,
   openFileMetadata,
   sealFileMetadata,
@@ -146,25 +147,24 @@ describe('an encrypted file', () => {
   it('[CRYPT-7] is made only as fast as it is read, and a failure or a cancellation stops the source', async () => {
     const size = 2 ** 30 + 1;
     const cipher = createFileCipher(room.keys, { size, salt: createFileSalt() });
-    let [produced, reason] = [0, undefined as unknown];
+    let produced = 0;
+    const reasons: unknown[] = [];
     const source = () =>
       new ReadableStream<Uint8Array>({
         pull(controller) {
           produced += chunk;
           controller.enqueue(new Uint8Array(chunk));
         },
-        cancel: (why) => {
-          reason = why;
-        },
+        cancel: (reason) => void reasons.push(reason),
       });
     const reader = source().pipeThrough(cipher.encrypt()).getReader();
     await reader.read();
     await reader.read();
     assert.ok(produced <= 8 * chunk, `${produced} bytes`);
     await reader.cancel('enough');
-    assert.equal(reason, 'enough');
+    assert.ok(reasons.includes('enough'));
     await rejectsWith('DATA_DAMAGED', bytesOf(source().pipeThrough(cipher.decrypt())));
-    assert.equal((reason as Error).name, 'EncryptionError');
+    assert.ok(reasons.at(-1) instanceof EncryptionError);
   });
 });
 

@@ -22,24 +22,24 @@ describe('the test vectors of encryption', () => {
     );
     const browser = await launchBrowser(['--host-resolver-rules=MAP poproom.test 127.0.0.1']);
     t.after(() => browser.close());
-    const input = fileURLToPath(new URL('compute-vectors.ts', import.meta.url));
-    const { output } = await build({
-      input,
-      write: false,
-      logLevel: 'warn',
-      output: { format: 'iife', name: 'crypto1' },
-    });
     const page = await browser.newPage();
-    for (const [address, isSecure] of [
-      [url, true],
-      [url.replace('127.0.0.1', 'poproom.test'), false],
-    ] as const) {
+    const script = await scriptOf('compute-vectors.ts');
+    const contexts = { [url]: true, [url.replace('127.0.0.1', 'poproom.test')]: false };
+    for (const [address, isSecure] of Object.entries(contexts)) {
       await page.goto(address);
       assert.deepEqual(await page.evaluate(() => [isSecureContext, 'subtle' in crypto]), [isSecure, isSecure]);
-      const seen = await page.evaluate(`${output[0].code}; crypto1.computeVectors(${JSON.stringify(vectors)})`);
-      assert.deepEqual(seen, vectors);
+      assert.deepEqual(await page.evaluate(`${script}; test.computeVectors(${JSON.stringify(vectors)})`), vectors);
     }
+    const timers = await page.evaluate(`${script}; test.timersWhileDeriving(${JSON.stringify(vectors)})`);
+    assert.ok((timers as number) >= 3, `the page is not frozen: ${timers} timers`);
   });
+
+  /** The exports of a module as `test`. */
+  async function scriptOf(file: string): Promise<string> {
+    const input = fileURLToPath(new URL(file, import.meta.url));
+    const { output } = await build({ input, write: false, logLevel: 'warn', output: { format: 'iife', name: 'test' } });
+    return output[0].code;
+  }
 
   it('[CRYPT-10] are those of the documentation', async () => {
     const guide = await readFile(new URL('../../../docs/encryption.md', import.meta.url), 'utf8');
