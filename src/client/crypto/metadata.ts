@@ -1,10 +1,11 @@
 /** Seals and opens names, and everything about a file except its bytes. */
 import { randomBytes } from '@noble/hashes/utils.js';
+import { parseJson } from '../json.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { type EnvelopeKind, hashBytes, openEnvelope, sealEnvelope } from './envelope.ts';
 import { damaged } from './errors.ts';
 import type { EncryptedRoom } from './keys.ts';
-import { decodeText, encodeText, parseJson } from './payload.ts';
+import { decodeText, encodeText } from './payload.ts';
 
 /**
  * The key of the bytes derives from the salt, so the bytes of another file do not open with this metadata. Other people

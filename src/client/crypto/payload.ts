@@ -1,4 +1,4 @@
-/** The payloads of envelopes: text in UTF-8, or JSON. */
+/** The payloads of envelopes: text in UTF-8. */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { damaged } from './errors.ts';
 
@@ -13,13 +13,5 @@ export function decodeText(bytes: Uint8Array): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw damaged('The text');
-  }
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw damaged('The data');
   }
 }

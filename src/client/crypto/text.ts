@@ -1,6 +1,7 @@
 /** Seals and opens the text of a room and its edits. */
 import type { TextEdit } from '../../protocol/types.ts';
 import { findProblem } from '../../text/edits.ts';
+import { parseJson } from '../json.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import type { ChainLink, ChainPosition } from './chain.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from './envelope.ts';
 import { damaged } from './errors.ts';
 import type { EncryptedRoom } from './keys.ts';
-import { decodeText, encodeText, parseJson } from './payload.ts';
+import { decodeText, encodeText } from './payload.ts';
 
 export interface OpenedText {
   readonly text: string;
@@ -34,6 +35,7 @@ export function sealText(room: EncryptedRoom, after: ChainPosition, text: string
 
 /** Seals edits of the version at `after`. They become the next version. */
 export function sealEdits(room: EncryptedRoom, after: ChainPosition, edits: readonly TextEdit[]): string {
+  if (!areEdits(edits)) throw new RangeError('The edits are out of order, not well-formed or too many.');
   const context = { kind: 'edit', code: room.code, version: after.version + 1 } as const;
   return sealEnvelope(room.keys.text, context, { previous: hashIn(after), payload: encodeText(JSON.stringify(edits)) });
 }
@@ -64,14 +66,21 @@ export function openEdits(room: EncryptedRoom, version: number, envelope: string
   return { edits: parseEdits(decodeText(content.payload)), link: linkOf(version, envelope, content) };
 }
 
-/** Checks everything except the length of the text, which only the receiver knows. */
 function parseEdits(json: string): TextEdit[] {
   const edits = parseJson(json);
-  if (!Array.isArray(edits) || !edits.every(isEdit) || findProblem(edits, Number.MAX_SAFE_INTEGER)) {
-    throw damaged('The edit');
-  }
+  if (!areEdits(edits)) throw damaged('The edit');
   return edits.map(({ from, to, insert }) => ({ from, to, insert }));
 }
+
+/** Ten times as many as in a request, because rebasing can split edits. It bounds what another person can send. */
+const maxEdits = 10_000;
+
+/** Checks everything except the length of the text, which only the receiver knows. */
+const areEdits = (value: unknown): value is readonly TextEdit[] =>
+  Array.isArray(value) &&
+  value.length <= maxEdits &&
+  value.every(isEdit) &&
+  findProblem(value, Number.MAX_SAFE_INTEGER) === undefined;
 
 function isEdit(value: unknown): value is TextEdit {
   const { from, to, insert } = (value ?? {}) as Partial<Record<keyof TextEdit, unknown>>;

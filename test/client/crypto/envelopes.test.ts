@@ -115,6 +115,14 @@ describe('an envelope', () => {
     }
   });
 
+  it('[CRYPT-3] fails in the same way for any string', () => {
+    const anyEnvelope = fc.oneof(fc.base64String(), anyText(300)).map((text) => `pop1.${text}`);
+    const fails = fc.property(fc.oneof(fc.string(), anyEnvelope), (text) => {
+      for (const { open, version } of Object.values(kinds)) throwsWith('DATA_DAMAGED', () => open(room, version, text));
+    });
+    fc.assert(fails, { numRuns: 200 });
+  });
+
   it('[CRYPT-3] is different each time', () => {
     assert.notEqual(sealText(room, chainStart, 'Hello'), sealText(room, chainStart, 'Hello'));
     const nonces = Array.from({ length: 200 }, () => sealRoomName(room, '').slice(5, 5 + 32));
@@ -145,6 +153,8 @@ describe('an envelope', () => {
       assert.throws(() => sealText(room, { ...at, version }, ''), RangeError);
     }
     assert.throws(() => sealText(room, { version: 6, hash: 'AQEB' }, ''), RangeError);
+    assert.throws(() => sealEdits(room, at, [{ from: 0, to: 0, insert: '\ud800' }]), RangeError);
+    assert.throws(() => sealEdits(room, at, new Array(10_001).fill({ from: 0, to: 0, insert: '' })), RangeError);
   });
 
   it('[CRYPT-3] with a payload of another shape does not open, even if its key is right', () => {
@@ -159,6 +169,7 @@ describe('an envelope', () => {
     ];
     shapes.push('[{"from":0,"to":2,"insert":""},{"from":1,"to":3,"insert":""}]', '[{"from":0,"to":0,"insert":1}]');
     shapes.push('[{"from":0,"to":0,"insert":"\\ud800"}]', '[{"from":0.5,"to":1,"insert":""}]', '[]]');
+    shapes.push(JSON.stringify(new Array(10_001).fill({ from: 0, to: 0, insert: '' })), '['.repeat(200_000));
     for (const json of shapes) {
       throwsWith('DATA_DAMAGED', () => openEdits(room, 7, sealPayload('edit', 7, utf8ToBytes(json))));
     }
