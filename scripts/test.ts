@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromiumMissing, findChromium, hasPreferredChromium } from '../test/support/chromium.ts';
 import { haproxyMissing, hasHaproxy } from '../test/support/haproxy.ts';
+import { findPython, pyNaClMissing } from '../test/support/python.ts';
 import { type Job, runPool } from './test-pool.ts';
 
 /** Tests of HTTP and the live channel that do not depend on the store, so one engine is enough. */
@@ -50,6 +51,7 @@ provide(
   'Tests of the distributed engine need redis-server: on Debian, "sudo apt-get install redis-server".',
 );
 provide('haproxy', hasHaproxy(), haproxyMissing);
+provide('python3-nacl', findPython() !== undefined, pyNaClMissing);
 provide(
   'strace',
   isCommand('strace'),

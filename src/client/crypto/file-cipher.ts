@@ -1,0 +1,95 @@
+/** Encrypts and decrypts files as streams, whole or in part. */
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { type ByteReader, type ByteTransform, transformBy } from './byte-transform.ts';
+import { type ChunkCipher, createChunkCipher } from './chunk-cipher.ts';
+import { damaged } from './errors.ts';
+import { type ByteRange, type Chunk, type FileLayout, fileLayout, header } from './file-layout.ts';
+import type { RoomKeys } from './keys.ts';
+import { type FileMetadata, fileSaltBytes } from './metadata.ts';
+
+export interface FileCipher {
+  /** The size of the encrypted file in bytes. */
+  readonly ciphertextSize: number;
+  /** The range of the file to pass to `encrypt` for this range of the encrypted file. */
+  plaintextFor(ciphertext: ByteRange): ByteRange;
+  /** The range of the encrypted file to pass to `decrypt` for this range of the file. */
+  ciphertextFor(plaintext: ByteRange): ByteRange;
+  /**
+   * Returns the given range of the encrypted file, by default all of it. The result is always the same, so an
+   * interrupted upload can continue, but only if the file has not changed: a changed file needs another salt.
+   */
+  encrypt(ciphertext?: ByteRange): ByteTransform;
+  /** Returns the given range of the file. Without one, it takes the whole encrypted file and checks all of it. */
+  decrypt(plaintext?: ByteRange): ByteTransform;
+}
+
+export function createFileCipher(keys: RoomKeys, { size, salt }: Pick<FileMetadata, 'size' | 'salt'>): FileCipher {
+  if (salt.length !== fileSaltBytes) throw new RangeError(`The salt of a file has ${fileSaltBytes} bytes.`);
+  const layout = fileLayout(size);
+  const cipher = createChunkCipher(hkdf(sha256, keys.file, salt, utf8ToBytes('poproom/v1/file-key'), 32));
+  const all = { from: 0, to: layout.ciphertextSize };
+  return {
+    ciphertextSize: layout.ciphertextSize,
+    plaintextFor: layout.plaintextFor,
+    ciphertextFor: layout.ciphertextFor,
+    encrypt: (range = all) => transformBy((input) => encryptRange(layout, cipher, input, range)),
+    decrypt: (range) =>
+      transformBy((input) => (range ? decryptRange(layout, cipher, input, range) : decryptAll(layout, cipher, input))),
+  };
+}
+
+async function* encryptRange(layout: FileLayout, cipher: ChunkCipher, input: ByteReader, range: ByteRange) {
+  if (range.from < Math.min(range.to, header.length)) yield header.slice(range.from, range.to);
+  for (const chunk of layout.chunksIn(range)) {
+    const plaintext = new Uint8Array(lengthOf(chunk.plaintext));
+    const expected = lengthOf(withinSize(chunk.plaintext, layout.size));
+    const filled = await input.readInto(plaintext.subarray(0, expected));
+    if (filled < expected) throw sizeChanged();
+    yield part(cipher.seal(chunk, plaintext), chunk.ciphertext, range);
+  }
+  if (!(await input.isAtEnd())) throw sizeChanged();
+}
+
+async function* decryptRange(layout: FileLayout, cipher: ChunkCipher, input: ByteReader, range: ByteRange) {
+  for (const chunk of layout.chunksIn(layout.ciphertextFor(range))) {
+    yield part(await openChunk(cipher, input, chunk), chunk.plaintext, range);
+  }
+  if (!(await input.isAtEnd())) throw damaged('The file');
+}
+
+/** Returns each chunk when it is verified. The end of the stream verifies the rest: the padding, and that nothing follows. */
+async function* decryptAll(layout: FileLayout, cipher: ChunkCipher, input: ByteReader) {
+  const start = new Uint8Array(header.length);
+  await input.readInto(start);
+  if (start.some((byte, index) => byte !== header[index])) throw damaged('The file');
+  for (const chunk of layout.chunksIn({ from: 0, to: layout.ciphertextSize })) {
+    const plaintext = await openChunk(cipher, input, chunk);
+    const expected = lengthOf(withinSize(chunk.plaintext, layout.size));
+    if (plaintext.subarray(expected).some((byte) => byte !== 0)) throw damaged('The file');
+    if (expected > 0) yield plaintext.subarray(0, expected);
+  }
+  if (!(await input.isAtEnd())) throw damaged('The file');
+}
+
+async function openChunk(cipher: ChunkCipher, input: ByteReader, chunk: Chunk): Promise<Uint8Array<ArrayBuffer>> {
+  const sealed = new Uint8Array(lengthOf(chunk.ciphertext));
+  const filled = await input.readInto(sealed);
+  const plaintext = filled === sealed.length ? cipher.open(chunk, sealed) : undefined;
+  if (!plaintext) throw damaged('The file');
+  return plaintext;
+}
+
+/** The part of the bytes, which are at `place`, that is in `range`. */
+function part(bytes: Uint8Array<ArrayBuffer>, place: ByteRange, range: ByteRange): Uint8Array<ArrayBuffer> {
+  return bytes.subarray(Math.max(range.from - place.from, 0), Math.min(range.to, place.to) - place.from);
+}
+
+const withinSize = ({ from, to }: ByteRange, size: number): ByteRange => {
+  return { from: Math.min(from, size), to: Math.min(to, size) };
+};
+
+const lengthOf = ({ from, to }: ByteRange): number => to - from;
+
+const sizeChanged = () => new RangeError('The file has another size than its metadata: it was changed.');

@@ -1,0 +1,69 @@
+/** Seals and opens names, and everything about a file except its bytes. */
+import { randomBytes } from '@noble/hashes/utils.js';
+import { parseJson } from '../json.ts';
+import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { type EnvelopeKind, hashBytes, openEnvelope, sealEnvelope } from './envelope.ts';
+import { damaged } from './errors.ts';
+import type { EncryptedRoom } from './keys.ts';
+import { decodeText, encodeText } from './payload.ts';
+
+/**
+ * The key of the bytes derives from the salt, so the bytes of another file do not open with this metadata. Other people
+ * in the room chose the names: clean them before you use them as a path.
+ */
+export interface FileMetadata {
+  readonly name: string;
+  /** The media type. */
+  readonly type: string;
+  readonly folder?: string | undefined;
+  /** In bytes, without padding. */
+  readonly size: number;
+  /** 32 random bytes. Two files, or two versions of a file, must never have the same. */
+  readonly salt: Uint8Array;
+}
+
+export const fileSaltBytes = 32;
+
+export const createFileSalt = (): Uint8Array => randomBytes(fileSaltBytes);
+
+export function sealFileMetadata(room: EncryptedRoom, { name, type, folder, size, salt }: FileMetadata): string {
+  return seal(room, 'file', JSON.stringify({ name, type, folder, size, salt: encodeBase64url(salt) }));
+}
+
+export function openFileMetadata(room: EncryptedRoom, envelope: string): FileMetadata {
+  const metadata = readMetadata(parseJson(open(room, 'file', envelope)));
+  if (!metadata) throw damaged('The metadata of a file');
+  return metadata;
+}
+
+/** A name opens only with the same device id, so names cannot be swapped. */
+export const sealDeviceName = (room: EncryptedRoom, deviceId: string, name: string): string =>
+  seal(room, 'device', name, deviceId);
+
+export const openDeviceName = (room: EncryptedRoom, deviceId: string, envelope: string): string =>
+  open(room, 'device', envelope, deviceId);
+
+export const sealRoomName = (room: EncryptedRoom, name: string): string => seal(room, 'room', name);
+
+export const openRoomName = (room: EncryptedRoom, envelope: string): string => open(room, 'room', envelope);
+
+function seal({ code, keys }: EncryptedRoom, kind: EnvelopeKind, text: string, subject = ''): string {
+  const content = { previous: new Uint8Array(hashBytes), payload: encodeText(text) };
+  return sealEnvelope(keys.meta, { kind, code, version: 0, subject }, content);
+}
+
+function open({ code, keys }: EncryptedRoom, kind: EnvelopeKind, envelope: string, subject = ''): string {
+  const { previous, payload } = openEnvelope(keys.meta, { kind, code, version: 0, subject }, envelope);
+  if (previous.some((byte) => byte !== 0)) throw damaged('The data');
+  return decodeText(payload);
+}
+
+/** Ignores other fields, because a newer client may send more. */
+function readMetadata(value: unknown): FileMetadata | undefined {
+  const { name, type, folder, size, salt } = (value ?? {}) as Partial<Record<keyof FileMetadata, unknown>>;
+  const bytes = typeof salt === 'string' ? decodeBase64url(salt) : undefined;
+  if (typeof name !== 'string' || typeof type !== 'string' || bytes?.length !== fileSaltBytes) return undefined;
+  if (!Number.isSafeInteger(size) || (size as number) < 0) return undefined;
+  if (folder !== undefined && typeof folder !== 'string') return undefined;
+  return { name, type, ...(folder !== undefined && { folder }), size: size as number, salt: bytes };
+}
