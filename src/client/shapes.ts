@@ -4,6 +4,7 @@ import type {
   Confirmation,
   ContentEdited,
   ContentRead,
+  FileClaimed,
   FileEntry,
   FileList,
   FileUploaded,
@@ -88,6 +89,7 @@ const file = object<FileEntry>({
   uploadedAt: time,
   folder: optional(text),
   deviceId: optional(text),
+  once: optional(flag),
 });
 const devices = list(object<RoomDevice>({ deviceId: text, deviceName: optional(text) }));
 
@@ -104,7 +106,14 @@ export const isContentEdited = object<ContentEdited>({ success, version: isWhole
 export const isHistoryList = object<HistoryList>({ history: list(object(historyEntry)) });
 export const isHistoryText = object<HistoryText>({ content: text, ...historyEntry });
 export const isFileList = object<FileList>({ files: list(file) });
-export const isFileUploaded = object<FileUploaded>({ success, fileUrl: text, fileName: text, fileSize: isWhole });
+export const isFileUploaded = object<FileUploaded>({
+  success,
+  fileUrl: text,
+  fileName: text,
+  fileSize: isWhole,
+  once: optional(flag),
+});
+export const isFileClaimed = object<FileClaimed>({ claim: isToken, url: text, expiresAt: time });
 export const isHealthReport = object<HealthReport>({
   status: oneOf('healthy', 'degraded'),
   timestamp: time,
@@ -129,7 +138,7 @@ const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
   content: { seq: isWhole, ...roomText },
   edit: { ...written, edits: areEdits, deviceId: optional(text) },
   'file-added': { seq: isWhole, file },
-  'file-removed': { seq: isWhole, fileId: text },
+  'file-removed': { seq: isWhole, fileId: text, received: optional(flag) },
   devices: { seq: isWhole, devices },
   'pin-attempts': { seq: isWhole, pinAttempts: isWhole },
   written,
