@@ -68,6 +68,20 @@ describe('a one-time file on the command line', () => {
     assert.deepEqual((await received()).sort(), ['key', 'large', 'plain']);
   });
 
+  it('[CLI-32] is synced to disk with its name before it is erased', async (t) => {
+    const { server, cli, code, sendOnce } = await setUp(t);
+    await sendOnce('key', 'secret');
+    await server.api.upload(code, 'plain', 'text');
+    const traced = 'strace -f -qq -y -e trace=fsync,link,linkat -o trace';
+    const { code: exit } = await cli.shell(`${traced} poproom fetch ${code} key -o folder`).result;
+    assert.equal(exit, 0);
+    const calls = String(await readFile(join(cli.home, 'trace'))).match(/(fsync|link(at)?)\(.*/g) ?? [];
+    const [data = '', name = '', folder = ''] = calls.filter((call) => call.includes('folder'));
+    assert.match(data, /^fsync\(.*\.part>/);
+    assert.match(name, /^link.*folder\/key/);
+    assert.match(folder, /^fsync\(.*folder>/);
+  });
+
   it('[CLI-32] stays in the room if it cannot be written, or someone else is receiving it', async (t) => {
     const { server, cli, code, sendOnce, names, isAvailable } = await setUp(t);
     const { fileUrl } = await sendOnce('key', randomBytes(MiB));
