@@ -244,9 +244,6 @@ poproom rm 7KQ2MX --undo 9f86d081884c7d659a2feaa0c55ad015
   claimFile: {
     curl: `
 curl -X POST http://localhost:8080/api/rooms/7KQ2MX/files/9f86d081884c7d659a2feaa0c55ad015/claim
-
-# Then download it from the "url" of the response:
-curl -O http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/secret.txt?claim=4b2ae1f4d7c09a3361f08c5e92d7b6a0
 `,
     sdk: `
 const file = (await room.files()).find(({ once }) => once);
@@ -257,8 +254,8 @@ console.log(await blob.text());
 poproom fetch 7KQ2MX secret.txt
 `,
     note:
-      'SDK and command claim the file, download it and confirm the receipt. If the download fails, they give the file ' +
-      'back.',
+      'With curl, download the file from the `url` of the response, then confirm the receipt. SDK and command do all of ' +
+      'this. If the download fails, they give the file back.',
   },
   confirmClaim: {
     curl: `

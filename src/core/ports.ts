@@ -517,7 +517,7 @@ export interface KeyStore {
   revoke(idOrName: string, now: number): Promise<ApiKey | undefined>;
 }
 
-/** The complete data of a room, without counters of clients, attached devices, and unfinished or removed files. */
+/** The complete data of a room, without counters of clients, attached devices, claims, and unfinished or removed files. */
 export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
   content: Content;
   revision: number;

@@ -54,6 +54,8 @@ export interface Endpoint {
   errors: readonly ErrorCode[];
   /** Whether the request counts against the client's rate limit. */
   counted: boolean;
+  /** Whether a counted request does not use up the limit, and works when it is used up. */
+  free?: true;
   /** Works without a required key, and while the counters are unavailable. */
   alwaysOpen?: true;
   /** Sends no CORS headers, so that pages of other origins cannot read it. */
@@ -423,7 +425,8 @@ export const endpoints = {
       },
     ],
     errors: [...anyRoom, ...anyBody, 'CLAIM_NOT_FOUND', 'STORAGE_FULL'],
-    counted: false,
+    counted: true,
+    free: true,
   },
   releaseClaim: {
     method: 'DELETE',
@@ -442,7 +445,8 @@ export const endpoints = {
       },
     ],
     errors: [...anyRoom, ...anyBody, 'CLAIM_NOT_FOUND', 'STORAGE_FULL'],
-    counted: false,
+    counted: true,
+    free: true,
   },
   listFiles: {
     method: 'GET',

@@ -69,9 +69,8 @@ describe('a one-time file on the command line', () => {
   });
 
   it('[CLI-32] is synced to disk with its name before it is erased', async (t) => {
-    const { server, cli, code, sendOnce } = await setUp(t);
+    const { cli, code, sendOnce } = await setUp(t);
     await sendOnce('key', 'secret');
-    await server.api.upload(code, 'plain', 'text');
     const traced = 'strace -f -qq -y -e trace=fsync,link,linkat -o trace';
     const { code: exit } = await cli.shell(`${traced} poproom fetch ${code} key -o folder`).result;
     assert.equal(exit, 0);
