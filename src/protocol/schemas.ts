@@ -198,6 +198,14 @@ export const fileUploaded = {
   type: 'object',
   additionalProperties: false,
   required: ['success', 'fileUrl', 'fileName', 'fileSize'],
+  examples: [
+    {
+      success: true,
+      fileUrl: fileUrl.examples[0],
+      fileName: fileName.examples[0],
+      fileSize: fileSize.examples[0],
+    },
+  ],
   properties: { success, fileUrl, fileName, fileSize, once },
 } as const;
 
