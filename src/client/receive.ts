@@ -55,9 +55,9 @@ async function saveWhole<T>(
   const body = new ResumingBody(first, size, (offset) => calls.download(claim, offset, { signal }), signal);
   const { headers, status } = first;
   const saved = await save(new Response(body.stream, { headers, status }));
+  if (body.isComplete) return saved;
   signal?.throwIfAborted();
-  if (!body.isComplete) throw new TypeError('The file was not read to its end, so it stays in the room.');
-  return saved;
+  throw new TypeError('The file was not read to its end, so it stays in the room.');
 }
 
 /** Not aborted: the file is saved. If the response is lost, a second attempt finds no claim. */
