@@ -26,6 +26,16 @@ poproom fetch 7KQ2MX
 `,
   },
   {
+    name: 'once',
+    title: 'Hand over a secret that only one person can receive',
+    lines: `
+poproom send --once 7KQ2MX key.pem
+
+# On the other machine; the file is then erased from the room:
+poproom fetch 7KQ2MX key.pem
+`,
+  },
+  {
     name: 'wait',
     title: 'Wait for the next change and use the text',
     lines: `

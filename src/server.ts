@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { createClientHash } from './core/client-hash.ts';
 import { createClientLog } from './core/client-log.ts';
 import type { CoreDeps } from './core/deps.ts';
+import { createClaims } from './core/files/claims.ts';
 import { createFiles } from './core/files/files.ts';
 import { createFileSpace } from './core/files/space.ts';
 import { createUploads } from './core/files/uploads.ts';
@@ -164,6 +165,7 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
     space,
     files: createFiles(deps, space),
     uploads: createUploads(deps, space),
+    claims: createClaims(deps),
     memory: new MemoryBudget(memoryLimits(maxMessageBytes)),
     turns,
     maxStoredBytes,
@@ -248,6 +250,7 @@ async function createHttp(service: Service): Promise<Server> {
     rooms: service.rooms,
     files: service.files,
     uploads: service.uploads,
+    claims: service.claims,
     space: service.space,
     limits: service.deps.limits,
     storedBytes: (client) => engine.store.storage.usageOf(service.deps.quota.ownerOf(client).client),

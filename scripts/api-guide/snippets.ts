@@ -241,6 +241,42 @@ console.log(message);
 poproom rm 7KQ2MX --undo 9f86d081884c7d659a2feaa0c55ad015
 `,
   },
+  claimFile: {
+    curl: `
+curl -X POST http://localhost:8080/api/rooms/7KQ2MX/files/9f86d081884c7d659a2feaa0c55ad015/claim
+`,
+    sdk: `
+const file = (await room.files()).find(({ once }) => once);
+const blob = await room.receive(file);
+console.log(await blob.text());
+`,
+    cli: `
+poproom fetch 7KQ2MX secret.txt
+`,
+    note:
+      'With curl, download the file from the `url` of the response, then confirm the receipt. SDK and command do all of ' +
+      'this. If the download fails, they give the file back.',
+  },
+  confirmClaim: {
+    curl: `
+curl -X POST http://localhost:8080/api/rooms/7KQ2MX/claims/4b2ae1f4d7c09a3361f08c5e92d7b6a0/done
+`,
+    sdk: `
+const { message } = await room.confirmClaim('4b2ae1f4d7c09a3361f08c5e92d7b6a0');
+console.log(message);
+`,
+    note: '`room.receive()` and `poproom fetch` do this themselves.',
+  },
+  releaseClaim: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/claims/4b2ae1f4d7c09a3361f08c5e92d7b6a0
+`,
+    sdk: `
+const { message } = await room.releaseClaim('4b2ae1f4d7c09a3361f08c5e92d7b6a0');
+console.log(message);
+`,
+    note: '`room.receive()` and `poproom fetch` do this themselves if the download fails.',
+  },
   listFiles: {
     curl: `
 curl http://localhost:8080/api/rooms/7KQ2MX/files

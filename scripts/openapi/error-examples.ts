@@ -20,6 +20,9 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   UPLOAD_NOT_FOUND: {
     message: 'There is no such unfinished upload. It is complete, was cancelled or has expired.',
   },
+  CLAIM_NOT_FOUND: {
+    message: 'There is no such claim. It has expired, was given back, or its file was received or removed.',
+  },
   FILE_NOT_FOUND: { message: 'This file does not exist, or its room has ended.' },
   NOT_FOUND: { message: 'No endpoint has this path. /docs lists all endpoints.' },
   METHOD_NOT_ALLOWED: {
@@ -27,6 +30,16 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     details: { allow: ['GET', 'DELETE', 'HEAD', 'OPTIONS'] },
   },
   ROOM_EXPIRED: { message: 'This room has expired. Its text and files have been deleted.' },
+  ONE_TIME_FILE: {
+    message:
+      'This file can be received only once, so its link does not open it. Receive it in the room, or claim it with ' +
+      'POST /api/rooms/ROOM/files/9f86d081884c7d659a2feaa0c55ad015/claim.',
+  },
+  FILE_CLAIMED: {
+    message: 'Someone else is receiving this file. If they do not finish, it is available again within 29 minutes.',
+    details: { retryAfter: 1_722 },
+  },
+  NOT_ONE_TIME_FILE: { message: 'This is not a one-time file. Download it from its URL.' },
   UPLOAD_CONFLICT: { message: 'The upload has 5242880 bytes. Continue from there.', details: { offset: 5_242_880 } },
   UNSUPPORTED_VERSION: { message: 'Send Tus-Resumable: 1.0.0, the only version supported here.' },
   CHECKSUM_MISMATCH: { message: 'The bytes do not match their checksum. They were not stored.' },

@@ -100,6 +100,7 @@ If FILE is -, standard input is uploaded; --name is then required. After an inte
 continues where it stopped. "poproom info" shows how large a file may be, and how much fits into the room.`,
     options: {
       recursive: { short: 'r', summary: 'send the files in folders; symbolic links are not followed' },
+      once: { summary: 'send one-time files: each is erased when someone has received it' },
       name: { value: 'NAME', summary: 'name of the file in the room; only with a single file' },
       type: { value: 'TYPE', summary: 'media type, such as text/csv (default: based on the name)' },
       ...roomOptions,
@@ -107,6 +108,7 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
     examples: [
       ['poproom send 7KQ2MX photo.jpg notes.pdf', 'upload two files'],
       ['poproom send -r 7KQ2MX photos', 'upload all files of a folder'],
+      ['poproom send --once 7KQ2MX id_ed25519.pub', 'upload a file that can be received once'],
       ['tar c dir | poproom send 7KQ2MX - --name dir.tar', 'upload a folder as a tar archive'],
     ],
     choices: 'file',
@@ -119,7 +121,8 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
     details: `${codeHelp}
 Existing files are not overwritten without --force. Names that are hidden or special, such as .bashrc, .git, -rf or
 CON, get the prefix _. Invisible characters are removed from names. Files that were sent with their folders are written
-to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an id.`,
+to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an id. A one-time file is received only if
+it is named, or with --once: it is then erased from the room.`,
     options: {
       output: {
         short: 'o',
@@ -128,6 +131,7 @@ to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an
         choices: 'file',
       },
       force: { short: 'f', summary: 'overwrite existing files' },
+      once: { summary: 'also receive all one-time files' },
       list: { short: 'l', summary: 'list the files without downloading them' },
       ...roomOptions,
     },

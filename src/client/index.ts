@@ -4,6 +4,7 @@ export type {
   Confirmation,
   ContentEdited,
   CreateRoomRequest,
+  FileClaimed,
   FileEntry,
   FileUploaded,
   HealthReport,
@@ -22,6 +23,7 @@ export type { LiveRoom } from './live.ts';
 export type { LiveOptions } from './live-channel.ts';
 export type { Ended, LiveEvent } from './live-event.ts';
 export type { RateLimit } from './rate-limit.ts';
+export type { ReceiveOptions } from './receive.ts';
 export type { RetryOptions } from './retry.ts';
 export type { EditOptions, WriteOptions } from './room.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';

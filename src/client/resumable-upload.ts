@@ -10,6 +10,7 @@ export interface ResumableFile {
   name: string;
   type: string;
   folder: string | undefined;
+  once: boolean;
 }
 
 export interface ResumableOptions {
@@ -52,7 +53,8 @@ export async function uploadResumably(
   const headers = definedHeaders({ 'Tus-Resumable': '1.0.0', 'X-Room-Pin': pin, 'X-Device-Id': deviceId });
 
   async function create(): Promise<{ id: string; position: Position }> {
-    const metadata = { filename: file.name, filetype: file.type, ...(file.folder && { folder: file.folder }) };
+    const { name: filename, type: filetype, folder, once } = file;
+    const metadata = { filename, filetype, ...(folder && { folder }), ...(once && { once: 'true' }) };
     const { headers: created } = await transport.send(`${path}/uploads`, {
       method: 'POST',
       headers: { ...headers, 'Upload-Length': String(file.bytes.size), 'Upload-Metadata': encodeMetadata(metadata) },
@@ -60,6 +62,11 @@ export async function uploadResumably(
     });
     const [id] = /[0-9a-f]{32}$/.exec(created.get('Location') ?? '') ?? [];
     if (!id) throw invalidMessage('an upload without an id');
+    // An older server ignores the key. Nothing has been sent yet.
+    if (once && !/(^|,)once /.test(created.get('Upload-Metadata') ?? '')) {
+      await transport.send(`${path}/uploads/${id}`, { method: 'DELETE', headers, signal });
+      throw noOneTimeFiles();
+    }
     return { id, position: parsePosition((name) => created.get(name)) };
   }
 
@@ -141,13 +148,17 @@ export async function uploadResumably(
     const { id, position } = resumed ?? (await create());
     onUploadId?.(id);
     const fileUrl = await sendAll(id, position);
-    return { success: true, fileUrl, fileName: nameIn(fileUrl), fileSize: file.bytes.size };
+    const uploaded = { success: true, fileUrl, fileName: nameIn(fileUrl), fileSize: file.bytes.size } as const;
+    return file.once ? { ...uploaded, once: true } : uploaded;
   } catch (error) {
     // Servers before this feature do not know the path.
     if (error instanceof PoproomError && error.code === 'NOT_FOUND') return undefined;
     throw error;
   }
 }
+
+export const noOneTimeFiles = (): PoproomError =>
+  new PoproomError('INVALID_RESPONSE', 'This server does not support one-time files. The file was not kept.');
 
 function nextPartBytes(bytes: number, ms: number): number {
   if (ms < fastPartMs) return Math.min(2 * bytes, largestPart);

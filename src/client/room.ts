@@ -4,6 +4,7 @@ import type {
   Confirmation,
   ContentEdited,
   EditContentRequest,
+  FileClaimed,
   FileEntry,
   FileUploaded,
   HistoryEntry,
@@ -15,10 +16,12 @@ import type {
 import { PoproomError, unexpectedResponse } from './error.ts';
 import { type LiveRoom, openLive } from './live.ts';
 import type { LiveOptions, RoomAccess } from './live-channel.ts';
+import { type ReceiveOptions, receive } from './receive.ts';
 import {
   isConfirmation,
   isContent,
   isContentEdited,
+  isFileClaimed,
   isFileList,
   isHistoryList,
   isHistoryText,
@@ -38,6 +41,9 @@ export interface EditOptions extends CallOptions {
   /** The version that the positions of the edits refer to. Default: the current one. */
   baseVersion?: number | undefined;
 }
+
+/** The fields of a one-time file that {@link RoomBase.receive} needs. */
+type ReceivableFile = Pick<FileEntry, 'fileId' | 'fileUrl' | 'fileSize'>;
 
 /** A room without its shared text, which `Room` adds. */
 export interface RoomBase {
@@ -68,8 +74,22 @@ export interface RoomBase {
    * in parts: after an interruption the upload continues where it was. The limits are in {@link info}.
    */
   upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
-  /** Downloads a file as the body of a response, always from the server itself, even if `fileUrl` has another origin. */
+  /**
+   * Downloads a file as the body of a response, always from the server itself, even if `fileUrl` has another origin. A
+   * one-time file fails with `ONE_TIME_FILE`: use {@link receive}.
+   */
   download(file: Pick<FileEntry, 'fileUrl'>, options?: CallOptions): Promise<Response>;
+  /**
+   * Receives a one-time file: claims it, downloads it and, when it is saved, erases it from the room. If this fails, the
+   * file is given back. Fails with `FILE_CLAIMED` while someone else is receiving it.
+   */
+  receive<T = Blob>(file: ReceivableFile, options?: ReceiveOptions<T>): Promise<T>;
+  /** Reserves a one-time file for 30 minutes. Its `url` returns the file. {@link receive} does this automatically. */
+  claim(fileId: string, options?: CallOptions): Promise<FileClaimed>;
+  /** Confirms that a claimed file was received completely: erases it from the room. */
+  confirmClaim(claim: string, options?: CallOptions): Promise<Confirmation>;
+  /** Gives a claimed file back, so that others can receive it. */
+  releaseClaim(claim: string, options?: CallOptions): Promise<Confirmation>;
   /** Removes a file. It can be restored for 60 seconds. */
   removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
   /** Restores a file that was removed. */
@@ -119,6 +139,25 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     },
     download: async ({ fileUrl }, options) =>
       retainResponse(await transport.send(filePath(fileUrl), { ...options, omitsApiKey: true })),
+    receive: ({ fileId, fileUrl, fileSize }, options = {}) => {
+      const calls = {
+        claim: (options: CallOptions) => room.claim(fileId, options),
+        download: (claim: string, offset: number, { signal }: CallOptions) => {
+          const headers = { Range: offset > 0 ? `bytes=${offset}-` : undefined };
+          const url = `${filePath(fileUrl)}?claim=${encodeURIComponent(claim)}`;
+          return transport.send(url, { headers, signal, omitsApiKey: true });
+        },
+        confirm: room.confirmClaim,
+        release: room.releaseClaim,
+      };
+      return receive(calls, fileSize, options);
+    },
+    claim: (fileId, options) =>
+      call(`/files/${encodeURIComponent(fileId)}/claim`, isFileClaimed, { method: 'POST', ...options }),
+    confirmClaim: (claim, options) =>
+      call(`/claims/${encodeURIComponent(claim)}/done`, isConfirmation, { method: 'POST', ...options }),
+    releaseClaim: (claim, options) =>
+      call(`/claims/${encodeURIComponent(claim)}`, isConfirmation, { method: 'DELETE', ...options }),
     removeFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
     restoreFile: (fileId, options) =>

@@ -4,6 +4,7 @@ import type {
   Confirmation,
   ContentEdited,
   ContentRead,
+  FileClaimed,
   FileEntry,
   FileList,
   FileUploaded,
@@ -40,7 +41,7 @@ const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.p
 const roomId: Check = (value) => typeof value === 'string' && parseRoomCode(value) === value;
 /** Excludes names that every object has, such as `__proto__`. */
 const errorCode: Check = (value) => typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value);
-const success: Check = (value) => value === true;
+const isTrue: Check = (value) => value === true;
 
 const oneOf =
   (...values: readonly string[]): Check =>
@@ -88,6 +89,7 @@ const file = object<FileEntry>({
   uploadedAt: time,
   folder: optional(text),
   deviceId: optional(text),
+  once: optional(isTrue),
 });
 const devices = list(object<RoomDevice>({ deviceId: text, deviceName: optional(text) }));
 
@@ -98,13 +100,20 @@ export const isRoomInfo = object<RoomInfo>({
   fileCount: optional(isWhole),
   fileBytes: optional(isWhole),
 });
-export const isConfirmation = object<Confirmation>({ success, message: text });
+export const isConfirmation = object<Confirmation>({ success: isTrue, message: text });
 export const isContent = object<ContentRead>({ content: text, timestamp: time });
-export const isContentEdited = object<ContentEdited>({ success, version: isWhole, timestamp: time });
+export const isContentEdited = object<ContentEdited>({ success: isTrue, version: isWhole, timestamp: time });
 export const isHistoryList = object<HistoryList>({ history: list(object(historyEntry)) });
 export const isHistoryText = object<HistoryText>({ content: text, ...historyEntry });
 export const isFileList = object<FileList>({ files: list(file) });
-export const isFileUploaded = object<FileUploaded>({ success, fileUrl: text, fileName: text, fileSize: isWhole });
+export const isFileUploaded = object<FileUploaded>({
+  success: isTrue,
+  fileUrl: text,
+  fileName: text,
+  fileSize: isWhole,
+  once: optional(isTrue),
+});
+export const isFileClaimed = object<FileClaimed>({ claim: isToken, url: text, expiresAt: time });
 export const isHealthReport = object<HealthReport>({
   status: oneOf('healthy', 'degraded'),
   timestamp: time,
@@ -129,7 +138,7 @@ const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
   content: { seq: isWhole, ...roomText },
   edit: { ...written, edits: areEdits, deviceId: optional(text) },
   'file-added': { seq: isWhole, file },
-  'file-removed': { seq: isWhole, fileId: text },
+  'file-removed': { seq: isWhole, fileId: text, received: optional(isTrue) },
   devices: { seq: isWhole, devices },
   'pin-attempts': { seq: isWhole, pinAttempts: isWhole },
   written,

@@ -1,7 +1,7 @@
 /** Uploads a file, with progress. */
 import type { FileUploaded } from '../protocol/types.ts';
-import { uploadResumably } from './resumable-upload.ts';
-import { isFileUploaded } from './shapes.ts';
+import { noOneTimeFiles, uploadResumably } from './resumable-upload.ts';
+import { isConfirmation, isFileUploaded } from './shapes.ts';
 import { type CallOptions, definedHeaders, parseBody, type Transport } from './transport.ts';
 import { nameOf, openSource, readIntoBlob, type UploadSource } from './upload-source.ts';
 import { sendWithXhr } from './upload-xhr.ts';
@@ -13,6 +13,8 @@ export interface UploadOptions extends CallOptions {
   type?: string | undefined;
   /** The path of a folder, such as `photos/2026`, for lists and downloads. */
   folder?: string | undefined;
+  /** Makes it a one-time file, which is erased after one receipt; see `room.receive()`. */
+  once?: boolean | undefined;
   /** Called with the number of bytes that the server has. For a stream, the bytes read from it. */
   onProgress?: ((sent: number) => void) | undefined;
   /** Continues an earlier upload of the same file, if the server still has it. */
@@ -40,16 +42,31 @@ export async function upload(
   if (!name) throw new TypeError('A file needs a name: set `name` in the options.');
   const opened = await openSource(source);
   const type = options.type || (opened instanceof Blob && opened.type) || 'application/octet-stream';
-  const { folder, signal } = options;
+  const { folder, once = false, signal } = options;
   // Browsers cannot send a stream.
   const bytes = opened instanceof Blob || !hasXhr() ? opened : await readIntoBlob(opened, signal);
   if (bytes instanceof Blob && isResumable(bytes, options)) {
     const { pin, deviceId, onProgress, uploadId, onUploadId } = options;
     const resumable = { pin, deviceId, onProgress, signal, uploadId, onUploadId };
-    const uploaded = await uploadResumably(transport, path, { bytes, name, type, folder }, resumable);
+    const uploaded = await uploadResumably(transport, path, { bytes, name, type, folder, once }, resumable);
     if (uploaded) return uploaded;
   }
-  return uploadWhole(transport, path, bytes, { ...options, name, type });
+  const uploaded = await uploadWhole(transport, path, bytes, { ...options, name, type });
+  if (once && !uploaded.once) await undoUpload(transport, path, uploaded, options.pin);
+  return uploaded;
+}
+
+/** An older server has stored the file as an ordinary one, which everyone in the room can read. */
+async function undoUpload(
+  transport: Transport,
+  path: string,
+  { fileUrl }: FileUploaded,
+  pin: string | undefined,
+): Promise<never> {
+  const [id] = /[0-9a-f]{32}/.exec(fileUrl) ?? [];
+  const headers = { 'X-Room-Pin': pin };
+  await transport.call(`${path}/files/${id}`, isConfirmation, { method: 'DELETE', headers });
+  throw noOneTimeFiles();
 }
 
 const hasXhr = () => 'XMLHttpRequest' in globalThis;
@@ -63,9 +80,11 @@ function uploadWhole(
   transport: Transport,
   path: string,
   bytes: Blob | ReadableStream<Uint8Array>,
-  { name, type, folder, pin, deviceId, onProgress, signal }: UploadOptions & Sender & { name: string; type: string },
+  options: UploadOptions & Sender & { name: string; type: string },
 ): Promise<FileUploaded> {
-  const url = `${path}/upload${folder ? `?folder=${encodeURIComponent(folder)}` : ''}`;
+  const { name, type, folder, once, pin, deviceId, onProgress, signal } = options;
+  const query = new URLSearchParams({ ...(folder && { folder }), ...(once && { once: 'true' }) });
+  const url = `${path}/upload${query.size > 0 ? `?${query}` : ''}`;
   const headers = definedHeaders({
     'Content-Type': type,
     'X-File-Name': encodeURIComponent(name.toWellFormed()),

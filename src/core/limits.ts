@@ -12,6 +12,8 @@ export const uploadDeadlineMs = 15 * 60 * second;
 export const unfinishedUploadMs = 24 * hour;
 /** How long a removed file can be restored. */
 export const restorableMs = 60 * second;
+/** How long a one-time file is reserved for its receiver. */
+export const claimMs = 30 * 60 * second;
 const rememberExpiredMs = 24 * hour;
 
 /** The limits of each room. Clients learn them with the room. */

@@ -218,6 +218,18 @@ export interface StoredFile {
   folder: string;
   /** The device that uploaded it; undefined if the request had no device id. */
   deviceId: string | undefined;
+  /** Whether it is a one-time file: read with a claim only, and erased when it has been received. */
+  once: boolean;
+}
+
+/**
+ * Reserves a one-time file for one receiver. A one-time file is available, claimed until the claim expires or is
+ * released, and gone when it has been received.
+ */
+export interface FileClaim {
+  /** The SHA-256 of the token as hexadecimal digits. No store has the token. */
+  hash: string;
+  expiresAt: number;
 }
 
 /** A file whose bytes arrive in several requests. It counts like a stored file, and is not listed. */
@@ -311,6 +323,26 @@ export interface RoomStore {
   removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
   /** Lists a removed file again, at its previous position. */
   restoreFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Claims a one-time file unless another claim is open: of concurrent callers, one succeeds. */
+  claimFile(
+    code: RoomCode,
+    fileId: string,
+    claim: FileClaim,
+    now: number,
+  ): Promise<{ claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file' | MissingReason>;
+  /** The open claim of a listed file in any unexpired room. */
+  findClaim(fileId: string, now: number): Promise<FileClaim | undefined>;
+  /**
+   * Erases a claimed file: moves its bytes to the trash. Also works if the file was removed or the claim has expired,
+   * unless there is a newer claim. Compares hashes in constant time.
+   */
+  receiveFile(
+    code: RoomCode,
+    claimHash: string,
+    now: number,
+  ): Promise<{ seq: number; fileId: string } | 'no-claim' | MissingReason>;
+  /** Makes a claimed file available again. Compares hashes in constant time. */
+  releaseClaim(code: RoomCode, claimHash: string, now: number): Promise<'released' | 'no-claim' | MissingReason>;
   /** Moves the bytes of up to `limit` files that were removed before `moment` to the trash. Returns their number. */
   eraseRemoved(moment: number, limit: number): Promise<number>;
   /** The same for all removed files of a room. */
@@ -485,7 +517,7 @@ export interface KeyStore {
   revoke(idOrName: string, now: number): Promise<ApiKey | undefined>;
 }
 
-/** The complete data of a room, without counters of clients, attached devices, and unfinished or removed files. */
+/** The complete data of a room, without counters of clients, attached devices, claims, and unfinished or removed files. */
 export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
   content: Content;
   revision: number;
@@ -619,6 +651,8 @@ export interface RoomChange {
   origin?: string | undefined;
   /** Only the list of devices changed. */
   devicesOnly?: true | undefined;
+  /** The id of a one-time file that was received. */
+  received?: string | undefined;
 }
 
 /** A lost or late message only delays changes: listeners that miss one read the store. */

@@ -114,7 +114,7 @@ export function createApp(parts: AppParts): App {
         counted: isCounted && !isRefused,
         alwaysOpen: isAlwaysOpen(found, method),
         isCrossSite: source !== 'own',
-        isFree: resumeToken === undefined ? undefined : resumption.take,
+        isFree: isFree(found) ? () => true : resumeToken === undefined ? undefined : resumption.take,
       });
       const auth = authorizing instanceof Promise ? await authorizing : authorizing;
       client = auth.client;
@@ -205,6 +205,8 @@ function isAlwaysOpen(found: Found, method: string): boolean {
   if (found.kind === 'found') return found.target.endpoint.alwaysOpen === true;
   return found.kind === 'wrong-method' && method === 'OPTIONS';
 }
+
+const isFree = (found: Found): boolean => found.kind === 'found' && found.target.endpoint.free === true;
 
 function isResumable(found: Found, method: string): found is Extract<Found, { kind: 'found' }> {
   return found.kind === 'found' && found.target.endpoint.resumable === true && method === 'GET';

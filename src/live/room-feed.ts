@@ -13,6 +13,8 @@ import { nothingPrepared, type Prepared, type RoomView } from './room-view.ts';
 import { type Outgoing, outgoing } from './wire.ts';
 
 const devicesWithinMs = 50;
+/** A session that is further behind sees these files as removed. */
+const maxReceived = 100;
 
 /** A session as its feed uses it. */
 export interface FeedSession {
@@ -33,6 +35,7 @@ export class RoomFeed {
   #issued: IssuedToken | undefined;
   readonly #subscription: Subscription;
   #view: RoomView | undefined;
+  #received: readonly string[] = [];
   #ended: 'expired' | 'deleted' | undefined;
   #reading: Promise<void> | undefined;
   /** What the next read covers: the whole room or only the devices. */
@@ -89,8 +92,9 @@ export class RoomFeed {
     for (const session of [...this.sessions]) session.end(closed);
   }
 
-  #onChange({ seq, entry, origin, devicesOnly }: RoomChange): void {
+  #onChange({ seq, entry, origin, devicesOnly, received }: RoomChange): void {
     const view = this.#view;
+    if (received !== undefined) this.#received = [...this.#received, received].slice(-maxReceived);
     if (devicesOnly) {
       this.#readDevicesSoon();
       return;
@@ -149,7 +153,7 @@ export class RoomFeed {
       const devices = await rooms.listDevices(this.code, clock());
       const text = this.#view?.text.follow(state.text) ?? FeedText.of(state.text as TextState & { content: string });
       const { limits } = this.#parts;
-      this.#advance({ ...state, text, devices, limits, resumeToken: this.#issued.token });
+      this.#advance({ ...state, text, devices, limits, received: this.#received, resumeToken: this.#issued.token });
     } finally {
       this.#isReadingRoom = false;
     }

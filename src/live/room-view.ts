@@ -13,6 +13,8 @@ export interface RoomView extends Omit<RoomState, 'text' | 'pinMac'> {
   text: FeedText;
   devices: readonly Device[];
   limits: RoomLimits;
+  /** The ids of one-time files that were received recently. */
+  received: readonly string[];
   /** The same for all members. */
   resumeToken: string;
 }
@@ -83,7 +85,10 @@ export function editOf({ version, edits, writtenAt, deviceId, ref }: TextEntry, 
 
 function fileChanges(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
   const { seq } = to;
-  const removed = missing(from.files, to.files).map((fileId) => ({ type: 'file-removed', seq, fileId }) as const);
+  const removed = missing(from.files, to.files).map((fileId) => {
+    const received = to.received.includes(fileId) && ({ received: true } as const);
+    return { type: 'file-removed', seq, fileId, ...received } as const;
+  });
   const added = new Set(missing(to.files, from.files));
   const files = to.files.filter(({ id }) => added.has(id));
   return [...removed, ...files.map((file) => ({ type: 'file-added', seq, file: fileEntryOf(file, linkTo) }) as const)];

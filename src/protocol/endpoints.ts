@@ -3,6 +3,7 @@ import type { ErrorCode } from './error-codes.ts';
 import { resumeToken } from './fields.ts';
 import {
   checkpointVersion,
+  claim,
   fileId,
   type Parameter,
   roomAccess,
@@ -53,6 +54,8 @@ export interface Endpoint {
   errors: readonly ErrorCode[];
   /** Whether the request counts against the client's rate limit. */
   counted: boolean;
+  /** Whether a counted request does not use up the limit, and works when it is used up. */
+  free?: true;
   /** Works without a required key, and while the counters are unavailable. */
   alwaysOpen?: true;
   /** Sends no CORS headers, so that pages of other origins cannot read it. */
@@ -267,6 +270,12 @@ export const endpoints = {
         description: 'The file name for an upload of raw bytes, instead of the header.',
         example: 'a.txt',
       },
+      {
+        name: 'once',
+        in: 'query',
+        description: 'With `true`: a one-time file, which is erased after one receipt.',
+        example: 'true',
+      },
     ],
     body: 'file',
     successes: [{ status: 201, description: 'The file was stored.', schema: schemas.fileUploaded }],
@@ -288,7 +297,7 @@ export const endpoints = {
       {
         status: 201,
         description: 'The upload was started.',
-        headers: ['UploadLocation', 'Upload-Offset', 'Upload-Expires', 'Tus-Resumable'],
+        headers: ['UploadLocation', 'Upload-Offset', 'Upload-Metadata', 'Upload-Expires', 'Tus-Resumable'],
       },
     ],
     errors: [
@@ -382,6 +391,62 @@ export const endpoints = {
     ],
     errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'STORAGE_FULL'],
     counted: true,
+  },
+  claimFile: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/files/:fileId/claim',
+    tag: 'Files',
+    summary: 'Claim a one-time file',
+    description:
+      'Reserves a one-time file for 30 minutes. `url` then returns it, as often as needed and with ranges, so that a ' +
+      'broken download can continue. Others receive `FILE_CLAIMED` until the claim ends.',
+    parameters: [...roomAccess, fileId],
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [{ status: 200, description: 'The file is yours to receive.', schema: schemas.fileClaimed }],
+    errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'FILE_CLAIMED', 'NOT_ONE_TIME_FILE', 'STORAGE_FULL'],
+    counted: true,
+  },
+  confirmClaim: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/claims/:claim/done',
+    tag: 'Files',
+    summary: 'Confirm the receipt of a one-time file',
+    description:
+      'Erases the file, immediately and permanently. Send this when the whole file is stored on your side. Does not ' +
+      'count as a request.',
+    parameters: [...roomAccess, claim],
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [
+      {
+        status: 200,
+        description: 'The file was erased.',
+        schema: schemas.confirmation,
+        example: { success: true, message: 'The file was received and erased.' },
+      },
+    ],
+    errors: [...anyRoom, ...anyBody, 'CLAIM_NOT_FOUND', 'STORAGE_FULL'],
+    counted: true,
+    free: true,
+  },
+  releaseClaim: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId/claims/:claim',
+    tag: 'Files',
+    summary: 'Give a one-time file back',
+    description: 'Ends a claim before it expires, for example after a failed download. Does not count as a request.',
+    parameters: [...roomAccess, claim],
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [
+      {
+        status: 200,
+        description: 'The file is available again.',
+        schema: schemas.confirmation,
+        example: { success: true, message: 'The file is available again.' },
+      },
+    ],
+    errors: [...anyRoom, ...anyBody, 'CLAIM_NOT_FOUND', 'STORAGE_FULL'],
+    counted: true,
+    free: true,
   },
   listFiles: {
     method: 'GET',
@@ -532,7 +597,8 @@ export const endpoints = {
     summary: 'Download a file',
     description:
       'Returns the file. `fileUrl` contains this URL, which grants read access. Images, audio, video, PDF and plain text ' +
-      'open in the browser; other files are attachments.',
+      'open in the browser; other files are attachments. A one-time file needs a claim. Without one, the response is ' +
+      '`ONE_TIME_FILE`, and the file stays.',
     parameters: [
       fileId,
       {
@@ -543,6 +609,12 @@ export const endpoints = {
         example: 'photo.jpg',
       },
       { name: 'download', in: 'query', description: 'With any value: send the file as an attachment.', example: '1' },
+      {
+        name: 'claim',
+        in: 'query',
+        description: 'The claim of a one-time file.',
+        example: '4b2ae1f4d7c09a3361f08c5e92d7b6a0',
+      },
       { name: 'Range', in: 'header', description: 'A single byte range.', example: 'bytes=0-1023' },
       { name: 'If-Range', in: 'header', description: 'Apply `Range` only to this version.', example: '"9f86d081"' },
       { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"9f86d081"' },
@@ -572,7 +644,7 @@ export const endpoints = {
         },
       },
     ],
-    errors: ['VALIDATION_FAILED', 'FILE_NOT_FOUND', 'INTERNAL', 'UNAVAILABLE'],
+    errors: ['VALIDATION_FAILED', 'FILE_NOT_FOUND', 'ONE_TIME_FILE', 'CLAIM_NOT_FOUND', 'INTERNAL', 'UNAVAILABLE'],
     counted: false,
   },
   docs: {

@@ -163,6 +163,11 @@ export const fileRemoved = {
     type: is('file-removed'),
     seq,
     fileId: { ...fileEntry.properties.fileId, description: 'the id of the removed file' },
+    received: {
+      type: 'boolean',
+      const: true,
+      description: 'for a one-time file that someone has received; missing otherwise',
+    },
   },
 } as const;
 

@@ -61,6 +61,14 @@ export const roomAccess = [roomId, pinHeader, pinQuery, device] as const;
 /** By their names in the OpenAPI document. */
 export const sharedParameters: Record<string, Parameter> = { roomId, fileId, pinHeader, pinQuery, deviceId: device };
 
+export const claim: Parameter = {
+  name: 'claim',
+  in: 'path',
+  required: true,
+  description: 'The claim of a one-time file.',
+  pattern: '^[0-9a-f]{32}$',
+  example: '4b2ae1f4d7c09a3361f08c5e92d7b6a0',
+};
 export const uploadId: Parameter = { ...fileId, description: 'The id of the upload, from its `Location`.' };
 export const tusResumable: Parameter = {
   name: 'Tus-Resumable',
@@ -89,8 +97,8 @@ export const uploadMetadata: Parameter = {
   name: 'Upload-Metadata',
   in: 'header',
   description:
-    'Keys with base64 values, separated by commas: `filename`, `filetype` and `folder`. `name`, `type` and ' +
-    '`relativePath` are understood too.',
+    'Keys with base64 values, separated by commas: `filename`, `filetype`, `folder` and, for a one-time file, ' +
+    '`once`. `name`, `type` and `relativePath` are understood too.',
   example: 'filename dmlkZW8ubXA0,filetype dmlkZW8vbXA0',
 };
 export const uploadChecksum: Parameter = {

@@ -14,6 +14,12 @@ const fileUrl = {
   examples: ['http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg'],
 } as const;
 
+const once = {
+  type: 'boolean',
+  const: true,
+  description: 'for a one-time file, which is erased after one receipt; missing for other files',
+} as const;
+
 const natural = (description: string, example: number) =>
   ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
 
@@ -174,6 +180,11 @@ export const uploadForm = {
   required: ['file'],
   properties: {
     pin: { ...pin, description: 'the PIN, if neither the header nor the query has it; must precede the file' },
+    once: {
+      type: 'string',
+      enum: ['true', 'false'],
+      description: '`true` for a one-time file; must precede the file',
+    },
     file: {
       type: 'string',
       format: 'binary',
@@ -187,7 +198,35 @@ export const fileUploaded = {
   type: 'object',
   additionalProperties: false,
   required: ['success', 'fileUrl', 'fileName', 'fileSize'],
-  properties: { success, fileUrl, fileName, fileSize },
+  examples: [
+    {
+      success: true,
+      fileUrl: fileUrl.examples[0],
+      fileName: fileName.examples[0],
+      fileSize: fileSize.examples[0],
+    },
+  ],
+  properties: { success, fileUrl, fileName, fileSize, once },
+} as const;
+
+export const fileClaimed = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['claim', 'url', 'expiresAt'],
+  properties: {
+    claim: {
+      type: 'string',
+      pattern: '^[0-9a-f]{32}$',
+      description: 'the claim, a secret',
+      examples: ['4b2ae1f4d7c09a3361f08c5e92d7b6a0'],
+    },
+    url: {
+      type: 'string',
+      description: 'the URL of the file with the claim; it works until the claim ends',
+      examples: [`${fileUrl.examples[0]}?claim=4b2ae1f4d7c09a3361f08c5e92d7b6a0`],
+    },
+    expiresAt: timestamp('when the claim expires', '2026-11-15T10:00:00.000Z'),
+  },
 } as const;
 
 export const fileEntry = {
@@ -223,6 +262,7 @@ export const fileEntry = {
       examples: ['photos/2026'],
     },
     deviceId: { ...deviceId, description: 'the device that uploaded it; missing if the request had no device id' },
+    once,
   },
 } as const;
 

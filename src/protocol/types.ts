@@ -146,6 +146,17 @@ export interface FileUploaded {
   fileName: string;
   /** the size in bytes */
   fileSize: number;
+  /** for a one-time file, which is erased after one receipt; missing for other files */
+  once?: true;
+}
+
+export interface FileClaimed {
+  /** the claim, a secret */
+  claim: string;
+  /** the URL of the file with the claim; it works until the claim ends */
+  url: string;
+  /** when the claim expires */
+  expiresAt: string;
 }
 
 /** a file, with its URL, name, size and type */
@@ -166,6 +177,8 @@ export interface FileEntry {
   folder?: string;
   /** the device that uploaded it; missing if the request had no device id */
   deviceId?: string;
+  /** for a one-time file, which is erased after one receipt; missing for other files */
+  once?: true;
 }
 
 export interface FileList {
@@ -377,6 +390,8 @@ export interface FileRemoved {
   seq: number;
   /** the id of the removed file */
   fileId: string;
+  /** for a one-time file that someone has received; missing otherwise */
+  received?: true;
 }
 
 /** The list of devices has changed. Contains all devices in the room. */

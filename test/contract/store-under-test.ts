@@ -119,6 +119,7 @@ export function file(over: Partial<StoredFile> = {}): StoredFile {
     owner: undefined,
     folder: '',
     deviceId: undefined,
+    once: false,
     ...over,
   };
 }

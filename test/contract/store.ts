@@ -1,6 +1,7 @@
 /** The contract of stores, which every engine must pass. */
 import { describe } from 'node:test';
 import { archiveTests } from './store-archive.ts';
+import { claimTests } from './store-claims.ts';
 import { compactionTests } from './store-compaction.ts';
 import { contentTests } from './store-content.ts';
 import { fileTests } from './store-files.ts';
@@ -38,6 +39,7 @@ const suites = {
   history: historyTests,
   files: fileTests,
   'removed files': removalTests,
+  'one-time files': claimTests,
   'unfinished files': uploadTests,
   trash: trashTests,
   'storage accounts': storageTests,

@@ -134,6 +134,9 @@ const sdkPrints: Expectations<unknown[]> = {
   listFiles: (values, { file }) => assert.deepEqual(values, ['photo.jpg', inTheRoom.length, file.fileUrl]),
   removeFile: ([message]) => assert.equal(message, 'The file was removed.'),
   restoreFile: ([message]) => assert.equal(message, 'The file was restored.'),
+  claimFile: ([text]) => assert.equal(text, inTheRoom),
+  confirmClaim: ([message]) => assert.equal(message, 'The file was received and erased.'),
+  releaseClaim: ([message]) => assert.equal(message, 'The file is available again.'),
   serveFile: (_, scene) => assertSaved(scene),
   health([status, uptime]) {
     assert.equal(status, 'healthy');
@@ -178,6 +181,10 @@ const cliDoes: Expectations<string> = {
   },
   async restoreFile(_, { api, room }) {
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 1);
+  },
+  async claimFile(_, { api, room, exampleFolder }) {
+    assert.equal(await readFile(join(exampleFolder.path, 'secret.txt'), 'utf8'), inTheRoom);
+    assert.deepEqual((await api.get(`/api/rooms/${room}/files`)).json.files, []);
   },
   serveFile: (_, scene) => assertSaved(scene),
 };
@@ -228,6 +235,8 @@ type Scene = Awaited<ReturnType<Awaited<ReturnType<typeof openStage>>['setScene'
 const earlierText = 'An earlier text, which is long enough to be kept.\n';
 const inTheFolder = 'a photo in the folder';
 const inTheRoom = 'a photo in the room';
+const oneTimeFile = { body: inTheRoom, headers: { 'content-type': 'text/plain' } };
+const isOfClaim = (operation: string) => /claim/i.test(operation);
 
 async function openStage(t: TestContext) {
   const server = await startTestServer(t, { POPROOM_METRICS: 'true', POPROOM_FREE_LIMIT: '1000' });
@@ -242,7 +251,8 @@ async function openStage(t: TestContext) {
     if (operation !== 'writeContent')
       await api.post(`/api/rooms/${room}/content`, { json: { content: 'Grüezi' }, ...asked });
     if (/History$/.test(operation)) await makeHistory(room);
-    await api.upload(room, 'photo.jpg', inTheRoom, asked);
+    if (isOfClaim(operation)) await api.post(`/api/rooms/${room}/upload?fileName=secret.txt&once=true`, oneTimeFile);
+    else await api.upload(room, 'photo.jpg', inTheRoom, asked);
     const [file] = (await api.get(`/api/rooms/${room}/files`, asked)).json.files;
     if (operation === 'restoreFile') await api.delete(`/api/rooms/${room}/files/${file.fileId}`);
     const files = { 'photo.jpg': inTheFolder, 'café.txt': 'un café' };
@@ -251,10 +261,15 @@ async function openStage(t: TestContext) {
       'http://localhost:8080': url,
       '7KQ2MX': room,
       '9f86d081884c7d659a2feaa0c55ad015': /Upload$/.test(operation) ? await startUpload(room) : file.fileId,
+      '4b2ae1f4d7c09a3361f08c5e92d7b6a0': /Claim$/.test(operation) ? await claim(room, file.fileId) : '',
       'pop_…': key,
     };
     const filled = (text: string) => fillPlaceholders(text, values);
     return { api, url, room, file, exampleFolder, filled, run: (lines: string) => exampleFolder.shell(filled(lines)) };
+  }
+
+  async function claim(room: string, fileId: string): Promise<string> {
+    return (await api.post(`/api/rooms/${room}/files/${fileId}/claim`)).json.claim;
   }
 
   /** Returns the id of an upload of five bytes. */

@@ -48,6 +48,17 @@ describe('the guide of the command line', () => {
         await successOutput(shell(there));
         assert.equal(await readFile(join(project, 'notes.txt'), 'utf8'), 'on the way');
       },
+      async once() {
+        const key = join(example.path, 'key.pem');
+        await writeFile(key, 'a secret key');
+        const [here = '', there = ''] = lines('once').split(/# On the other machine.*/);
+        await successOutput(shell(here));
+        await rm(key);
+        await successOutput(shell(there));
+        assert.equal(await readFile(key, 'utf8'), 'a secret key');
+        const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
+        assert.ok(files.every(({ once }: { once?: true }) => !once));
+      },
       async wait() {
         const waiting = run('wait');
         let isOver = false;

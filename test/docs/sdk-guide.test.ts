@@ -194,6 +194,7 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
       ['photo.jpg', 7, 7],
       ['table.csv', 8, 8],
     ]),
+  once: (lines) => assert.deepEqual(lines, [['key.pem', 0]]),
   abort: (lines) => assert.deepEqual(lines, [['AbortError', 0]]),
   errors: (lines) => assert.deepEqual(lines, [['It has ended:', 'There is no room with this code.']]),
   limits([line = []]) {

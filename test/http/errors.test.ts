@@ -31,6 +31,17 @@ async function continueUpload({ api }: TestServer, headers: Record<string, strin
   return api.call('PATCH', pathname, { headers: { ...patch, ...headers }, body: 'x' });
 }
 
+/** Uploads a file, and claims it twice. Returns both responses. */
+async function claimTwice({ api }: TestServer, query: string): Promise<[ApiResponse, ApiResponse]> {
+  const room = await api.room();
+  const { json: uploaded } = await api.post(`/api/rooms/${room}/upload?fileName=a&${query}`, {
+    body: 'abc',
+    headers: { 'content-type': 'text/plain' },
+  });
+  const claim = () => api.post(`/api/rooms/${room}/files/${uploaded.fileUrl.split('/').at(-2)}/claim`);
+  return [await claim(), await claim()];
+}
+
 /** One real occasion for each code. */
 const occasions: Record<ErrorCode, Occasion> = {
   VALIDATION_FAILED: { status: 400, meet: ({ api }) => api.post('/api/rooms', { json: { pin: 1 } }) },
@@ -62,6 +73,19 @@ const occasions: Record<ErrorCode, Occasion> = {
       clock.advance(60_000);
       return api.get(`/api/rooms/${room}`);
     },
+  },
+  ONE_TIME_FILE: {
+    status: 409,
+    async meet(server) {
+      const [{ json: claimed }] = await claimTwice(server, 'once=true');
+      return server.api.get(new URL(claimed.url).pathname);
+    },
+  },
+  FILE_CLAIMED: { status: 409, meet: async (server) => (await claimTwice(server, 'once=true'))[1] },
+  NOT_ONE_TIME_FILE: { status: 409, meet: async (server) => (await claimTwice(server, ''))[0] },
+  CLAIM_NOT_FOUND: {
+    status: 404,
+    meet: async ({ api }) => api.delete(`/api/rooms/${await api.room()}/claims/${'0'.repeat(32)}`),
   },
   UPLOAD_CONFLICT: { status: 409, meet: (server) => continueUpload(server, { 'upload-offset': '5' }) },
   UNSUPPORTED_VERSION: {
@@ -144,7 +168,7 @@ describe('an error', () => {
     it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
       const response = await meet(await startTestServer(t, env));
       assertError(response, status, code);
-      const asksToWait = [429, 503].includes(status);
+      const asksToWait = [429, 503].includes(status) || code === 'FILE_CLAIMED';
       assert.equal(response.headers.has('retry-after'), asksToWait);
       assert.equal(response.headers.has('allow'), status === 405);
     });

@@ -25,6 +25,9 @@ const remove: FileStep = (rooms, code, { id }) => rooms.removeFile(code, id, sta
 const restore: FileStep = (rooms, code, { id }) => rooms.restoreFile(code, id, start);
 const erase: FileStep = (rooms) => rooms.eraseRemoved(start + 1, 10);
 const eraseInRoom: FileStep = (rooms, code) => rooms.eraseRemovedIn(code);
+const claim: FileStep = (rooms, code, { id }) =>
+  rooms.claimFile(code, id, { hash: 'c0ffee', expiresAt: start + hour }, start);
+const receive: FileStep = (rooms, code) => rooms.receiveFile(code, 'c0ffee', start);
 const emptyTrash: FileStep = async (rooms) => rooms.clearTrash(await rooms.listTrash(10));
 
 /** What can happen to a file after its reservation. */
@@ -33,6 +36,8 @@ const fileLives: Record<string, FileStep[]> = {
   'an upload in several requests': [startUpload, advance, finish, remove, eraseInRoom, emptyTrash],
   'an upload that is cancelled': [startUpload, advance, cancel, emptyTrash],
   'an upload that expires': [startUpload, expire, emptyTrash],
+  'the receipt of a one-time file': [add, claim, receive, emptyTrash],
+  'the receipt of a one-time file that was removed': [add, claim, remove, receive, emptyTrash],
 };
 
 describe('stored bytes in Redis', () => {
@@ -49,6 +54,21 @@ describe('stored bytes in Redis', () => {
     ...{ least: 100, most: 100 },
   });
 
+  it('[ONCE-8] include one claim for each file, and none of files that were erased', async (t) => {
+    const { redis, prefix } = await observed(t, server);
+    const { rooms } = createRedisStore(redis, prefix, guardRules(0));
+    const code = await createRoom(rooms);
+    const { claims } = createKeys(prefix).ofRoom(code);
+    for (let round = 0; round < 20; round++) {
+      const added = file({ once: true });
+      await rooms.addFile(code, added, quota);
+      await rooms.claimFile(code, added.id, { hash: `${round}`, expiresAt: start + hour }, start);
+      assert.equal(await redis.send(claims, ['HLEN', claims]), 1);
+      await rooms.removeFile(code, added.id, start);
+      await rooms.eraseRemovedIn(code);
+    }
+  });
+
   for (const [name, steps] of Object.entries(fileLives)) {
     it(`[NODE-18] are correct again after a crash at any step of ${name}`, async (t) => {
       const { redis, prefix } = await observed(t, server);
@@ -60,7 +80,7 @@ describe('stored bytes in Redis', () => {
       ];
       for (let commands = 0, isDone = false; !isDone; commands++) {
         const code = await createRoom(whole.rooms);
-        const upload = unfinishedFile({ owner, size: 40, expiresAt: start + hour });
+        const upload = unfinishedFile({ owner, size: 40, once: true, expiresAt: start + hour });
         const crashing = untilCrash(commands);
         const live = async () => {
           await crashing.storage.reserve(request(upload.blob), unlimited, start);

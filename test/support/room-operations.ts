@@ -34,6 +34,21 @@ export const roomOperations: readonly RoomOperation[] = [
     run: (api, room, options) => api.delete(`/api/rooms/${room}/files/${noFile}`, options),
     success: 404,
   },
+  {
+    name: 'claim a file',
+    run: (api, room, options) => api.post(`/api/rooms/${room}/files/${noFile}/claim`, options),
+    success: 404,
+  },
+  {
+    name: 'confirm a claim',
+    run: (api, room, options) => api.post(`/api/rooms/${room}/claims/${noFile}/done`, options),
+    success: 404,
+  },
+  {
+    name: 'release a claim',
+    run: (api, room, options) => api.delete(`/api/rooms/${room}/claims/${noFile}`, options),
+    success: 404,
+  },
   { name: 'delete', run: (api, room, options) => api.delete(`/api/rooms/${room}`, options), success: 200 },
 ];
 

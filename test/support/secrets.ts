@@ -6,7 +6,7 @@ import { filesIn } from './sent-files.ts';
 export interface Secrets {
   /** Records the PIN, API key, text, and file names and contents of a request. */
   record(path: string, options: RequestOptions): void;
-  /** Records the code of a new room. */
+  /** Records the code of a new room, and the claim of a one-time file. */
   recordResponse(path: string, response: ApiResponse): void;
   /** Fails if the output of the server contains a secret. `source` names the output. */
   assertAbsentFrom(output: string, source: string): void;
@@ -43,8 +43,8 @@ export function createSecrets(): Secrets {
       add(headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, ''));
     },
 
-    /** Records the code of a new room. */
     recordResponse(path, response) {
+      if (response.status === 200 && path.endsWith('/claim')) add(response.json.claim);
       if (response.status === 201 && path === '/api/rooms') add(response.json.roomId);
     },
 

@@ -51,5 +51,28 @@ export const createOnly: Publish = async (unfinished, path) => {
   }
 };
 
+/** Returns when the file is on disk under its name, so that a power failure does not lose it. */
+export const durably =
+  (publish: Publish): Publish =>
+  async (unfinished, path) => {
+    await sync(unfinished);
+    await publish(unfinished, path);
+    await sync(dirname(path)).catch((error: NodeJS.ErrnoException) => {
+      if (!folderSyncUnsupported.has(error.code ?? '')) throw error;
+    });
+  };
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Windows and some network drives cannot sync a folder. */
+const folderSyncUnsupported: ReadonlySet<string> = new Set(['EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EACCES']);
+
 /** Some file systems, such as FAT and network drives, do not support hard links. */
 const linkUnsupported: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);

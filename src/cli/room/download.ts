@@ -3,21 +3,49 @@ import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 
-/** Streams the bytes to `consume`, and fails if their number differs from the size that the server gave. */
+/**
+ * Streams the bytes to `consume`, and fails if their number differs from the size that the server gave. A one-time file
+ * is erased from the room when `consume` has resolved, and given back if it fails.
+ */
 export async function download(
   room: Room,
   file: FileEntry,
   { signal, showsProgress }: { signal: AbortSignal; showsProgress: boolean },
   consume: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
-  const response = await room.download(file, { signal });
-  const progress = showsProgress ? createProgress(file.fileName, file.fileSize) : undefined;
+  async function save(response: Response): Promise<void> {
+    const progress = showsProgress ? createProgress(file.fileName, file.fileSize) : undefined;
+    try {
+      progress?.show(0);
+      await consume(counted(file, response, progress?.show));
+      progress?.done();
+    } catch (error) {
+      progress?.clear();
+      throw error;
+    }
+  }
+
+  if (file.once) await receive(room, file, signal, save);
+  else await save(await room.download(file, { signal }));
+}
+
+async function receive(
+  room: Room,
+  file: FileEntry,
+  signal: AbortSignal,
+  save: (response: Response) => Promise<void>,
+): Promise<void> {
+  let isSaved = false;
   try {
-    progress?.show(0);
-    await consume(counted(file, response, progress?.show));
-    progress?.done();
+    await room.receive(file, {
+      signal,
+      async save(response) {
+        await save(response);
+        isSaved = true;
+      },
+    });
   } catch (error) {
-    progress?.clear();
+    if (isSaved) console.error(`"${printable(file.fileName)}" is complete here, but may still be in the room.`);
     throw error;
   }
 }

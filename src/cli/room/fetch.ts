@@ -1,7 +1,6 @@
 /** `poproom fetch`: downloads files. */
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { formatColumns, type Input } from '../command.ts';
-import { formatBytes } from '../counts.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { print, printNotice } from '../output.ts';
 import { printable, printableText } from '../printable.ts';
@@ -9,10 +8,10 @@ import { runSequentially } from '../sequential.ts';
 import { withRoom } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeStdout } from '../write-stdout.ts';
-import { atomicWrite, createOnly, replaceExisting } from './atomic-write.ts';
+import { atomicWrite, createOnly, durably, replaceExisting } from './atomic-write.ts';
 import { assertNotExisting, destinations, withFolders } from './destination.ts';
 import { download } from './download.ts';
-import { findFile, pathInRoom } from './find-file.ts';
+import { findFile, formatSize, pathInRoom } from './find-file.ts';
 import { localPaths, pathsWithoutFolders } from './local-name.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
@@ -24,17 +23,28 @@ export async function fetchFiles(input: Input): Promise<void> {
     throw new UsageError('Use either --output - or --json: both write to standard output.');
   await withRoom(input, async (room) => {
     const all = await room.files();
-    const files = name === undefined ? all : [findFile(all, name)];
-    if (input.isSet('list')) return list(input, files);
-    if (files.length === 0) printNotice('There are no files in this room.');
+    const found = name === undefined ? all : [findFile(all, name)];
+    if (input.isSet('list')) return list(input, found);
+    if (all.length === 0) printNotice('There are no files in this room.');
+    const receivesOnce = name !== undefined || input.isSet('once');
+    const files = receivesOnce ? found : found.filter(({ once }) => !once);
+    if (files.length < found.length) printLeft(found.filter(({ once }) => once));
+    if (output === '-' && files.length === 0 && found.length > 0)
+      throw new UsageError('Name the one-time file to write to standard output, or add --once.');
     return untilInterrupted((signal) =>
       output === '-' ? toStandardOutput(room, files, signal) : toDisk(input, room, files, signal),
     );
   });
 }
 
+/** Receiving a one-time file erases it, so it must be deliberate. */
+function printLeft(files: readonly FileEntry[]): void {
+  const names = files.map((file) => `"${printable(pathInRoom(file))}"`).join(', ');
+  console.error(`Not received, because each can be received only once: ${names}. Name one, or add --once.`);
+}
+
 function list(input: Input, files: readonly FileEntry[]): void {
-  const rows = files.map((file) => [printable(pathInRoom(file)), formatBytes(file.fileSize)] as const);
+  const rows = files.map((file) => [printable(pathInRoom(file)), formatSize(file)] as const);
   if (files.length > 0 || input.isSet('json')) print(input, files, formatColumns(rows));
   else printNotice('There are no files in this room.');
 }
@@ -47,7 +57,10 @@ async function toDisk(input: Input, room: Room, files: readonly FileEntry[], sig
   await runSequentially(input, { items, verb: 'Fetched' }, async (item) => {
     const { file, path } = item;
     await withFolders(item, () =>
-      download(room, file, { signal, showsProgress: true }, (bytes) => atomicWrite(path, bytes, publish)),
+      download(room, file, { signal, showsProgress: true }, (bytes) =>
+        // A one-time file is erased from the room afterwards.
+        atomicWrite(path, bytes, file.once ? durably(publish) : publish),
+      ),
     );
     return { value: { ...file, path }, line: printable(path) };
   });

@@ -7,7 +7,7 @@ import { formatDuration } from '../duration.ts';
 import { print } from '../output.ts';
 import { printable } from '../printable.ts';
 import { withRoom } from '../server-context.ts';
-import { pathInRoom } from './find-file.ts';
+import { formatSize, pathInRoom } from './find-file.ts';
 
 export async function info(input: Input): Promise<void> {
   assertOnlyCode('info', input);
@@ -23,7 +23,7 @@ export async function info(input: Input): Promise<void> {
       ['devices', printable(String(details.deviceCount))],
       ['text', text.version === 0 ? 'none yet' : `${formatBytes(bytes)}, version ${text.version}`],
       ['files', formatUsage(details, files.length)],
-      ...files.map((file): [string, string] => ['', `${printable(pathInRoom(file))}  ${formatBytes(file.fileSize)}`]),
+      ...files.map((file): [string, string] => ['', `${printable(pathInRoom(file))}  ${formatSize(file)}`]),
     ];
     const { version, timestamp } = text;
     print(input, { ...details, link: room.link, text: { bytes, version, timestamp }, files }, formatColumns(rows));

@@ -53,8 +53,11 @@ function toCandidates(room: Room, inputs: readonly UploadInput[], unfinished: Un
 }
 
 /** Equal if the same command would upload the same file. */
-function keyOf(room: Room, { path, fileName, folder, type, version }: UploadInput, count: number): string | undefined {
-  return version && uploadKey([room.link, resolve(path), version.size, version.mtimeMs, fileName, folder, type, count]);
+function keyOf(room: Room, input: UploadInput, count: number): string | undefined {
+  const { path, fileName, folder, type, version, once } = input;
+  if (!version) return undefined;
+  const file = [resolve(path), version.size, version.mtimeMs, fileName, folder, type];
+  return uploadKey([room.link, ...file, count, ...(once ? ['once'] : [])]);
 }
 
 /** With an earlier upload, this also finds out whether the room requires a PIN: the SDK's first request cannot. */

@@ -44,7 +44,7 @@ async function sendAll(input: Input, room: Room, { uploads, unfinished, signal }
       const { key, folder } = upload;
       const remember = (id: string) => key !== undefined && unfinished.remember(key, id);
       [current, receivedBytes] = [key, 0];
-      const { fileUrl, fileName, fileSize } = await sendOne(room, upload, {
+      const { fileUrl, fileName, fileSize, once } = await sendOne(room, upload, {
         onProgress: (bytes) => {
           receivedBytes = bytes;
         },
@@ -53,7 +53,8 @@ async function sendAll(input: Input, room: Room, { uploads, unfinished, signal }
       });
       sentFiles++;
       remember(idIn(fileUrl));
-      return { value: { fileUrl, fileName, fileSize, ...(folder && { folder }) }, line: printable(fileUrl) };
+      const value = { fileUrl, fileName, fileSize, ...(folder && { folder }), ...(once && { once }) };
+      return { value, line: printable(fileUrl) };
     });
     unfinished.forget(uploads.flatMap(({ key }) => key ?? []));
   } catch (error) {
@@ -73,7 +74,7 @@ interface SendOptions {
 
 async function sendOne(
   room: Room,
-  { name, fileName, folder, type, bytes, uploadId }: Upload,
+  { name, fileName, folder, type, once, bytes, uploadId }: Upload,
   { onProgress, onUploadId, signal }: SendOptions,
 ): Promise<FileUploaded> {
   const progress = createProgress(name, bytes.size);
@@ -84,7 +85,7 @@ async function sendOne(
   const isInParts = bytes.size > inPartsFrom || uploadId !== undefined;
   const parts = isInParts ? { onProgress: onPart, uploadId, onUploadId } : {};
   try {
-    const uploaded = await room.upload(bytes, { name: fileName, folder, type, signal, ...parts });
+    const uploaded = await room.upload(bytes, { name: fileName, folder, type, once, signal, ...parts });
     progress.done();
     return uploaded;
   } catch (error) {

@@ -19,6 +19,8 @@ export interface UploadInput {
   folder: string | undefined;
   /** Undefined if it cannot be derived from the name. */
   type: string | undefined;
+  /** Whether it becomes a one-time file. */
+  once: boolean;
   /** Undefined for standard input and pipes, which have no size. */
   version: FileVersion | undefined;
 }
@@ -36,7 +38,7 @@ export async function findUploadInputs(input: Input): Promise<readonly UploadInp
   const { lookup } = await import('mrmime');
   return found.map(({ path, folder, version }) => {
     const fileName = name ?? basename(path);
-    return { path, folder, version, fileName, type: type ?? lookup(fileName) };
+    return { path, folder, version, fileName, type: type ?? lookup(fileName), once: input.isSet('once') };
   });
 }
 

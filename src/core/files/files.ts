@@ -17,6 +17,7 @@ export interface FileDescription {
   name: string;
   type: string;
   folder: string;
+  once: boolean;
 }
 
 export interface Upload extends FileDescription {
@@ -122,10 +123,11 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
 
 export const isFileId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
-export const cleaned = ({ name, type, folder }: FileDescription): FileDescription => ({
+export const cleaned = ({ name, type, folder, once }: FileDescription): FileDescription => ({
   name: cleanFileName(name),
   type: cleanType(type),
   folder: cleanFolder(folder),
+  once,
 });
 
 /** A file as lists and live messages describe it. */
@@ -139,9 +141,10 @@ export function fileEntryOf(file: StoredFile, linkTo: FileAddresses['linkTo']): 
     uploadedAt: toTimestamp(file.uploadedAt),
     ...(file.folder !== '' && { folder: file.folder }),
     ...(file.deviceId !== undefined && { deviceId: file.deviceId }),
+    ...(file.once && { once: true as const }),
   };
 }
 
-function fileNotFound(): PoproomError {
+export function fileNotFound(): PoproomError {
   return new PoproomError('FILE_NOT_FOUND', 'This file does not exist, or its room has ended.');
 }

@@ -9,9 +9,10 @@ export interface FormFile {
   name: string;
   type: string;
   bytes: Readable;
-  /** The PIN and the folder, if fields before the file contained them. */
+  /** From fields before the file, if it has them. */
   pin?: string;
   folder?: string;
+  once?: string;
   /** Settles when the form has ended. It rejects if the form is truncated or has a second file. */
   whole: Promise<void>;
 }
@@ -43,14 +44,14 @@ export async function receiveForm<T>(
   if (!boundaryNamed.test(headers['content-type'])) throw noBoundary();
   const parser = openParser(() => new Busboy({ headers, limits, preservePath: true }));
 
-  const values: { pin?: string; folder?: string } = {};
+  const values: Partial<Record<FieldName, string>> = {};
   let received: Promise<T> | undefined;
   let file: Readable | undefined;
 
   parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) => {
     if (name === 'file') refuse(malformed('The part "file" must be a file with a file name.'));
-    else if (name !== 'pin' && name !== 'folder')
-      refuse(malformed(`The form has an unknown field "${short(name)}". Use "pin", "folder" and "file".`));
+    else if (!isFieldName(name))
+      refuse(malformed(`The form has an unknown field "${short(name)}". Use "pin", "folder", "once" and "file".`));
     else if (cut) refuse(malformed(`The field "${name}" is too long.`));
     else values[name] ??= value;
   });
@@ -99,6 +100,10 @@ export async function receiveForm<T>(
     await received?.catch(() => undefined);
   }
 }
+
+const fieldNames = ['pin', 'folder', 'once'] as const;
+type FieldName = (typeof fieldNames)[number];
+const isFieldName = (name: string): name is FieldName => (fieldNames as readonly string[]).includes(name);
 
 const boundaryNamed = /;\s*boundary\s*=\s*"?[^\s";]/i;
 

@@ -7,6 +7,7 @@ import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.
 import { abortSignalOf } from '../request/aborted.ts';
 import { formOverhead, receiveForm } from '../request/form.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
+import { parseOnce } from '../request/once.ts';
 import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request/request.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
@@ -20,7 +21,8 @@ export const uploadFile = (service: Service): Handler => {
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
     const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
     const file = await (isForm ? uploadForm(service, request) : uploadRaw(service, request, type));
-    const body = { success: true, fileUrl: linkTo(file), fileName: file.name, fileSize: file.size } as const;
+    const { name: fileName, size: fileSize, once } = file;
+    const body = { success: true, fileUrl: linkTo(file), fileName, fileSize, ...(once && { once }) } as const;
     return json(201, body satisfies FileUploaded);
   };
 };
@@ -30,12 +32,14 @@ async function uploadForm({ files, space }: Service, request: Request): Promise<
   if (space.isTooLarge((announced ?? 0) - formOverhead)) throw space.tooLarge();
   request.sendContinue();
   const signal = abortSignalOf(request.raw);
-  return receiveForm(request.raw, { signal, space }, async ({ pin, folder = '', ...file }) => {
+  return receiveForm(request.raw, { signal, space }, async ({ pin, folder = '', once, ...file }) => {
     const caller = callerOf(request, pin);
+    const isOnce = parseOnce(request.query.get('once') ?? once);
     const prepared = await files.prepareUpload(caller, undefined, announced);
     return files.upload(prepared, {
       ...file,
       folder: request.query.get('folder') ?? folder,
+      once: isOnce,
       deviceId: caller.deviceId,
       signal,
     });
@@ -44,12 +48,13 @@ async function uploadForm({ files, space }: Service, request: Request): Promise<
 
 async function uploadRaw({ files }: Service, request: Request, type: string): Promise<StoredFile> {
   const name = rawName(request);
+  const once = parseOnce(request.query.get('once'));
   const size = announcedLength(request.raw);
   const caller = callerOf(request);
   const prepared = await files.prepareUpload(caller, size);
   request.sendContinue();
   return files.upload(prepared, {
-    ...{ name, type, folder: request.query.get('folder') ?? '', deviceId: caller.deviceId },
+    ...{ name, type, folder: request.query.get('folder') ?? '', once, deviceId: caller.deviceId },
     ...{ bytes: bodyOf(request.raw), whole: Promise.resolve(), signal: abortSignalOf(request.raw) },
   });
 }

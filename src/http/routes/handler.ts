@@ -1,4 +1,5 @@
 /** The type of handlers, and the services they use. */
+import type { Claims } from '../../core/files/claims.ts';
 import type { Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { Uploads } from '../../core/files/uploads.ts';
@@ -23,6 +24,7 @@ export interface Service {
   rooms: Rooms;
   files: Files;
   uploads: Uploads;
+  claims: Claims;
   space: FileSpace;
   probes: Probes;
   live: LiveGateway;

@@ -1,5 +1,6 @@
 /** The handler of each endpoint. */
 
+import { claimFile, confirmClaim, releaseClaim } from './claims.ts';
 import { editContent, readContent, writeContent } from './content.ts';
 import { listFiles, removeFile, restoreFile, uploadFile } from './files.ts';
 import type { Handlers, Service } from './handler.ts';
@@ -30,6 +31,9 @@ export function createHandlers(service: Service): Handlers {
     listFiles: listFiles(service),
     removeFile: removeFile(service),
     restoreFile: restoreFile(service),
+    claimFile: claimFile(service),
+    confirmClaim: confirmClaim(service),
+    releaseClaim: releaseClaim(service),
     roomEvents: roomEvents(service),
     liveChannel: liveChannel(),
     health: health(service),

@@ -8,9 +8,10 @@ import { json, type Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const serveFile =
-  ({ files }: Service): Handler =>
+  ({ files, claims }: Service): Handler =>
   async (request) => {
     const file = await files.find(request.params.fileId ?? '');
+    await claims.checkReadable(file, request.query.get('claim') ?? undefined);
     const headers = await fileHeaders(file, request.query.has('download'));
     if (isNamedBy(header(request.raw, 'if-none-match'), tagOf(file))) return { status: 304, headers };
     const range = wantedRange(request, file);
@@ -32,10 +33,13 @@ async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<st
   const type = inline ? file.type : 'application/octet-stream';
   return {
     'Content-Type': type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
-    'Content-Disposition': contentDisposition(file.name, { type: inline && !toSave ? 'inline' : 'attachment' }),
+    'Content-Disposition': contentDisposition(file.name, {
+      type: inline && !toSave && !file.once ? 'inline' : 'attachment',
+    }),
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'cross-origin',
-    'Cache-Control': 'private, no-cache',
+    // No copy of a one-time file may remain in a cache.
+    'Cache-Control': file.once ? 'private, no-store' : 'private, no-cache',
     'Accept-Ranges': 'bytes',
     ETag: tagOf(file),
   };

@@ -6,6 +6,7 @@ import type { FileAddresses } from '../../core/live-gateway.ts';
 import type { Checksum } from '../../core/ports.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { abortSignalOf } from '../request/aborted.ts';
+import { parseOnce } from '../request/once.ts';
 import {
   announcedLength,
   bodyOf,
@@ -35,7 +36,8 @@ export const createUpload =
     const room = parseRoomCode(caller.roomId);
     const location = `${ownBase(request, links)}/api/rooms/${room}/uploads/${status.id}`;
     if (first) status = await uploads.append(caller, status.id, first());
-    return reply(201, { Location: location, ...offsetHeaders(status, linkTo) });
+    const metadata = { 'Upload-Metadata': metadataOf(status) };
+    return reply(201, { Location: location, ...offsetHeaders(status, linkTo), ...metadata });
   };
 
 export const getUpload =
@@ -121,6 +123,7 @@ function newUploadOf(raw: IncomingMessage): NewUpload {
     name: metadata.get('filename') ?? metadata.get('name') ?? '',
     type: metadata.get('filetype') ?? metadata.get('type') ?? '',
     folder: metadata.get('folder') ?? path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+    once: parseOnce(metadata.get('once')),
   };
 }
 
@@ -142,8 +145,8 @@ function parseMetadata(text: string): Map<string, string> {
   return new Map(pairs.map(([key = '', value = '']) => [key, Buffer.from(value, 'base64').toString()]));
 }
 
-function metadataOf({ name, type, folder }: UploadStatus): string {
-  const pairs = { filename: name, filetype: type, ...(folder !== '' && { folder }) };
+function metadataOf({ name, type, folder, once }: UploadStatus): string {
+  const pairs = { filename: name, filetype: type, ...(folder !== '' && { folder }), ...(once && { once: 'true' }) };
   return Object.entries(pairs)
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',');

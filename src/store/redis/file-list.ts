@@ -100,16 +100,17 @@ export function filesOf(entries: string[]): StoredFile[] {
   return files.map(({ file }) => file);
 }
 
-/** With an owner of null the file counts. Files from versions without quotas have no owner field. */
+/** Only one-time files have `once`. With an owner of null the file counts. Files from versions without quotas have no owner field. */
 export function fileJson(file: StoredFile): string {
-  const { id, blob, name, type, size, uploadedAt, owner = null, folder, deviceId } = file;
-  return JSON.stringify({ id, blob, name, type, size, uploadedAt, owner, folder, deviceId });
+  const { id, blob, name, type, size, uploadedAt, owner = null, folder, deviceId, once } = file;
+  return JSON.stringify({ id, blob, name, type, size, uploadedAt, owner, folder, deviceId, once: once || undefined });
 }
 
 /** Files of earlier versions have no folder and no device. */
 export function parseFile(json: string): StoredFile {
-  const { owner, folder = '', deviceId, ...file } = JSON.parse(json) as StoredFile;
-  return { ...file, owner: owner ? { client: owner.client, network: owner.network } : undefined, folder, deviceId };
+  const { owner: stored, folder = '', deviceId, once = false, ...file } = JSON.parse(json) as StoredFile;
+  const owner = stored ? { client: stored.client, network: stored.network } : undefined;
+  return { ...file, owner, folder, deviceId, once };
 }
 
-const fileOf = (entry: string): StoredFile => parseFile(entry.slice(entry.indexOf(':') + 1));
+export const fileOf = (entry: string): StoredFile => parseFile(entry.slice(entry.indexOf(':') + 1));

@@ -62,6 +62,8 @@ export function createKeys(prefix: string) {
         files: `${room}:files`,
         /** Removed files until they are erased. */
         removed: `${room}:removed`,
+        /** The last claim of each one-time file: the hash of its token, and when it expires. */
+        claims: `${room}:claims`,
         /** Unfinished files, and what the blob store needs to continue them, which can be long. */
         uploads: `${room}:uploads`,
         uploadStates: `${room}:upload-states`,

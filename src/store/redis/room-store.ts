@@ -12,6 +12,7 @@ import type {
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { guesserOf, networkOf } from '../counters/network.ts';
+import { createClaimList } from './claim-list.ts';
 import { clearUp } from './clear-up.ts';
 import { createCounters } from './counters.ts';
 import { createDeviceList } from './device-list.ts';
@@ -97,6 +98,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
   return {
     ...createDeviceList(redis, keys, rules),
     ...createFileList(redis, keys, rules, storage),
+    ...createClaimList(redis, keys, rules),
     ...createUploadList(redis, keys, rules, storage),
     ...createTextLog(redis, keys, rules),
     ...createTrash(redis, keys, storage),

@@ -10,7 +10,17 @@ import type { Writer } from './writer.ts';
 
 type FileList = Pick<
   RoomStore,
-  'addFile' | 'listFiles' | 'findFile' | 'removeFile' | 'restoreFile' | 'eraseRemoved' | 'eraseRemovedIn'
+  | 'addFile'
+  | 'listFiles'
+  | 'findFile'
+  | 'removeFile'
+  | 'restoreFile'
+  | 'claimFile'
+  | 'findClaim'
+  | 'receiveFile'
+  | 'releaseClaim'
+  | 'eraseRemoved'
+  | 'eraseRemovedIn'
 >;
 
 export function createFileList(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileList {
@@ -45,6 +55,26 @@ export function createFileList(rooms: RoomReader, writer: Writer, storage: Sqlit
 
     async restoreFile(code, fileId, now) {
       return orReason(code, now, await changing(code, writer.run('restoreFile', code, fileId, now)));
+    },
+
+    async claimFile(code, fileId, claim, now) {
+      return orReason(code, now, await writer.run('claimFile', code, fileId, claim, now));
+    },
+
+    async findClaim(fileId, now) {
+      const row = sql(`
+        SELECT claim, claim_ends_at FROM files JOIN rooms ON rooms.id = room
+        WHERE files.id = ?1 AND ${isListed} AND expires_at > ?2 AND claim_ends_at > ?2
+      `).get(fileId, now);
+      return row && { hash: row.claim as string, expiresAt: row.claim_ends_at as number };
+    },
+
+    async receiveFile(code, claimHash, now) {
+      return orReason(code, now, await changing(code, writer.run('receiveFile', code, claimHash, now)));
+    },
+
+    async releaseClaim(code, claimHash, now) {
+      return orReason(code, now, await writer.run('releaseClaim', code, claimHash, now));
     },
 
     async eraseRemoved(moment, limit) {

@@ -4,6 +4,7 @@ import type {
   ApiKey,
   BlobProgress,
   CurrentText,
+  FileClaim,
   FileQuota,
   KeyRecord,
   RoomDraft,
@@ -13,6 +14,7 @@ import type {
   UnfinishedFile,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import * as claims from './claim-operations.ts';
 import * as files from './file-operations.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
@@ -95,6 +97,12 @@ export function createOperations(db: DatabaseSync) {
       files.removeFile(sql, code, fileId, now) ?? gone(code, now),
     restoreFile: (code: RoomCode, fileId: string, now: number) =>
       files.restoreFile(sql, code, fileId, now) ?? gone(code, now),
+    claimFile: (code: RoomCode, fileId: string, claim: FileClaim, now: number) =>
+      claims.claimFile(sql, code, fileId, claim, now) ?? gone(code, now),
+    receiveFile: (code: RoomCode, claimHash: string, now: number) =>
+      claims.receiveFile(sql, code, claimHash, now) ?? gone(code, now),
+    releaseClaim: (code: RoomCode, claimHash: string, now: number) =>
+      claims.releaseClaim(sql, code, claimHash, now) ?? gone(code, now),
     eraseRemoved: (moment: number, limit: number) => files.eraseRemoved(sql, moment, limit),
     eraseRemovedIn: (code: RoomCode) => files.eraseRemovedIn(sql, code),
 

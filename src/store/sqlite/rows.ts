@@ -28,7 +28,8 @@ export const roomColumns = 'code, created_at, expires_at, pin_mac, file_count, f
 export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
 /** Separate, because not every query needs them. */
 export const ownerColumns = 'client, network, text_charge';
-export const fileColumns = 'files.id, blob, name, type, size, uploaded_at, files.client, files.network, folder, device';
+export const fileColumns =
+  'files.id, blob, name, type, size, uploaded_at, files.client, files.network, folder, device, once';
 export const uploadColumns = 'received, blob_state, ends_at';
 /** A condition for files that are neither removed nor unfinished. */
 export const isListed = 'removed_at IS NULL AND received IS NULL';
@@ -95,6 +96,7 @@ export function fileOf(row: Row): StoredFile {
     owner: ownerOf(row),
     folder: row.folder as string,
     deviceId: (row.device as string | null) ?? undefined,
+    once: row.once === 1,
   };
 }
 

@@ -173,6 +173,12 @@ export const steps: readonly string[] = [
     INSERT OR IGNORE INTO trash VALUES (OLD.blob || iif(OLD.received IS NULL, '', '.part'));
   END;
   `,
+  `
+  ALTER TABLE files ADD COLUMN once INTEGER NOT NULL DEFAULT 0; -- 1 for a one-time file
+  -- The last claim of a one-time file: the hash of its token, and when it expires.
+  ALTER TABLE files ADD COLUMN claim TEXT;
+  ALTER TABLE files ADD COLUMN claim_ends_at INTEGER;
+  `,
 ];
 
 /** Version numbers used before the first release. */

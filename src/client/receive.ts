@@ -1,0 +1,162 @@
+/** Receives a one-time file: claims it, downloads it, and confirms the receipt. */
+import type { Confirmation, FileClaimed } from '../protocol/types.ts';
+import { invalidMessage, offlineError, PoproomError, toPoproomError } from './error.ts';
+import { delay, retryDelay } from './retry.ts';
+import type { CallOptions } from './transport.ts';
+
+export interface ReceiveOptions<T = Blob> extends CallOptions {
+  /**
+   * Stores the file. When the promise resolves, the file is erased from the room, so everything must be stored by then.
+   * Default: reads the file into a Blob.
+   */
+  save?: ((response: Response) => Promise<T>) | undefined;
+}
+
+/** The requests for one file. */
+export interface ReceiveCalls {
+  claim(options: CallOptions): Promise<FileClaimed>;
+  /** Downloads from an offset. */
+  download(claim: string, offset: number, options: CallOptions): Promise<Response>;
+  confirm(claim: string, options: CallOptions): Promise<Confirmation>;
+  release(claim: string, options: CallOptions): Promise<Confirmation>;
+}
+
+/** Consecutive failures without progress. */
+const maxFailures = 5;
+const releaseTimeoutMs = 5_000;
+
+const temporary: readonly string[] = ['OFFLINE', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
+
+/** If the file cannot be saved, it becomes available to others again. */
+export async function receive<T>(
+  calls: ReceiveCalls,
+  size: number,
+  { save = readBlob as (response: Response) => Promise<T>, signal }: ReceiveOptions<T>,
+): Promise<T> {
+  const { claim } = await calls.claim({ signal });
+  const saved = await saveWhole(calls, claim, size, { save, signal }).catch(async (error) => {
+    // If this fails, the claim expires.
+    await calls.release(claim, { signal: AbortSignal.timeout(releaseTimeoutMs) }).catch(() => undefined);
+    throw error;
+  });
+  await confirm(calls, claim);
+  return saved;
+}
+
+const readBlob = (response: Response): Promise<Blob> => response.blob();
+
+async function saveWhole<T>(
+  calls: ReceiveCalls,
+  claim: string,
+  size: number,
+  { save, signal }: { save: (response: Response) => Promise<T>; signal: AbortSignal | undefined },
+): Promise<T> {
+  const first = await calls.download(claim, 0, { signal });
+  const body = new ResumingBody(first, size, (offset) => calls.download(claim, offset, { signal }), signal);
+  const { headers, status } = first;
+  const saved = await save(new Response(body.stream, { headers, status }));
+  if (body.isComplete) return saved;
+  signal?.throwIfAborted();
+  throw new TypeError('The file was not read to its end, so it stays in the room.');
+}
+
+/** Not aborted: the file is saved. If the response is lost, a second attempt finds no claim. */
+async function confirm(calls: ReceiveCalls, claim: string): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      await calls.confirm(claim, {});
+      return;
+    } catch (error) {
+      if (!(error instanceof PoproomError)) throw error;
+      if (failures > 1 && error.code === 'CLAIM_NOT_FOUND') return;
+      if (failures >= maxFailures || !temporary.includes(error.code)) throw error;
+      await delay(retryDelay(error, failures));
+    }
+  }
+}
+
+/** The body of a download that continues after an interruption. */
+class ResumingBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly #size: number;
+  readonly #reopen: (offset: number) => Promise<Response>;
+  readonly #signal: AbortSignal | undefined;
+  /** Kept, because Node ends the body when the response is garbage-collected. */
+  #response: Response;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #bytes = 0;
+  #isEnded = false;
+
+  constructor(
+    first: Response,
+    size: number,
+    reopen: (offset: number) => Promise<Response>,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#response = first;
+    this.#reader = first.body?.getReader();
+    this.#size = size;
+    this.#reopen = reopen;
+    this.#signal = signal;
+    this.stream = new ReadableStream({
+      pull: (controller) => this.#pull(controller),
+      cancel: (reason) => this.#reader?.cancel(reason),
+    });
+  }
+
+  /** Whether the reader has received the end of the file. */
+  get isComplete(): boolean {
+    return this.#isEnded;
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const chunk = await this.#next();
+    if (chunk) controller.enqueue(chunk);
+    else {
+      this.#isEnded = true;
+      controller.close();
+    }
+  }
+
+  /** The next bytes; undefined at the end of the file. */
+  async #next(): Promise<Uint8Array | undefined> {
+    for (let failures = 0; ; ) {
+      try {
+        const chunk = await this.#read();
+        if (chunk || this.#bytes === this.#size) return chunk;
+        throw offlineError();
+      } catch (error) {
+        failures += 1;
+        await this.#recover(error, failures);
+      }
+    }
+  }
+
+  async #read(): Promise<Uint8Array | undefined> {
+    const next = await this.#reader?.read().catch((cause) => {
+      throw toPoproomError(cause);
+    });
+    if (!next?.value) return undefined;
+    if (this.#bytes + next.value.byteLength > this.#size) throw tooLong();
+    this.#bytes += next.value.byteLength;
+    return next.value;
+  }
+
+  /** Waits and continues at the same position, or throws. */
+  async #recover(error: unknown, failures: number): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (!(error instanceof PoproomError && temporary.includes(error.code)) || failures >= maxFailures) throw error;
+    await delay(retryDelay(error, failures), this.#signal);
+    await this.#open().catch((failed) => this.#recover(failed, failures + 1));
+  }
+
+  async #open(): Promise<void> {
+    await this.#reader?.cancel().catch(() => undefined);
+    this.#response = await this.#reopen(this.#bytes);
+    const isExpected = this.#response.status === (this.#bytes === 0 ? 200 : 206);
+    if (!isExpected) throw tooLong();
+    this.#reader = this.#response.body?.getReader();
+  }
+}
+
+const tooLong = () => invalidMessage('more bytes than the file has');

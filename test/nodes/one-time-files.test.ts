@@ -1,0 +1,54 @@
+/** One-time files on several nodes: one receiver, whichever node it asks. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { joinRoom } from '../support/device.ts';
+import { installationSettings, type Stores, startTwoNodes, withoutLimits } from '../support/nodes.ts';
+import type { ServerProcess } from '../support/process.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+
+async function uploadOnce({ api }: ServerProcess, room: string): Promise<string> {
+  const { json } = await api.post(`/api/rooms/${room}/upload?fileName=secret.txt&once=true`, {
+    body: 'a secret text',
+    headers: { 'content-type': 'text/plain' },
+  });
+  return json.fileUrl.split('/').at(-2);
+}
+
+const claim = ({ api }: ServerProcess, room: string, fileId: string) =>
+  api.post(`/api/rooms/${room}/files/${fileId}/claim`);
+
+describe('a one-time file on two nodes', () => {
+  let stores: Stores & { redis: RedisServer; s3: TestS3 };
+  before(async () => {
+    stores = { redis: await startRedis(), s3: await startS3() };
+  });
+  after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
+
+  it('[ONCE-4] [ONCE-5] [ONCE-9] has one receiver in each of 50 rounds, and members on both nodes see it go', async (t) => {
+    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+    const room = await one.api.room();
+    const device = await joinRoom(t, two.url, room);
+    await device.next('snapshot');
+    for (let round = 0; round < 50; round++) {
+      const fileId = await uploadOnce(one, room);
+      const claims = await Promise.all([claim(one, room, fileId), claim(two, room, fileId)]);
+      const won = claims.filter(({ status }) => status === 200);
+      assert.equal(won.length, 1);
+      assert.equal(claims.find(({ status }) => status !== 200)?.code, 'FILE_CLAIMED');
+      const node = round % 2 === 0 ? one : two;
+      assert.equal((await node.api.post(`/api/rooms/${room}/claims/${won[0]?.json.claim}/done`)).status, 200);
+      const removed = await device.next('file-removed', (message) => message.fileId === fileId);
+      assert.equal(removed.received, true);
+    }
+
+    const fileId = await uploadOnce(one, room);
+    const { claim: token, url } = (await claim(one, room, fileId)).json;
+    await one.end('SIGKILL');
+    assert.equal((await claim(two, room, fileId)).code, 'FILE_CLAIMED');
+    const { pathname, search } = new URL(url);
+    assert.equal((await two.api.get(pathname + search)).text, 'a secret text');
+    assert.equal((await two.api.post(`/api/rooms/${room}/claims/${token}/done`)).status, 200);
+    assert.deepEqual((await two.api.get(`/api/rooms/${room}/files`)).json.files, []);
+  });
+});
