@@ -22,6 +22,7 @@ const named = {
   HistoryList: bodies.historyList,
   HistoryText: bodies.historyText,
   FileUploaded: bodies.fileUploaded,
+  TicketIssued: bodies.ticketIssued,
   FileEntry: bodies.fileEntry,
   FileList: bodies.fileList,
   ServerLimits: bodies.serverLimits,

@@ -55,6 +55,11 @@ provide(
   isCommand('strace'),
   'Tests of a failing disk need strace: on Debian, "sudo apt-get install strace".',
 );
+provide(
+  'unzip',
+  isCommand('unzip', '-v'),
+  'Tests of zip archives need unzip: on Debian, "sudo apt-get install unzip".',
+);
 run([process.execPath, 'scripts/build.ts']);
 run([process.execPath, 'scripts/check-rules.ts']);
 const jobs = named.length > 0 ? namedJobs() : allJobs();
@@ -104,8 +109,8 @@ function install(debianPackage: string): boolean {
   return spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage], options).status === 0;
 }
 
-function isCommand(name: string): boolean {
-  return spawnSync(name, ['--version']).status === 0;
+function isCommand(name: string, option = '--version'): boolean {
+  return spawnSync(name, [option]).status === 0;
 }
 
 /** One Redis and one S3 server for all files on the distributed engine; see test/support/engine.ts. */

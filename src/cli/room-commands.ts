@@ -119,7 +119,8 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
     details: `${codeHelp}
 Existing files are not overwritten without --force. Names that are hidden or special, such as .bashrc, .git, -rf or
 CON, get the prefix _. Invisible characters are removed from names. Files that were sent with their folders are written
-to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an id.`,
+to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an id. With --zip, the archive is written
+to poproom-CODE.zip, or to the path of --output.`,
     options: {
       output: {
         short: 'o',
@@ -127,6 +128,7 @@ to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an
         summary: 'target folder, or path for a single file; - is standard output',
         choices: 'file',
       },
+      zip: { short: 'z', summary: 'download all files as one zip archive' },
       force: { short: 'f', summary: 'overwrite existing files' },
       list: { short: 'l', summary: 'list the files without downloading them' },
       ...roomOptions,
@@ -134,6 +136,7 @@ to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an
     examples: [
       ['poproom fetch 7KQ2MX', 'download all files to the current folder'],
       ['poproom fetch 7KQ2MX dir.tar -o - | tar x', 'pipe one file into another command'],
+      ['poproom fetch 7KQ2MX --zip -o photos.zip', 'download all files as a zip archive'],
     ],
     load: async () => (await import('./room/fetch.ts')).fetchFiles,
   },

@@ -23,6 +23,7 @@ import {
   isHistoryList,
   isHistoryText,
   isRoomInfo,
+  isTicketIssued,
   type Shape,
 } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
@@ -37,6 +38,11 @@ export interface WriteOptions extends CallOptions {
 export interface EditOptions extends CallOptions {
   /** The version that the positions of the edits refer to. Default: the current one. */
   baseVersion?: number | undefined;
+}
+
+export interface ZipOptions extends CallOptions {
+  /** The ids of the files to include, at most 200. Default: all files. */
+  files?: readonly string[] | undefined;
 }
 
 /** A room without its shared text, which `Room` adds. */
@@ -70,6 +76,13 @@ export interface RoomBase {
   upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
   /** Downloads a file as the body of a response, always from the server itself, even if `fileUrl` has another origin. */
   download(file: Pick<FileEntry, 'fileUrl'>, options?: CallOptions): Promise<Response>;
+  /** Downloads all files, or the selected ones, as a zip archive in the body of a response. */
+  downloadZip(options?: ZipOptions): Promise<Response>;
+  /**
+   * Returns a URL of the zip archive that a browser can open as a link. It contains no PIN, and can be opened for 60
+   * seconds.
+   */
+  zipUrl(options?: ZipOptions): Promise<string>;
   /** Removes a file. It can be restored for 60 seconds. */
   removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
   /** Restores a file that was removed. */
@@ -116,6 +129,12 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     upload: (source, options = {}) => upload(transport, path, source, { ...options, pin: access.pin }),
     download: async ({ fileUrl }, options) =>
       retainResponse(await transport.send(filePath(fileUrl), { ...options, omitsApiKey: true })),
+    downloadZip: async ({ files, signal } = {}) =>
+      retainResponse(await transport.send(zipPath(path, files), withPin({ signal }))),
+    zipUrl: async ({ files, signal } = {}) => {
+      const { ticket } = await call('/tickets', isTicketIssued, { method: 'POST', signal });
+      return transport.url + zipPath(path, files, ticket);
+    },
     removeFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
     restoreFile: (fileId, options) =>
@@ -141,6 +160,11 @@ function filePath(fileUrl: string): string {
   const [, file] = /\/([0-9a-f]{32}\/[^/\\?#]+)(?:[?#].*)?$/s.exec(fileUrl) ?? [];
   if (file === undefined) throw new PoproomError('INVALID_RESPONSE', 'This is not the URL of a file in a room.');
   return `/files/${file}`;
+}
+
+function zipPath(path: string, files?: readonly string[], ticket?: string): string {
+  const query = new URLSearchParams({ ...(ticket && { ticket }), ...(files && { files: files.join(',') }) });
+  return `${path}/files.zip${query.size > 0 ? `?${query}` : ''}`;
 }
 
 const responsesByBody = new WeakMap<object, Response>();

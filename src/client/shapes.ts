@@ -17,6 +17,7 @@ import type {
   RoomLimits,
   RoomText,
   ServerMessage,
+  TicketIssued,
 } from '../protocol/types.ts';
 
 export type Shape<T> = (value: unknown) => value is T;
@@ -105,6 +106,7 @@ export const isHistoryList = object<HistoryList>({ history: list(object(historyE
 export const isHistoryText = object<HistoryText>({ content: text, ...historyEntry });
 export const isFileList = object<FileList>({ files: list(file) });
 export const isFileUploaded = object<FileUploaded>({ success, fileUrl: text, fileName: text, fileSize: isWhole });
+export const isTicketIssued = object<TicketIssued>({ ticket: isToken, url: text, expiresAt: time });
 export const isHealthReport = object<HealthReport>({
   status: oneOf('healthy', 'degraded'),
   timestamp: time,

@@ -12,6 +12,7 @@ import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-sit
 import { framingError } from './request/framing-error.ts';
 import { pathOf, queryOf, type Request } from './request/request.ts';
 import type { Resumption } from './request/resumption.ts';
+import type { Ticketing } from './request/ticketing.ts';
 import { corsHeaders, preflight } from './response/cors.ts';
 import { errorReply } from './response/error-reply.ts';
 import type { Reply } from './response/reply.ts';
@@ -27,6 +28,7 @@ export interface AppParts {
   authorizer: Authorizer;
   origins: OwnOrigins;
   resumption: Resumption;
+  ticketing: Ticketing;
   handlers: Handlers;
   clientLog: ClientLog;
   nextRequestId: () => string;
@@ -48,7 +50,7 @@ type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 export function createApp(parts: AppParts): App {
   const { authorizer, origins, resumption, handlers, clientLog, nextRequestId, isStopping, idleTimeoutMs, requestLog } =
     parts;
-  const { memory, turns } = parts;
+  const { memory, turns, ticketing } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
   const uploadCapabilities = tusCapabilities(parts.fileMax);
   const match = createRouter(
@@ -87,6 +89,7 @@ export function createApp(parts: AppParts): App {
     // Node drops the bytes that follow an ignored Upgrade, so the next ones may start in the middle of a request.
     if (invalidFraming || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const resumeToken = isResumable(found, method) ? resumption.tokenIn(raw, found.params.roomId ?? '') : undefined;
+    const ticket = isTicketed(found) ? ticketing.ticketIn(queryOf(url), found.params.roomId ?? '') : undefined;
     let isBodyWithheld = awaitsContinue;
     const sendContinue = () => {
       if (isBodyWithheld) response.writeContinue();
@@ -99,12 +102,13 @@ export function createApp(parts: AppParts): App {
     try {
       const source = sourceOf(raw, origins);
       const isCounted = isCountedPath(found, path);
-      const isRefused = isCounted && source === 'cross-site-no-cors';
+      const isRefused = isCounted && source === 'cross-site-no-cors' && ticket === undefined;
       const authorizing = authorizer.authorize(raw, {
         counted: isCounted && !isRefused,
         alwaysOpen: isAlwaysOpen(found, method),
         isCrossSite: source !== 'own',
-        isFree: resumeToken === undefined ? undefined : resumption.take,
+        isFree: ticket !== undefined ? ticketing.take : resumeToken !== undefined ? resumption.take : undefined,
+        hasTicket: ticket !== undefined,
       });
       const auth = authorizing instanceof Promise ? await authorizing : authorizing;
       client = auth.client;
@@ -114,7 +118,8 @@ export function createApp(parts: AppParts): App {
       const params = found.kind === 'found' ? found.params : {};
       const { isCrossSite } = auth;
       const query = queryOf(url);
-      const request = { id, raw, params, query, client, isCrossSite, memory, turns, resumeToken, sendContinue };
+      const tokens = { resumeToken, ticket };
+      const request = { id, raw, params, query, client, isCrossSite, memory, turns, ...tokens, sendContinue };
       // Awaited even if it is available: responding within the call of Node's parser is slower.
       reply = await answer(found, request, auth.refusal, uploadCapabilities);
       if (!holdUnsent(memory, client, reply, response)) throw overloaded();
@@ -191,6 +196,10 @@ function isAlwaysOpen(found: Found, method: string): boolean {
 
 function isResumable(found: Found, method: string): found is Extract<Found, { kind: 'found' }> {
   return found.kind === 'found' && found.target.endpoint.resumable === true && method === 'GET';
+}
+
+function isTicketed(found: Found): found is Extract<Found, { kind: 'found' }> {
+  return found.kind === 'found' && found.target.endpoint.acceptsTicket === true;
 }
 
 /** A preflight is never rejected, because the browser would hide the reason from the page. */

@@ -14,6 +14,8 @@ const fileUrl = {
   examples: ['http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg'],
 } as const;
 
+const exampleTicket = 'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0';
+
 const natural = (description: string, example: number) =>
   ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
 
@@ -188,6 +190,26 @@ export const fileUploaded = {
   additionalProperties: false,
   required: ['success', 'fileUrl', 'fileName', 'fileSize'],
   properties: { success, fileUrl, fileName, fileSize },
+} as const;
+
+export const ticketIssued = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['ticket', 'url', 'expiresAt'],
+  properties: {
+    ticket: {
+      type: 'string',
+      pattern: '^[0-9a-z]{1,8}\\.[A-Za-z0-9_-]{16}\\.[A-Za-z0-9_-]{32}$',
+      description: 'the ticket, for the query of files.zip',
+      examples: [exampleTicket],
+    },
+    url: {
+      type: 'string',
+      description: 'the URL of the zip archive, with the ticket',
+      examples: [`http://localhost:8080/api/rooms/7KQ2MX/files.zip?ticket=${exampleTicket}`],
+    },
+    expiresAt: timestamp('when the ticket expires', '2026-11-15T09:31:00.000Z'),
+  },
 } as const;
 
 export const fileEntry = {

@@ -3,18 +3,33 @@ import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 
+interface Incoming {
+  name: string;
+  /** Bytes; undefined if the server did not announce it. */
+  size: number | undefined;
+  showsProgress: boolean;
+}
+
+type Consume = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
+
 /** Streams the bytes to `consume`, and fails if their number differs from the size that the server gave. */
 export async function download(
   room: Room,
   file: FileEntry,
   { signal, showsProgress }: { signal: AbortSignal; showsProgress: boolean },
-  consume: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
+  consume: Consume,
 ): Promise<void> {
   const response = await room.download(file, { signal });
-  const progress = showsProgress ? createProgress(file.fileName, file.fileSize) : undefined;
+  await receive(response, { name: file.fileName, size: file.fileSize, showsProgress }, consume);
+}
+
+/** The same for a response. */
+export async function receive(response: Response, incoming: Incoming, consume: Consume): Promise<void> {
+  const { name, size, showsProgress } = incoming;
+  const progress = showsProgress && size !== undefined ? createProgress(name, size) : undefined;
   try {
     progress?.show(0);
-    await consume(counted(file, response, progress?.show));
+    await consume(counted(incoming, response, progress?.show));
     progress?.done();
   } catch (error) {
     progress?.clear();
@@ -22,20 +37,21 @@ export async function download(
   }
 }
 
-async function* counted(file: FileEntry, { body }: Response, show?: (bytes: number) => void) {
+async function* counted({ name, size }: Incoming, { body }: Response, show?: (bytes: number) => void) {
   let bytes = 0;
+  let isBroken = false;
   try {
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      if (bytes > file.fileSize) break;
+      if (size !== undefined && bytes > size) break;
       yield chunk;
       show?.(bytes);
     }
   } catch {
-    // A broken connection shows in the number of bytes.
+    isBroken = true;
   }
-  if (bytes !== file.fileSize) throw incomplete(file);
+  if (size === undefined ? isBroken : bytes !== size) throw incomplete(name);
 }
 
-const incomplete = ({ fileName }: FileEntry) =>
-  new PoproomError('UNAVAILABLE', `The connection was lost before "${printable(fileName)}" was complete; try again.`);
+const incomplete = (name: string) =>
+  new PoproomError('UNAVAILABLE', `The connection was lost before "${printable(name)}" was complete; try again.`);

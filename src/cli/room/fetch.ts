@@ -1,5 +1,6 @@
 /** `poproom fetch`: downloads files. */
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { localPaths, pathsWithoutFolders } from '../../core/files/local-name.ts';
 import { formatColumns, type Input } from '../command.ts';
 import { formatBytes } from '../counts.ts';
 import { untilInterrupted } from '../interruption.ts';
@@ -12,8 +13,8 @@ import { writeStdout } from '../write-stdout.ts';
 import { atomicWrite, createOnly, replaceExisting } from './atomic-write.ts';
 import { assertNotExisting, destinations, withFolders } from './destination.ts';
 import { download } from './download.ts';
+import { fetchZip } from './fetch-zip.ts';
 import { findFile, pathInRoom } from './find-file.ts';
-import { localPaths, pathsWithoutFolders } from './local-name.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
   const [, name, extra] = input.args;
@@ -22,6 +23,7 @@ export async function fetchFiles(input: Input): Promise<void> {
   if (output === '') throw new UsageError('--output needs a folder, a path, or - for standard output.');
   if (output === '-' && input.isSet('json'))
     throw new UsageError('Use either --output - or --json: both write to standard output.');
+  if (input.isSet('zip')) return fetchZip(input);
   await withRoom(input, async (room) => {
     const all = await room.files();
     const files = name === undefined ? all : [findFile(all, name)];

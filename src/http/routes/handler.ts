@@ -2,6 +2,7 @@
 import type { Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { Uploads } from '../../core/files/uploads.ts';
+import type { Zips } from '../../core/files/zips.ts';
 import type { RoomLimits } from '../../core/limits.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports.ts';
@@ -22,6 +23,7 @@ export interface Service {
   rooms: Rooms;
   files: Files;
   uploads: Uploads;
+  zips: Zips;
   space: FileSpace;
   probes: Probes;
   live: LiveGateway;
