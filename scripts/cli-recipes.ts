@@ -26,6 +26,14 @@ poproom fetch 7KQ2MX
 `,
   },
   {
+    name: 'zip',
+    title: 'Download all files as one archive',
+    lines: `
+poproom fetch 7KQ2MX --zip -o files.zip
+unzip files.zip
+`,
+  },
+  {
     name: 'wait',
     title: 'Wait for the next change and use the text',
     lines: `

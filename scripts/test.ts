@@ -31,6 +31,7 @@ const engineIndependent = new RegExp(
     'tiny-chunks',
     'upgrades',
     'upload-names',
+    'zip-format',
   ].join('|')})|live/(bounds|hostile|slow-readers))\\.test\\.ts$`,
 );
 

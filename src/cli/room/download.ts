@@ -5,8 +5,8 @@ import { createProgress } from '../progress.ts';
 
 interface Incoming {
   name: string;
-  /** Bytes; undefined if the server did not announce it. */
-  size: number | undefined;
+  /** Bytes. */
+  size: number;
   showsProgress: boolean;
 }
 
@@ -26,7 +26,7 @@ export async function download(
 /** The same for a response. */
 export async function receive(response: Response, incoming: Incoming, consume: Consume): Promise<void> {
   const { name, size, showsProgress } = incoming;
-  const progress = showsProgress && size !== undefined ? createProgress(name, size) : undefined;
+  const progress = showsProgress ? createProgress(name, size) : undefined;
   try {
     progress?.show(0);
     await consume(counted(incoming, response, progress?.show));
@@ -39,18 +39,17 @@ export async function receive(response: Response, incoming: Incoming, consume: C
 
 async function* counted({ name, size }: Incoming, { body }: Response, show?: (bytes: number) => void) {
   let bytes = 0;
-  let isBroken = false;
   try {
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      if (size !== undefined && bytes > size) break;
+      if (bytes > size) break;
       yield chunk;
       show?.(bytes);
     }
   } catch {
-    isBroken = true;
+    // A broken connection shows in the number of bytes.
   }
-  if (size === undefined ? isBroken : bytes !== size) throw incomplete(name);
+  if (bytes !== size) throw incomplete(name);
 }
 
 const incomplete = (name: string) =>

@@ -1,7 +1,7 @@
 /** `poproom fetch --zip`: downloads all files of a room as one zip archive. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Room } from '../../client/index.ts';
+import { PoproomError, type Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { print } from '../output.ts';
@@ -41,9 +41,15 @@ async function toDisk(input: Input, room: Room, signal: AbortSignal): Promise<vo
 
 async function download(room: Room, signal: AbortSignal, consume: Parameters<typeof receive>[2]): Promise<void> {
   const response = await room.downloadZip({ signal });
-  const length = response.headers.get('Content-Length');
-  const size = length === null || response.headers.has('Content-Encoding') ? undefined : Number(length);
-  await receive(response, { name: nameOf(room), size, showsProgress: true }, consume);
+  await receive(response, { name: nameOf(room), size: announcedSize(response), showsProgress: true }, consume);
+}
+
+/** Without it, an incomplete or endless archive would not be noticed. */
+function announcedSize({ headers }: Response): number {
+  const length = headers.get('Content-Length');
+  if (length !== null && !headers.has('Content-Encoding')) return Number(length);
+  const message = 'The server or a proxy did not announce the size of the archive; download the files without --zip.';
+  throw new PoproomError('INVALID_RESPONSE', message);
 }
 
 const pathFor = async (room: Room, output: string) => ((await isFolder(output)) ? join(output, nameOf(room)) : output);
