@@ -195,7 +195,7 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
       ['table.csv', 8, 8],
     ]),
   zip([downloaded, linked], { server, room }) {
-    assert.deepEqual(downloaded, ['application/zip', 224]);
+    assert.deepEqual(downloaded, ['application/zip', 157]);
     assert.ok(String(linked?.[0]).startsWith(`${server.url}/api/rooms/${room}/files.zip?ticket=`));
   },
   abort: (lines) => assert.deepEqual(lines, [['AbortError', 0]]),
