@@ -36,6 +36,14 @@ poproom fetch 7KQ2MX key.pem
 `,
   },
   {
+    name: 'zip',
+    title: 'Download all files as one archive',
+    lines: `
+poproom fetch 7KQ2MX --zip -o files.zip
+unzip files.zip
+`,
+  },
+  {
     name: 'wait',
     title: 'Wait for the next change and use the text',
     lines: `

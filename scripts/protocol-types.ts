@@ -23,6 +23,7 @@ const named = {
   HistoryText: bodies.historyText,
   FileUploaded: bodies.fileUploaded,
   FileClaimed: bodies.fileClaimed,
+  TicketIssued: bodies.ticketIssued,
   FileEntry: bodies.fileEntry,
   FileList: bodies.fileList,
   ServerLimits: bodies.serverLimits,

@@ -32,6 +32,7 @@ const engineIndependent = new RegExp(
     'tiny-chunks',
     'upgrades',
     'upload-names',
+    'zip-format',
   ].join('|')})|live/(bounds|hostile|slow-readers))\\.test\\.ts$`,
 );
 
@@ -56,6 +57,11 @@ provide(
   'strace',
   isCommand('strace'),
   'Tests of a failing disk need strace: on Debian, "sudo apt-get install strace".',
+);
+provide(
+  'unzip',
+  isCommand('unzip', '-v'),
+  'Tests of zip archives need unzip: on Debian, "sudo apt-get install unzip".',
 );
 run([process.execPath, 'scripts/build.ts']);
 run([process.execPath, 'scripts/check-rules.ts']);
@@ -106,8 +112,8 @@ function install(debianPackage: string): boolean {
   return spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage], options).status === 0;
 }
 
-function isCommand(name: string): boolean {
-  return spawnSync(name, ['--version']).status === 0;
+function isCommand(name: string, option = '--version'): boolean {
+  return spawnSync(name, [option]).status === 0;
 }
 
 /** One Redis and one S3 server for all files on the distributed engine; see test/support/engine.ts. */

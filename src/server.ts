@@ -11,6 +11,7 @@ import { createClaims } from './core/files/claims.ts';
 import { createFiles } from './core/files/files.ts';
 import { createFileSpace } from './core/files/space.ts';
 import { createUploads } from './core/files/uploads.ts';
+import { createZips } from './core/files/zips.ts';
 import { collectWhenQuiet } from './core/garbage.ts';
 import { quotas, type RoomLimits } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
@@ -31,6 +32,7 @@ import { createAuthorizer } from './http/request/authorize.ts';
 import { compileBodySchemas, largestContentBody } from './http/request/json-body.ts';
 import { createRequestIds } from './http/request/request-id.ts';
 import { createResumption } from './http/request/resumption.ts';
+import { createTicketing } from './http/request/ticketing.ts';
 import { validatorOf } from './http/request/validator.ts';
 import { createRequestLog } from './http/response/request-log.ts';
 import { createHandlers } from './http/routes/handlers.ts';
@@ -166,6 +168,7 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
     files: createFiles(deps, space),
     uploads: createUploads(deps, space),
     claims: createClaims(deps),
+    zips: createZips(deps),
     memory: new MemoryBudget(memoryLimits(maxMessageBytes)),
     turns,
     maxStoredBytes,
@@ -251,6 +254,7 @@ async function createHttp(service: Service): Promise<Server> {
     files: service.files,
     uploads: service.uploads,
     claims: service.claims,
+    zips: service.zips,
     space: service.space,
     limits: service.deps.limits,
     storedBytes: (client) => engine.store.storage.usageOf(service.deps.quota.ownerOf(client).client),
@@ -266,6 +270,7 @@ async function createHttp(service: Service): Promise<Server> {
   const server = createHttpServer({
     app: createApp({
       ...shared,
+      ticketing: createTicketing(engine.secret, options.clock),
       handlers,
       errorPage: createErrorPage(page),
       clientLog,

@@ -288,6 +288,29 @@ for (const { fileName, fileSize, fileUrl } of await room.files()) console.log(fi
 poproom fetch 7KQ2MX --list
 `,
   },
+  downloadZip: {
+    curl: `
+curl -OJ http://localhost:8080/api/rooms/7KQ2MX/files.zip
+`,
+    sdk: `
+import { writeFile } from 'node:fs/promises';
+
+const response = await room.downloadZip();
+await writeFile('files.zip', response.body);
+`,
+    cli: `
+poproom fetch 7KQ2MX --zip
+`,
+  },
+  issueTicket: {
+    curl: `
+curl -X POST http://localhost:8080/api/rooms/7KQ2MX/tickets
+`,
+    sdk: `
+console.log(await room.zipUrl());
+`,
+    note: 'The command line sends the PIN in a header and needs no ticket.',
+  },
   removeFile: {
     curl: `
 curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/files/9f86d081884c7d659a2feaa0c55ad015

@@ -16,6 +16,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   API_KEY_REQUIRED: { message: 'This server requires an API key. Send it as Authorization: Bearer KEY.' },
   INVALID_API_KEY: { message: 'This API key is unknown or has been revoked.' },
   PIN_INCORRECT: { message: 'Wrong PIN. 4 tries left.', details: { triesLeft: 4 } },
+  INVALID_TICKET: { message: 'This link has expired or belongs to another room. Request a new one.' },
   ROOM_NOT_FOUND: { message: 'There is no room with this code.' },
   UPLOAD_NOT_FOUND: {
     message: 'There is no such unfinished upload. It is complete, was cancelled or has expired.',

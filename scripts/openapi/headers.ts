@@ -68,6 +68,11 @@ export const headers = {
     schema: { type: 'string' },
     example: 'inline; filename="photo.jpg"',
   },
+  ZipDisposition: {
+    description: 'The name for the archive.',
+    schema: { type: 'string' },
+    example: 'attachment; filename="poproom-7KQ2MX.zip"',
+  },
   'Content-Range': {
     description: 'The range of these bytes, and the total size.',
     schema: { type: 'string' },
@@ -107,6 +112,7 @@ const wireNames: Record<string, string> = {
   FileETag: 'ETag',
   PageETag: 'ETag',
   UnmetRange: 'Content-Range',
+  ZipDisposition: 'Content-Disposition',
   UploadLocation: 'Location',
 };
 

@@ -122,7 +122,8 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
 Existing files are not overwritten without --force. Names that are hidden or special, such as .bashrc, .git, -rf or
 CON, get the prefix _. Invisible characters are removed from names. Files that were sent with their folders are written
 to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an id. A one-time file is received only if
-it is named, or with --once: it is then erased from the room.`,
+it is named, or with --once: it is then erased from the room. With --zip, the archive is written to poproom-CODE.zip, or
+to the path of --output. It does not contain one-time files.`,
     options: {
       output: {
         short: 'o',
@@ -130,6 +131,7 @@ it is named, or with --once: it is then erased from the room.`,
         summary: 'target folder, or path for a single file; - is standard output',
         choices: 'file',
       },
+      zip: { short: 'z', summary: 'download all files as one zip archive' },
       force: { short: 'f', summary: 'overwrite existing files' },
       once: { summary: 'also receive all one-time files' },
       list: { short: 'l', summary: 'list the files without downloading them' },
@@ -138,6 +140,7 @@ it is named, or with --once: it is then erased from the room.`,
     examples: [
       ['poproom fetch 7KQ2MX', 'download all files to the current folder'],
       ['poproom fetch 7KQ2MX dir.tar -o - | tar x', 'pipe one file into another command'],
+      ['poproom fetch 7KQ2MX --zip -o photos.zip', 'download all files as a zip archive'],
     ],
     load: async () => (await import('./room/fetch.ts')).fetchFiles,
   },

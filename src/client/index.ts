@@ -25,7 +25,7 @@ export type { Ended, LiveEvent } from './live-event.ts';
 export type { RateLimit } from './rate-limit.ts';
 export type { ReceiveOptions } from './receive.ts';
 export type { RetryOptions } from './retry.ts';
-export type { EditOptions, WriteOptions } from './room.ts';
+export type { EditOptions, WriteOptions, ZipOptions } from './room.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { LiveText, LiveTextOptions } from './text/live-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';

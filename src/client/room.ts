@@ -26,6 +26,7 @@ import {
   isHistoryList,
   isHistoryText,
   isRoomInfo,
+  isTicketIssued,
   type Shape,
 } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
@@ -44,6 +45,11 @@ export interface EditOptions extends CallOptions {
 
 /** The fields of a one-time file that {@link RoomBase.receive} needs. */
 type ReceivableFile = Pick<FileEntry, 'fileId' | 'fileUrl' | 'fileSize'>;
+
+export interface ZipOptions extends CallOptions {
+  /** The ids of the files to include, at most 200. Default: all files. */
+  files?: readonly string[] | undefined;
+}
 
 /** A room without its shared text, which `Room` adds. */
 export interface RoomBase {
@@ -90,6 +96,13 @@ export interface RoomBase {
   confirmClaim(claim: string, options?: CallOptions): Promise<Confirmation>;
   /** Gives a claimed file back, so that others can receive it. */
   releaseClaim(claim: string, options?: CallOptions): Promise<Confirmation>;
+  /** Downloads all files, or the selected ones, as a zip archive in the body of a response. */
+  downloadZip(options?: ZipOptions): Promise<Response>;
+  /**
+   * Returns a URL of the zip archive that a browser can open as a link. It contains no PIN, and can be opened for 60
+   * seconds.
+   */
+  zipUrl(options?: ZipOptions): Promise<string>;
   /** Removes a file. It can be restored for 60 seconds. */
   removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
   /** Restores a file that was removed. */
@@ -158,6 +171,12 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
       call(`/claims/${encodeURIComponent(claim)}/done`, isConfirmation, { method: 'POST', ...options }),
     releaseClaim: (claim, options) =>
       call(`/claims/${encodeURIComponent(claim)}`, isConfirmation, { method: 'DELETE', ...options }),
+    downloadZip: async ({ files, signal } = {}) =>
+      retainResponse(await transport.send(zipPath(path, files), withPin({ signal }))),
+    zipUrl: async ({ files, signal } = {}) => {
+      const { ticket } = await call('/tickets', isTicketIssued, { method: 'POST', signal });
+      return transport.url + zipPath(path, files, ticket);
+    },
     removeFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
     restoreFile: (fileId, options) =>
@@ -183,6 +202,11 @@ function filePath(fileUrl: string): string {
   const [, file] = /\/([0-9a-f]{32}\/[^/\\?#]+)(?:[?#].*)?$/s.exec(fileUrl) ?? [];
   if (file === undefined) throw new PoproomError('INVALID_RESPONSE', 'This is not the URL of a file in a room.');
   return `/files/${file}`;
+}
+
+function zipPath(path: string, files?: readonly string[], ticket?: string): string {
+  const query = new URLSearchParams({ ...(ticket && { ticket }), ...(files && { files: files.join(',') }) });
+  return `${path}/files.zip${query.size > 0 ? `?${query}` : ''}`;
 }
 
 const responsesByBody = new WeakMap<object, Response>();

@@ -18,6 +18,7 @@ import type {
   RoomLimits,
   RoomText,
   ServerMessage,
+  TicketIssued,
 } from '../protocol/types.ts';
 
 export type Shape<T> = (value: unknown) => value is T;
@@ -114,6 +115,7 @@ export const isFileUploaded = object<FileUploaded>({
   once: optional(isTrue),
 });
 export const isFileClaimed = object<FileClaimed>({ claim: isToken, url: text, expiresAt: time });
+export const isTicketIssued = object<TicketIssued>({ ticket: isToken, url: text, expiresAt: time });
 export const isHealthReport = object<HealthReport>({
   status: oneOf('healthy', 'degraded'),
   timestamp: time,

@@ -12,6 +12,7 @@ import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-sit
 import { framingError } from './request/framing-error.ts';
 import { pathOf, queryOf, type Request } from './request/request.ts';
 import type { Resumption } from './request/resumption.ts';
+import type { Ticketing } from './request/ticketing.ts';
 import { corsHeaders, preflight, tusCorsHeaders } from './response/cors.ts';
 import { errorReply } from './response/error-reply.ts';
 import type { Reply } from './response/reply.ts';
@@ -28,6 +29,7 @@ export interface AppParts {
   authorizer: Authorizer;
   origins: OwnOrigins;
   resumption: Resumption;
+  ticketing: Ticketing;
   handlers: Handlers;
   errorPage: ErrorPage;
   clientLog: ClientLog;
@@ -50,7 +52,7 @@ type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 export function createApp(parts: AppParts): App {
   const { authorizer, origins, resumption, handlers, clientLog, nextRequestId, isStopping, idleTimeoutMs, requestLog } =
     parts;
-  const { memory, turns, errorPage } = parts;
+  const { memory, turns, ticketing, errorPage } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
   const uploadCapabilities = tusCapabilities(parts.fileMax);
   const match = createRouter(
@@ -76,6 +78,13 @@ export function createApp(parts: AppParts): App {
     return { status: 308, headers: { Location: path.slice(0, -1) + raw.url?.slice(path.length) } };
   }
 
+  /** How a request is free of charge; undefined if it counts. */
+  function freeBy(found: Found, { ticket, resumeToken }: Pick<Request, 'ticket' | 'resumeToken'>) {
+    if (isFree(found)) return () => true;
+    if (ticket !== undefined) return ticketing.take;
+    return resumeToken === undefined ? undefined : resumption.take;
+  }
+
   function commonHeaders(found: Found, id: string): Record<string, string> {
     const headers: Record<string, string> = { ...headersOf(found), 'X-Request-Id': id };
     if (isStopping()) headers.Connection = 'close';
@@ -97,6 +106,7 @@ export function createApp(parts: AppParts): App {
     // Node drops the bytes that follow an ignored Upgrade, so the next ones may start in the middle of a request.
     if (invalidFraming || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const resumeToken = isResumable(found, method) ? resumption.tokenIn(raw, found.params.roomId ?? '') : undefined;
+    const ticket = isTicketed(found) ? ticketing.ticketIn(queryOf(url), found.params.roomId ?? '') : undefined;
     let isBodyWithheld = awaitsContinue;
     const sendContinue = () => {
       if (isBodyWithheld) response.writeContinue();
@@ -109,12 +119,13 @@ export function createApp(parts: AppParts): App {
     try {
       const source = sourceOf(raw, origins);
       const isCounted = isCountedPath(found, path);
-      const isRefused = isCounted && source === 'cross-site-no-cors';
+      const isRefused = isCounted && source === 'cross-site-no-cors' && ticket === undefined;
       const authorizing = authorizer.authorize(raw, {
         counted: isCounted && !isRefused,
         alwaysOpen: isAlwaysOpen(found, method),
         isCrossSite: source !== 'own',
-        isFree: isFree(found) ? () => true : resumeToken === undefined ? undefined : resumption.take,
+        isFree: freeBy(found, { ticket, resumeToken }),
+        hasTicket: ticket !== undefined,
       });
       const auth = authorizing instanceof Promise ? await authorizing : authorizing;
       client = auth.client;
@@ -124,7 +135,8 @@ export function createApp(parts: AppParts): App {
       const params = found.kind === 'found' ? found.params : {};
       const { isCrossSite } = auth;
       const query = queryOf(url);
-      const request = { id, raw, params, query, client, isCrossSite, memory, turns, resumeToken, sendContinue };
+      const tokens = { resumeToken, ticket };
+      const request = { id, raw, params, query, client, isCrossSite, memory, turns, ...tokens, sendContinue };
       // Awaited even if it is available: responding within the call of Node's parser is slower.
       reply = redirectOf(raw, path, found) ?? (await answer(found, request, auth.refusal, uploadCapabilities));
       if (!holdUnsent(memory, client, reply, response)) throw overloaded();
@@ -210,6 +222,10 @@ const isFree = (found: Found): boolean => found.kind === 'found' && found.target
 
 function isResumable(found: Found, method: string): found is Extract<Found, { kind: 'found' }> {
   return found.kind === 'found' && found.target.endpoint.resumable === true && method === 'GET';
+}
+
+function isTicketed(found: Found): found is Extract<Found, { kind: 'found' }> {
+  return found.kind === 'found' && found.target.endpoint.acceptsTicket === true;
 }
 
 /** A preflight is never rejected, because the browser would hide the reason from the page. */

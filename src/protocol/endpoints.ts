@@ -8,6 +8,8 @@ import {
   type Parameter,
   roomAccess,
   roomId,
+  selectedFiles,
+  ticketQuery,
   tusResumable,
   uploadChecksum,
   uploadId,
@@ -62,6 +64,8 @@ export interface Endpoint {
   sameOriginOnly?: true;
   /** Whether a request with a resume token does not count. */
   resumable?: true;
+  /** Whether a ticket in the query replaces the PIN and the API key. A request with a ticket does not count. */
+  acceptsTicket?: true;
   /** Whether it is part of the tus protocol. */
   isTus?: true;
 }
@@ -457,6 +461,42 @@ export const endpoints = {
     parameters: roomAccess,
     successes: [{ status: 200, description: 'The files.', schema: schemas.fileList }],
     errors: anyRoom,
+    counted: true,
+  },
+  downloadZip: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/files.zip',
+    tag: 'Files',
+    summary: 'Download all files as a zip archive',
+    description:
+      'Returns all files of the room, or the selected ones, as one zip archive without compression. Folders are kept. ' +
+      'Files with the same name get a number, and names that are not allowed on every system are changed. ' +
+      'The archive is created while it is sent: if a file is removed before its turn, the connection is aborted.',
+    parameters: [...roomAccess, selectedFiles, ticketQuery],
+    successes: [
+      {
+        status: 200,
+        description: 'The archive.',
+        mediaType: 'application/zip',
+        headers: ['ZipDisposition'],
+      },
+    ],
+    errors: [...anyRoom, 'FILE_NOT_FOUND', 'INVALID_TICKET'],
+    counted: true,
+    acceptsTicket: true,
+  },
+  issueTicket: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/tickets',
+    tag: 'Files',
+    summary: 'Create a download link',
+    description:
+      'Returns a URL that downloads the zip archive of the room without a PIN or an API key for 60 seconds. A browser can ' +
+      'open it as a link. Downloads that have started continue after that. The ticket is valid for this room only.',
+    parameters: roomAccess,
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [{ status: 201, description: 'The ticket and the URL.', schema: schemas.ticketIssued }],
+    errors: [...anyRoom, ...anyBody],
     counted: true,
   },
   removeFile: {

@@ -6,6 +6,7 @@ export const errorCodes = {
   API_KEY_REQUIRED: 'This server requires an API key.',
   INVALID_API_KEY: 'The API key is unknown or revoked.',
   PIN_INCORRECT: 'The PIN is wrong.',
+  INVALID_TICKET: 'The ticket has expired, or belongs to another room. Request a new one.',
   ROOM_NOT_FOUND: 'No room has this code, or it was deleted.',
   FILE_NOT_FOUND: 'No file has this URL, or its room has ended.',
   CLAIM_NOT_FOUND: 'There is no such claim: it has expired, was given back, or its file was received or removed.',

@@ -107,3 +107,16 @@ export const uploadChecksum: Parameter = {
   description: 'The algorithm (`sha1`, `sha256` or `md5`) and the base64 checksum of the bytes in this request.',
   example: 'sha1 Lve95gjOVATpfV8EL5X4nxwjKHE=',
 };
+export const selectedFiles: Parameter = {
+  name: 'files',
+  in: 'query',
+  description: 'The ids of the files to include, separated by commas; at most 200. Default: all files.',
+  pattern: '^[0-9a-f]{32}(,[0-9a-f]{32}){0,199}$',
+  example: '9f86d081884c7d659a2feaa0c55ad015',
+};
+export const ticketQuery: Parameter = {
+  name: 'ticket',
+  in: 'query',
+  description: 'A ticket for this room, instead of the PIN. The request then does not count.',
+  example: 'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
+};

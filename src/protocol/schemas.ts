@@ -20,6 +20,8 @@ const once = {
   description: 'for a one-time file, which is erased after one receipt; missing for other files',
 } as const;
 
+const exampleTicket = 'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0';
+
 const natural = (description: string, example: number) =>
   ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
 
@@ -226,6 +228,26 @@ export const fileClaimed = {
       examples: [`${fileUrl.examples[0]}?claim=4b2ae1f4d7c09a3361f08c5e92d7b6a0`],
     },
     expiresAt: timestamp('when the claim expires', '2026-11-15T10:00:00.000Z'),
+  },
+} as const;
+
+export const ticketIssued = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['ticket', 'url', 'expiresAt'],
+  properties: {
+    ticket: {
+      type: 'string',
+      pattern: '^[0-9a-z]{1,8}\\.[A-Za-z0-9_-]{16}\\.[A-Za-z0-9_-]{32}$',
+      description: 'the ticket, for the query of files.zip',
+      examples: [exampleTicket],
+    },
+    url: {
+      type: 'string',
+      description: 'the URL of the zip archive, with the ticket',
+      examples: [`http://localhost:8080/api/rooms/7KQ2MX/files.zip?ticket=${exampleTicket}`],
+    },
+    expiresAt: timestamp('when the ticket expires', '2026-11-15T09:31:00.000Z'),
   },
 } as const;
 

@@ -159,6 +159,15 @@ export interface FileClaimed {
   expiresAt: string;
 }
 
+export interface TicketIssued {
+  /** the ticket, for the query of files.zip */
+  ticket: string;
+  /** the URL of the zip archive, with the ticket */
+  url: string;
+  /** when the ticket expires */
+  expiresAt: string;
+}
+
 /** a file, with its URL, name, size and type */
 export interface FileEntry {
   /** the id of the file, for its URL and for removal */

@@ -26,6 +26,7 @@ const calls: Record<string, [schema: BodySchema, ask: Ask]> = {
   clearHistory: [bodies.confirmation, (room) => room.clearHistory()],
   files: [bodies.fileList, (room) => room.files()],
   upload: [bodies.fileUploaded, (room) => room.upload(new Blob(['x']), { name: 'x' })],
+  zipUrl: [bodies.ticketIssued, (room) => room.zipUrl()],
   removeFile: [bodies.confirmation, (room) => room.removeFile('0')],
   delete: [bodies.confirmation, (room) => room.delete()],
 };

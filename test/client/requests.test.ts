@@ -14,6 +14,7 @@ import {
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 import { startUnfinishedResponse } from '../support/unfinished-response.ts';
+import { unzip } from '../support/unzip.ts';
 
 describe('a room', () => {
   it('[SDK-8] keeps its PIN if this client created it', async (t) => {
@@ -45,11 +46,30 @@ describe('a room', () => {
     const { client, room } = await setUp(t);
     const reason = new Error('enough');
     const signal = AbortSignal.abort(reason);
-    for (const call of [room.info, room.read, room.files, room.delete, client.health])
+    for (const call of [room.info, room.read, room.files, room.downloadZip, room.zipUrl, room.delete, client.health])
       await assert.rejects(call({ signal }), reason);
     await assert.rejects(room.write('x', { signal }), reason);
     await assert.rejects(room.upload(new Blob(['x']), { name: 'x', signal }), reason);
     assert.equal((await client.health()).status, 'healthy');
+  });
+});
+
+describe('the files of a room as a zip archive', () => {
+  it('[ZIP-9] are downloaded with the PIN, or by a URL that does not contain it', async (t) => {
+    const { client } = await setUp(t);
+    const room = await client.createRoom({ pin: '0427' });
+    await assert.rejects(room.downloadZip(), is('FILE_NOT_FOUND'));
+    for (const name of ['a.txt', 'b.txt']) await room.upload(new Blob([name]), { name });
+    const namesIn = async (response: Response) => (await unzip(t, await response.bytes())).map(({ path }) => path);
+    assert.deepEqual(await namesIn(await room.downloadZip()), ['a.txt', 'b.txt']);
+    const files = [(await room.files())[1]?.fileId ?? ''];
+    assert.deepEqual(await namesIn(await room.downloadZip({ files })), ['b.txt']);
+    const [all, selected] = [await room.zipUrl(), await room.zipUrl({ files })];
+    assert.ok(all.startsWith(`${client.url}/api/rooms/${room.code}/files.zip?ticket=`));
+    assert.deepEqual(await namesIn(await fetch(all)), ['a.txt', 'b.txt']);
+    assert.deepEqual(await namesIn(await fetch(selected)), ['b.txt']);
+    await assert.rejects(client.room(room.code).zipUrl(), is('PIN_REQUIRED'));
+    await assert.rejects(room.downloadZip({ files: ['0'.repeat(32)] }), is('FILE_NOT_FOUND'));
   });
 });
 

@@ -18,6 +18,7 @@ import {
 } from '../support/guide.ts';
 import { apiKeysOf } from '../support/keys.ts';
 import { startTestServer } from '../support/server.ts';
+import { textInZip } from '../support/unzip.ts';
 
 const guide = readGuide('docs/api.md');
 const operations = guide.flatMap((section) => (section.name ? [{ ...section, operation: section.name }] : []));
@@ -65,6 +66,7 @@ describe('the page of the API', () => {
       const status = Number(/^\*\*(\d{3})\*\* /m.exec(text)?.[1]);
       assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([status]));
       if (operation === 'serveFile') return assertSaved(scene);
+      if (operation === 'downloadZip') return assertZipped(scene, `poproom-${scene.room}.zip`);
       const json = blocks.find(({ language }) => language === 'json')?.text;
       if (json) for (const { body } of answers) assertShape(JSON.parse(body), JSON.parse(json), operation);
     });
@@ -132,6 +134,11 @@ const sdkPrints: Expectations<unknown[]> = {
     assert.deepEqual(others, ['photo.jpg', inTheFolder.length]);
   },
   listFiles: (values, { file }) => assert.deepEqual(values, ['photo.jpg', inTheRoom.length, file.fileUrl]),
+  downloadZip: async (_, scene) => assertZipped(scene, 'files.zip'),
+  async issueTicket([zipUrl], { url, room }) {
+    assert.ok(String(zipUrl).startsWith(`${url}/api/rooms/${room}/files.zip?ticket=`));
+    assert.equal((await fetch(String(zipUrl))).status, 200);
+  },
   removeFile: ([message]) => assert.equal(message, 'The file was removed.'),
   restoreFile: ([message]) => assert.equal(message, 'The file was restored.'),
   claimFile: ([text]) => assert.equal(text, inTheRoom),
@@ -176,6 +183,7 @@ const cliDoes: Expectations<string> = {
     assert.deepEqual(sizes, [inTheRoom.length, inTheFolder.length]);
   },
   listFiles: (stdout) => assert.match(stdout, /photo\.jpg/),
+  downloadZip: (_, scene) => assertZipped(scene, `poproom-${scene.room}.zip`),
   async removeFile(_, { api, room }) {
     assert.deepEqual((await api.get(`/api/rooms/${room}/files`)).json.files, []);
   },
@@ -306,6 +314,10 @@ async function hearsTheRoom(running: Running, { api, room }: Scene): Promise<voi
 
 async function assertSaved({ exampleFolder }: Scene): Promise<void> {
   assert.equal(await readFile(join(exampleFolder.path, 'photo.jpg'), 'utf8'), inTheRoom);
+}
+
+async function assertZipped({ exampleFolder }: Scene, name: string): Promise<void> {
+  assert.equal(await textInZip(join(exampleFolder.path, name), 'photo.jpg'), inTheRoom);
 }
 
 function section(heading: string): Section {

@@ -47,6 +47,11 @@ describe('the guide of the command line', () => {
         await rm(project, { recursive: true });
         await successOutput(shell(there));
         assert.equal(await readFile(join(project, 'notes.txt'), 'utf8'), 'on the way');
+        await rm(project, { recursive: true });
+      },
+      async zip() {
+        await successOutput(run('zip'));
+        assert.equal(await readFile(join(example.path, 'project', 'notes.txt'), 'utf8'), 'on the way');
       },
       async once() {
         const key = join(example.path, 'key.pem');

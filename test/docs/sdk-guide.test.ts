@@ -195,6 +195,10 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
       ['table.csv', 8, 8],
     ]),
   once: (lines) => assert.deepEqual(lines, [['key.pem', 0]]),
+  zip([downloaded, linked], { server, room }) {
+    assert.deepEqual(downloaded, ['application/zip', 157]);
+    assert.ok(String(linked?.[0]).startsWith(`${server.url}/api/rooms/${room}/files.zip?ticket=`));
+  },
   abort: (lines) => assert.deepEqual(lines, [['AbortError', 0]]),
   errors: (lines) => assert.deepEqual(lines, [['It has ended:', 'There is no room with this code.']]),
   limits([line = []]) {

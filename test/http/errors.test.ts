@@ -57,6 +57,10 @@ const occasions: Record<ErrorCode, Occasion> = {
     status: 403,
     meet: async ({ api }) => api.get(`/api/rooms/${await api.room({ pin: '0427' })}`, { pin: '9999' }),
   },
+  INVALID_TICKET: {
+    status: 403,
+    meet: async ({ api }) => api.get(`/api/rooms/${await api.room()}/files.zip?ticket=x`),
+  },
   ROOM_NOT_FOUND: { status: 404, meet: ({ api }) => api.get('/api/rooms/7KQ2MX') },
   FILE_NOT_FOUND: { status: 404, meet: ({ api }) => api.get(`/files/${'0'.repeat(32)}/a.txt`) },
   UPLOAD_NOT_FOUND: {

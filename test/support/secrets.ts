@@ -39,6 +39,7 @@ export function createSecrets(): Secrets {
         add(beginning);
       }
       add(query.get('fileName'));
+      add(query.get('ticket'));
       add(decoded(headers['x-file-name']));
       add(headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, ''));
     },

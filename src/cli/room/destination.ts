@@ -3,11 +3,11 @@ import type { Stats } from 'node:fs';
 import { lstat, mkdir, rmdir, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import type { FileEntry } from '../../client/index.ts';
+import type { LocalPath } from '../../core/files/local-name.ts';
 import { FileError, withFileErrors } from '../file-error.ts';
 import { UsageError } from '../usage-error.ts';
 import { isDevice } from './atomic-write.ts';
 import { pathInRoom } from './find-file.ts';
-import type { LocalPath } from './local-name.ts';
 
 export interface Destination {
   /** Shown to the user. */
@@ -67,7 +67,7 @@ async function makeFolder(path: string): Promise<boolean> {
 }
 
 /** Fails before any download. Writing checks again, because a file may appear in between. */
-export async function assertNotExisting(destinations: readonly Destination[]): Promise<void> {
+export async function assertNotExisting(destinations: readonly Pick<Destination, 'path'>[]): Promise<void> {
   for (const { path } of destinations) {
     if ((await exists(path)) && !(await isDevice(path)))
       throw new FileError(`${path} already exists; use --force to overwrite it.`);
@@ -76,7 +76,7 @@ export async function assertNotExisting(destinations: readonly Destination[]): P
 
 const kindOf = (found: Stats) => (found.isSymbolicLink() ? 'symbolic link' : 'file');
 
-async function isFolder(path: string): Promise<boolean> {
+export async function isFolder(path: string): Promise<boolean> {
   if (path.endsWith('/') || path.endsWith(sep))
     return withFileErrors(path, async () => (await stat(path)).isDirectory());
   return stat(path).then(

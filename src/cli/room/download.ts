@@ -3,6 +3,15 @@ import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 
+interface Incoming {
+  name: string;
+  /** Bytes. */
+  size: number;
+  showsProgress: boolean;
+}
+
+type Consume = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
+
 /**
  * Streams the bytes to `consume`, and fails if their number differs from the size that the server gave. A one-time file
  * is erased from the room when `consume` has resolved, and given back if it fails.
@@ -11,20 +20,10 @@ export async function download(
   room: Room,
   file: FileEntry,
   { signal, showsProgress }: { signal: AbortSignal; showsProgress: boolean },
-  consume: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
+  consume: Consume,
 ): Promise<void> {
-  async function save(response: Response): Promise<void> {
-    const progress = showsProgress ? createProgress(file.fileName, file.fileSize) : undefined;
-    try {
-      progress?.show(0);
-      await consume(counted(file, response, progress?.show));
-      progress?.done();
-    } catch (error) {
-      progress?.clear();
-      throw error;
-    }
-  }
-
+  const incoming = { name: file.fileName, size: file.fileSize, showsProgress };
+  const save = (response: Response) => consumeResponse(response, incoming, consume);
   if (file.once) await receive(room, file, signal, save);
   else await save(await room.download(file, { signal }));
 }
@@ -50,20 +49,34 @@ async function receive(
   }
 }
 
-async function* counted(file: FileEntry, { body }: Response, show?: (bytes: number) => void) {
+/** Streams a response to `consume`, with progress. */
+export async function consumeResponse(response: Response, incoming: Incoming, consume: Consume): Promise<void> {
+  const { name, size, showsProgress } = incoming;
+  const progress = showsProgress ? createProgress(name, size) : undefined;
+  try {
+    progress?.show(0);
+    await consume(counted(incoming, response, progress?.show));
+    progress?.done();
+  } catch (error) {
+    progress?.clear();
+    throw error;
+  }
+}
+
+async function* counted({ name, size }: Incoming, { body }: Response, show?: (bytes: number) => void) {
   let bytes = 0;
   try {
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      if (bytes > file.fileSize) break;
+      if (bytes > size) break;
       yield chunk;
       show?.(bytes);
     }
   } catch {
     // A broken connection shows in the number of bytes.
   }
-  if (bytes !== file.fileSize) throw incomplete(file);
+  if (bytes !== size) throw incomplete(name);
 }
 
-const incomplete = ({ fileName }: FileEntry) =>
-  new PoproomError('UNAVAILABLE', `The connection was lost before "${printable(fileName)}" was complete; try again.`);
+const incomplete = (name: string) =>
+  new PoproomError('UNAVAILABLE', `The connection was lost before "${printable(name)}" was complete; try again.`);

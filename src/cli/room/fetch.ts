@@ -1,5 +1,6 @@
 /** `poproom fetch`: downloads files. */
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { localPaths, pathsWithoutFolders } from '../../core/files/local-name.ts';
 import { formatColumns, type Input } from '../command.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { print, printNotice } from '../output.ts';
@@ -11,8 +12,8 @@ import { writeStdout } from '../write-stdout.ts';
 import { atomicWrite, createOnly, durably, replaceExisting } from './atomic-write.ts';
 import { assertNotExisting, destinations, withFolders } from './destination.ts';
 import { download } from './download.ts';
+import { fetchZip } from './fetch-zip.ts';
 import { findFile, formatSize, pathInRoom } from './find-file.ts';
-import { localPaths, pathsWithoutFolders } from './local-name.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
   const [, name, extra] = input.args;
@@ -21,6 +22,7 @@ export async function fetchFiles(input: Input): Promise<void> {
   if (output === '') throw new UsageError('--output needs a folder, a path, or - for standard output.');
   if (output === '-' && input.isSet('json'))
     throw new UsageError('Use either --output - or --json: both write to standard output.');
+  if (input.isSet('zip')) return fetchZip(input);
   await withRoom(input, async (room) => {
     const all = await room.files();
     const found = name === undefined ? all : [findFile(all, name)];

@@ -36,6 +36,8 @@ interface RoutePolicy {
   isCrossSite: boolean;
   /** Whether this request is exempt from the limit, although its endpoint is counted. */
   isFree?: ((client: ClientId) => boolean) | undefined;
+  /** Whether a ticket replaces the API key. Only an authorized client gets one. */
+  hasTicket?: boolean;
 }
 
 interface AuthResult {
@@ -97,8 +99,11 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   }
 
   /** The error for a request without a valid key, if it needs one. */
-  function refusalOf(text: string | undefined, { counted, alwaysOpen }: RoutePolicy): PoproomError | undefined {
-    if (!counted) return undefined;
+  function refusalOf(
+    text: string | undefined,
+    { counted, alwaysOpen, hasTicket }: RoutePolicy,
+  ): PoproomError | undefined {
+    if (!counted || hasTicket) return undefined;
     if (text !== undefined) return invalidKey();
     return requireApiKey && !alwaysOpen ? keyRequired() : undefined;
   }

@@ -20,6 +20,8 @@ export interface Request {
   readonly turns: Turns;
   /** Set if a live channel resumes; see `core/resume-token.ts`. */
   readonly resumeToken: string | undefined;
+  /** Set if the query has a genuine ticket for a room with this code; see `core/ticket.ts`. */
+  readonly ticket: string | undefined;
   /** Sends `100 Continue` to a client that waits for it. Call this after the checks. */
   readonly sendContinue: () => void;
 }

@@ -11,6 +11,7 @@ export const statusOf: Record<ErrorCode, number> = {
   API_KEY_REQUIRED: 401,
   INVALID_API_KEY: 401,
   PIN_INCORRECT: 403,
+  INVALID_TICKET: 403,
   ROOM_NOT_FOUND: 404,
   FILE_NOT_FOUND: 404,
   UPLOAD_NOT_FOUND: 404,

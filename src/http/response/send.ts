@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { hasCode } from '../../core/errors.ts';
 import { freeBuffer } from '../../core/garbage.ts';
 import { hasBody } from '../request/request.ts';
 import { drain } from './drain.ts';
@@ -41,7 +42,7 @@ async function stream({ raw, response }: Exchange, status: number, headers: Head
     else await pipeBody(body, headers['Content-Length'], response);
   } catch (error) {
     response.destroy();
-    if (!isDisconnect(error)) throw error;
+    if (!isDisconnect(error) && !isRemoval(error)) throw error;
   } finally {
     body.destroy();
   }
@@ -92,6 +93,9 @@ function isDisconnect(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === disconnected || code === 'ERR_STREAM_UNABLE_TO_PIPE';
 }
+
+/** Nor is a file that was removed before an archive came to it. */
+const isRemoval = (error: unknown) => hasCode(error, 'FILE_NOT_FOUND');
 
 /**
  * Responds to a client that is still sending. Closing now would reset the connection and lose the response, so drain

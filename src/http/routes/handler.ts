@@ -3,6 +3,7 @@ import type { Claims } from '../../core/files/claims.ts';
 import type { Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { Uploads } from '../../core/files/uploads.ts';
+import type { Zips } from '../../core/files/zips.ts';
 import type { RoomLimits } from '../../core/limits.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports.ts';
@@ -25,6 +26,7 @@ export interface Service {
   files: Files;
   uploads: Uploads;
   claims: Claims;
+  zips: Zips;
   space: FileSpace;
   probes: Probes;
   live: LiveGateway;

@@ -11,6 +11,7 @@ import { pageHandlers } from './page.ts';
 import { createRoom, deleteRoom, getRoom } from './room.ts';
 import { serveFile } from './serve-file.ts';
 import { cancelUpload, continueUpload, createUpload, getUpload } from './uploads.ts';
+import { downloadZip, issueTicket } from './zip.ts';
 
 export function createHandlers(service: Service): Handlers {
   return {
@@ -29,6 +30,8 @@ export function createHandlers(service: Service): Handlers {
     continueUpload: continueUpload(service),
     cancelUpload: cancelUpload(service),
     listFiles: listFiles(service),
+    downloadZip: downloadZip(service),
+    issueTicket: issueTicket(service),
     removeFile: removeFile(service),
     restoreFile: restoreFile(service),
     claimFile: claimFile(service),

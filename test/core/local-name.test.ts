@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { localName, localNames, localPaths } from '../../src/cli/room/local-name.ts';
+import { localName, localNames, localPaths } from '../../src/core/files/local-name.ts';
 import { anyText } from '../contract/any-text.ts';
 
 const harmful = fc.constantFrom(

@@ -1,5 +1,5 @@
-/** Chooses safe local names for files. The server is not trusted to name a path. */
-import { replaceHidden } from '../printable.ts';
+/** Safe names for downloaded files and for zip archives. The command line does not trust the server to name a path. */
+import { replaceHidden } from '../hidden-characters.ts';
 
 const maxBytes = 255;
 /** Longer names are cut before the checks. No file system supports them. */
@@ -9,7 +9,7 @@ const defaultName = 'file';
 const maxDepth = 32;
 
 /** Returns unique names: a second "photo.jpg" becomes "photo (2).jpg". */
-export const localNames = (names: readonly string[]): string[] => names.map(createNaming());
+export const localNames = (names: readonly string[]): string[] => names.map(createNaming(process.platform));
 
 /** The local path of a file, as the names of its folders and its own name. */
 export type LocalPath = readonly string[];
@@ -18,8 +18,11 @@ export type LocalPath = readonly string[];
  * Returns unique paths. Files of one folder stay together. Folders whose names are the same on a case-insensitive disk
  * get numbers, as files do.
  */
-export function localPaths(files: readonly { folder?: string | undefined; fileName: string }[]): LocalPath[] {
-  const root = createFolder([]);
+export function localPaths(
+  files: readonly { folder?: string | undefined; fileName: string }[],
+  platform: NodeJS.Platform = process.platform,
+): LocalPath[] {
+  const root = createFolder([], platform);
   return files.map(({ folder = '', fileName }) => {
     const segments = folder.split(/[/\\]/).filter(Boolean).slice(0, maxDepth);
     const { path, nameOf } = segments.reduce(folderIn, root);
@@ -33,27 +36,32 @@ export const pathsWithoutFolders = (files: readonly { fileName: string }[]): Loc
 
 interface LocalFolder {
   path: LocalPath;
+  platform: NodeJS.Platform;
   nameOf(name: string): string;
   /** By their names in the room. */
   folders: Map<string, LocalFolder>;
 }
 
-const createFolder = (path: LocalPath): LocalFolder => ({ path, nameOf: createNaming(), folders: new Map() });
+const createFolder = (path: LocalPath, platform: NodeJS.Platform): LocalFolder => ({
+  ...{ path, platform },
+  nameOf: createNaming(platform),
+  folders: new Map(),
+});
 
 function folderIn(parent: LocalFolder, name: string): LocalFolder {
   const known = parent.folders.get(name);
   if (known) return known;
-  const folder = createFolder([...parent.path, parent.nameOf(name)]);
+  const folder = createFolder([...parent.path, parent.nameOf(name)], parent.platform);
   parent.folders.set(name, folder);
   return folder;
 }
 
 /** Returns a function that gives each name of a folder a unique local one. */
-function createNaming(): (name: string) => string {
+function createNaming(platform: NodeJS.Platform): (name: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
   return (name) => {
-    const safe = localName(name);
+    const safe = localName(name, platform);
     let count = counts.get(folded(safe)) ?? 1;
     let unique = count === 1 ? safe : numbered(safe, ` (${count})`);
     while (taken.has(folded(unique))) unique = numbered(safe, ` (${++count})`);

@@ -1,0 +1,97 @@
+/** The files of a room for one zip archive, and the tickets that let a browser download it by a link. */
+import type { Readable } from 'node:stream';
+import { parseRoomCode } from '../../protocol/room-code.ts';
+import { admit, type Caller, roomMissing } from '../admission.ts';
+import type { CoreDeps } from '../deps.ts';
+import { PoproomError } from '../errors.ts';
+import type { RoomState, StoredFile } from '../ports.ts';
+import type { RoomCode } from '../room-code.ts';
+import { createTickets, type IssuedTicket } from '../ticket.ts';
+import { localPaths } from './local-name.ts';
+
+/** A file in an archive. */
+export interface ZippedFile extends Pick<StoredFile, 'id' | 'blob' | 'size'> {
+  /** Unique in the archive, and safe on every system. */
+  path: string;
+  modifiedAt: number;
+}
+
+export interface RoomZip {
+  code: RoomCode;
+  files: ZippedFile[];
+}
+
+/** The ids of the files to include; undefined for all of them. */
+export type Selection = ReadonlySet<string> | undefined;
+
+export type Zips = ReturnType<typeof createZips>;
+
+export function createZips(parts: CoreDeps) {
+  const { rooms, blobs, clock, secret } = parts;
+  const tickets = createTickets(secret, clock);
+
+  async function stateOf(code: RoomCode): Promise<RoomState> {
+    const state = await rooms.readState(code, clock());
+    if (typeof state === 'string') throw roomMissing(state);
+    return state;
+  }
+
+  return {
+    async issueTicket(caller: Caller): Promise<IssuedTicket & { code: RoomCode }> {
+      const { code } = await admit(parts, caller);
+      return { code, ...tickets.issue(await stateOf(code)) };
+    },
+
+    async list(caller: Caller, selection: Selection): Promise<RoomZip> {
+      const { code } = await admit(parts, caller);
+      const files = await rooms.listFiles(code, clock());
+      if (typeof files === 'string') throw roomMissing(files);
+      return { code, files: zippedFiles(files, selection) };
+    },
+
+    /** For a genuine ticket; see `ticket.ts`. It may belong to an earlier room with this code. */
+    async listByTicket(roomId: string, ticket: string, selection: Selection): Promise<RoomZip> {
+      const code = parseRoomCode(roomId);
+      if (!code) throw invalidTicket();
+      const state = await stateOf(code);
+      if (!tickets.isFor(ticket, state)) throw invalidTicket();
+      return { code, files: zippedFiles(state.files, selection) };
+    },
+
+    /** Checks again that the file is in its room: it may have been removed since it was listed. */
+    async open({ id, blob }: ZippedFile): Promise<Readable> {
+      if (!(await rooms.findFile(id, clock()))) throw removedMeanwhile();
+      const bytes = await blobs.open(blob, undefined);
+      if (!bytes) throw new Error('The bytes of a file are missing.');
+      return bytes;
+    },
+  };
+}
+
+/** An archive must not use up one-time files. */
+const isZipped = ({ once }: StoredFile): boolean => !once;
+
+function zippedFiles(all: readonly StoredFile[], selection: Selection): ZippedFile[] {
+  const files = all.filter((file) => isZipped(file) && (selection?.has(file.id) ?? true));
+  if (!selection && files.length === 0) throw noFiles();
+  if (selection && files.length < selection.size) throw notInRoom();
+  // Windows has the strictest rules for names.
+  const paths = localPaths(
+    files.map(({ folder, name }) => ({ folder, fileName: name })),
+    'win32',
+  );
+  return files.map(({ id, blob, size, uploadedAt }, i) => ({
+    ...{ id, blob, size },
+    path: paths[i]?.join('/') ?? id,
+    modifiedAt: uploadedAt,
+  }));
+}
+
+export function invalidTicket(): PoproomError {
+  return new PoproomError('INVALID_TICKET', 'This link has expired or belongs to another room. Request a new one.');
+}
+
+const noFiles = () => new PoproomError('FILE_NOT_FOUND', 'There are no files in this room.');
+const notInRoom = () => new PoproomError('FILE_NOT_FOUND', 'At least one of these files is not in this room.');
+const removedMeanwhile = () =>
+  new PoproomError('FILE_NOT_FOUND', 'A file was removed while the archive was being downloaded.');

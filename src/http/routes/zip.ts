@@ -1,0 +1,88 @@
+/** All files of a room as one zip archive, and tickets to download it by a link. */
+import { PoproomError } from '../../core/errors.ts';
+import { isFileId } from '../../core/files/files.ts';
+import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zips.ts';
+import { MemoryBudget } from '../../core/memory-budget.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
+import { pinOnlyRequest } from '../../protocol/schemas.ts';
+import type { TicketIssued } from '../../protocol/types.ts';
+import { readJson, smallBody } from '../request/json-body.ts';
+import { callerOf, type Request } from '../request/request.ts';
+import { ownBase } from '../response/links.ts';
+import { json } from '../response/reply.ts';
+import { planZip } from '../zip/format.ts';
+import { zipStream } from '../zip/stream.ts';
+import type { Handler, Service } from './handler.ts';
+
+/** Proxies reject longer URLs. */
+const maxSelected = 200;
+
+const MiB = 1024 * 1024;
+/** A slow reader holds an archive for hours. Per client, this is enough for 46 archives of 100 files. */
+const memoryLimits = { perClient: 16 * MiB, total: 128 * MiB };
+/** What an archive takes while it is sent: its connection with a few chunks, and the list of its files. */
+const bytesPerZip = 256 * 1024;
+const bytesPerFile = 1024;
+
+export const issueTicket =
+  ({ zips, links }: Service): Handler =>
+  async (request) => {
+    const base = ownBase(request, links);
+    const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
+    const { code, ticket, expiresAt } = await zips.issueTicket(callerOf(request, pin));
+    const url = `${base}/api/rooms/${code}/files.zip?ticket=${ticket}`;
+    return json(201, { ticket, url, expiresAt: toTimestamp(expiresAt) } satisfies TicketIssued);
+  };
+
+export const downloadZip = (service: Service): Handler => {
+  const { zips } = service;
+  const memory = new MemoryBudget(memoryLimits);
+
+  return async (request) => {
+    const { code, files } = await list(service, request);
+    const plan = planZip(files);
+    const headers = zipHeaders(code, plan.length);
+    if (request.raw.method === 'HEAD') return { status: 200, headers };
+    const { client } = request;
+    const held = bytesPerZip + bytesPerFile * files.length;
+    if (!memory.take(client, held)) throw tooManyZips();
+    const body = zipStream(plan, zips.open).once('close', () => memory.release(client, held));
+    return { status: 200, headers, body };
+  };
+};
+
+function list({ zips }: Service, request: Request): Promise<RoomZip> {
+  const selection = selectionIn(request);
+  if (!request.query.has('ticket')) return zips.list(callerOf(request), selection);
+  if (request.ticket === undefined) throw invalidTicket();
+  return zips.listByTicket(request.params.roomId ?? '', request.ticket, selection);
+}
+
+function selectionIn({ query }: Request): Selection {
+  const ids = query.get('files')?.split(',');
+  if (!ids) return undefined;
+  if (ids.length <= maxSelected && ids.every(isFileId)) return new Set(ids);
+  throw new PoproomError(
+    'VALIDATION_FAILED',
+    `"files" must be 1 to ${maxSelected} ids of files, separated by commas.`,
+    {
+      details: { field: 'files' },
+    },
+  );
+}
+
+const zipHeaders = (code: string, length: number): Record<string, string> => ({
+  'Content-Type': 'application/zip',
+  'Content-Length': String(length),
+  'Content-Disposition': `attachment; filename="poproom-${code}.zip"`,
+  'Content-Security-Policy': "sandbox; default-src 'none'",
+  'Cache-Control': 'no-store',
+  // The checksums are known only after all earlier bytes have been read.
+  'Accept-Ranges': 'none',
+});
+
+function tooManyZips(): PoproomError {
+  return new PoproomError('UNAVAILABLE', 'Too many archives are being downloaded. Try again in 30 seconds.', {
+    retryAfter: 30,
+  });
+}
