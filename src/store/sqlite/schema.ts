@@ -173,6 +173,9 @@ export const steps: readonly string[] = [
     INSERT OR IGNORE INTO trash VALUES (OLD.blob || iif(OLD.received IS NULL, '', '.part'));
   END;
   `,
+  `
+  ALTER TABLE rooms ADD COLUMN name TEXT; -- NULL if it has none
+  `,
 ];
 
 /** Version numbers used before the first release. */
