@@ -70,6 +70,21 @@ poproom info 7KQ2MX
 `,
     note: 'The command also shows the text and the files, and makes three requests.',
   },
+  updateRoom: {
+    curl: `
+curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX \\
+  -H 'Content-Type: application/json' \\
+  -d '{"expiresIn": 7200, "name": "Kitchen table"}'
+`,
+    sdk: `
+const changed = await room.update({ expiresIn: 7200, name: 'Kitchen table' });
+console.log(changed.expiresAt, changed.name);
+`,
+    cli: `
+poproom set 7KQ2MX --expires 2h --name 'Kitchen table'
+`,
+    note: 'To set or change the PIN, send `pin` with the new one, or `null` to remove it. A protected room needs its current PIN in a header.',
+  },
   deleteRoom: {
     curl: `
 curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX
