@@ -47,14 +47,14 @@ export const snippets: Record<Exclude<EndpointName, ForBrowsers>, Snippets> = {
     curl: `
 curl http://localhost:8080/api/rooms \\
   -H 'Content-Type: application/json' \\
-  -d '{"pin": "0427", "expiresIn": 3600}'
+  -d '{"pin": "0427", "expiresIn": 3600, "name": "Kitchen table"}'
 `,
     sdk: `
-const made = await client.createRoom({ pin: '0427', expiresIn: 3600 });
+const made = await client.createRoom({ pin: '0427', expiresIn: 3600, name: 'Kitchen table' });
 console.log(made.code, made.link, made.expiresAt);
 `,
     cli: `
-POPROOM_PIN=0427 poproom new --pin --expires 1h
+POPROOM_PIN=0427 poproom new --pin --expires 1h --name 'Kitchen table'
 `,
   },
   getRoom: {
