@@ -1,4 +1,4 @@
-// Creates the bucket in POPROOM_FILES, and a lifecycle rule that removes objects older than any room. Uses Poproom's
+// Creates the bucket in POPROOM_FILES, and a lifecycle rule that removes the parts of abandoned uploads. Uses Poproom's
 // settings, waits until the store responds, and can be run repeatedly.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 
 // biome-ignore lint/style/noProcessEnv: This is a separate program without the server's configuration.
-const { POPROOM_FILES = '', POPROOM_S3_ENDPOINT, EXPIRE_AFTER_DAYS = '8', WAIT_SECONDS = '60' } = process.env;
+const { POPROOM_FILES = '', POPROOM_S3_ENDPOINT, WAIT_SECONDS = '60' } = process.env;
 const [, Bucket, path = ''] = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(POPROOM_FILES) ?? [];
 if (!Bucket) throw new Error('POPROOM_FILES must be a bucket, such as s3://my-bucket/poproom');
 
@@ -26,13 +26,13 @@ await untilItAnswers(async () => {
 });
 
 const Prefix = path.replace(/\/*$/, path === '' ? '' : '/');
-const Rules = [
-  { ID: 'poproom', Status: 'Enabled', Filter: { Prefix }, Expiration: { Days: Number(EXPIRE_AFTER_DAYS) } },
-];
+// Objects do not expire by their age, because a room can be extended any number of times. An upload ends within a day.
+const AbortIncompleteMultipartUpload = { DaysAfterInitiation: 2 };
+const Rules = [{ ID: 'poproom', Status: 'Enabled', Filter: { Prefix }, AbortIncompleteMultipartUpload }];
 const rule = new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } });
 try {
   await client.send(rule);
-  console.log(`objects in "${Bucket}/${Prefix}" expire after ${EXPIRE_AFTER_DAYS} days`);
+  console.log(`abandoned uploads in "${Bucket}/${Prefix}" are removed after 2 days`);
 } catch (error) {
   // Some stores do not support lifecycle rules, and Poproom works without them.
   console.error(`could not create the lifecycle rule: ${error.name}: ${error.message}`);

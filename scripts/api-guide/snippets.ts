@@ -47,14 +47,14 @@ export const snippets: Record<Exclude<EndpointName, ForBrowsers>, Snippets> = {
     curl: `
 curl http://localhost:8080/api/rooms \\
   -H 'Content-Type: application/json' \\
-  -d '{"pin": "0427", "expiresIn": 3600}'
+  -d '{"pin": "0427", "expiresIn": 3600, "name": "Kitchen table"}'
 `,
     sdk: `
-const made = await client.createRoom({ pin: '0427', expiresIn: 3600 });
+const made = await client.createRoom({ pin: '0427', expiresIn: 3600, name: 'Kitchen table' });
 console.log(made.code, made.link, made.expiresAt);
 `,
     cli: `
-POPROOM_PIN=0427 poproom new --pin --expires 1h
+POPROOM_PIN=0427 poproom new --pin --expires 1h --name 'Kitchen table'
 `,
   },
   getRoom: {
@@ -69,6 +69,21 @@ console.log(expiresAt, hasPin, deviceCount);
 poproom info 7KQ2MX
 `,
     note: 'The command also shows the text and the files, and makes three requests.',
+  },
+  updateRoom: {
+    curl: `
+curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX \\
+  -H 'Content-Type: application/json' \\
+  -d '{"expiresIn": 7200, "name": "Kitchen table"}'
+`,
+    sdk: `
+const changed = await room.update({ expiresIn: 7200, name: 'Kitchen table' });
+console.log(changed.expiresAt, changed.name);
+`,
+    cli: `
+poproom set 7KQ2MX --expires 2h --name 'Kitchen table'
+`,
+    note: 'To set or change the PIN, send `pin` with the new one, or `null` to remove it. A protected room needs its current PIN in a header.',
   },
   deleteRoom: {
     curl: `

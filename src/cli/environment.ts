@@ -6,6 +6,8 @@ export interface Environment {
   url: string | undefined;
   apiKey: string | undefined;
   pin: string | undefined;
+  /** For `poproom set --new-pin`. */
+  newPin: string | undefined;
   /** Of the config file, which the user writes. */
   configFolder: string;
   /** Of state that the CLI keeps, such as the last server used. */
@@ -25,6 +27,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     url: env.POPROOM_URL || undefined,
     apiKey: env.POPROOM_API_KEY || undefined,
     pin: env.POPROOM_PIN || undefined,
+    newPin: env.POPROOM_NEW_PIN || undefined,
     configFolder: folder('XDG_CONFIG_HOME', '.config'),
     stateFolder: folder('XDG_STATE_HOME', '.local/state'),
     shell: env.SHELL || env.ComSpec || '/bin/sh',

@@ -6,5 +6,7 @@ export const pinArgumentRefused = 'Do not pass the PIN as an argument: you are a
 export function hasPinArgument(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const options = end < 0 ? args : args.slice(0, end);
-  return options.some((arg, i) => arg.startsWith('--pin=') || (arg === '--pin' && isPin(options[i + 1] ?? '')));
+  return options.some(
+    (arg, i) => /^--(new-)?pin=/.test(arg) || (/^--(new-)?pin$/.test(arg) && isPin(options[i + 1] ?? '')),
+  );
 }

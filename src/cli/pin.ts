@@ -11,9 +11,21 @@ export function pinFromEnvironment({ pin }: Environment): string | undefined {
   throw new UsageError('POPROOM_PIN must be four digits.');
 }
 
-export async function promptForPin(question: string): Promise<string> {
+export function newPinFromEnvironment({ newPin }: Environment): string | undefined {
+  if (newPin === undefined || isPin(newPin)) return newPin;
+  throw new UsageError('POPROOM_NEW_PIN must be four digits.');
+}
+
+/** Prompts twice for a new PIN, because it is not shown. */
+export async function choosePin(question: string, explainDifference: string, variable?: string): Promise<string> {
+  const pin = await promptForPin(question, variable);
+  if (pin === (await promptForPin('Repeat the PIN: '))) return pin;
+  throw new UsageError(explainDifference);
+}
+
+export async function promptForPin(question: string, variable = 'POPROOM_PIN'): Promise<string> {
   const pin = await askPin(question);
-  if (pin === undefined) throw new UsageError('Cannot prompt for the PIN without a terminal; set POPROOM_PIN.');
+  if (pin === undefined) throw new UsageError(`Cannot prompt for the PIN without a terminal; set ${variable}.`);
   return pin;
 }
 

@@ -23,12 +23,14 @@ pipe or a file, it becomes the text of the room.`,
         value: 'TIME',
         summary: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
       },
+      name: { value: 'TEXT', summary: 'name of the room, up to 80 characters' },
       'no-history': { summary: 'keep no history of the text' },
       ...commonOptions,
     },
     examples: [
       ['poproom new', 'create a room and show its QR code'],
       ['poproom new --pin --expires 2h', 'keep it for two hours, and require a PIN'],
+      ['poproom new --name "Kitchen table"', 'give it a name'],
       ['poproom new < notes.txt', 'start with the text of a file'],
       ['code=$(poproom new)', 'in a script: get only the code'],
     ],
@@ -178,6 +180,32 @@ to the path of --output. It does not contain one-time files.`,
     options: roomOptions,
     examples: [['poproom info 7KQ2MX', 'show time left, devices, text and files']],
     load: async () => (await import('./room/info.ts')).info,
+  },
+  {
+    name: 'set',
+    args: 'CODE',
+    summary: 'change when a room expires, its PIN or its name',
+    details: `${codeHelp}
+All devices in the room are notified, and stay in it. With a new PIN, everyone else needs that PIN to join. The new PIN
+comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt or from POPROOM_PIN.`,
+    options: {
+      expires: {
+        value: 'TIME',
+        summary:
+          'keep the room for this long from now, such as 45m, 2h or 3d; this can be longer or shorter than before',
+      },
+      name: { value: 'TEXT', summary: 'name of the room, up to 80 characters; "" removes it' },
+      'new-pin': { summary: 'set or change the PIN' },
+      'no-pin': { summary: 'remove the PIN' },
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom set 7KQ2MX --expires 3d', 'keep the room for three more days'],
+      ['poproom set 7KQ2MX --name "Kitchen table"', 'give it a name'],
+      ['poproom set 7KQ2MX --new-pin', 'prompt for a new PIN'],
+      ['poproom set 7KQ2MX --no-pin', 'remove the PIN'],
+    ],
+    load: async () => (await import('./room/set.ts')).set,
   },
   {
     name: 'rm',

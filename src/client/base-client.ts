@@ -35,6 +35,8 @@ export interface Creation {
   /** ISO 8601 timestamp. */
   readonly expiresAt: string;
   readonly hasPin: boolean;
+  /** Undefined if the room has no name. */
+  readonly name?: string | undefined;
 }
 
 /** `toRoom` extends each room, for example with its shared text. */
@@ -53,12 +55,12 @@ export function createBaseClient<Room extends RoomBase>(
     },
     room,
     async createRoom(request = {}, options) {
-      const { roomId, expiresAt, hasPin } = await transport.call('/api/rooms', isRoomCreated, {
+      const { roomId, expiresAt, hasPin, name } = await transport.call('/api/rooms', isRoomCreated, {
         method: 'POST',
         json: request,
         ...options,
       });
-      return { ...room(roomId, request), expiresAt, hasPin };
+      return { ...room(roomId, request), expiresAt, hasPin, name };
     },
     // A degraded server sends its report with status 503.
     health: (options) => transport.call('/api/health', isHealthReport, { ...options, acceptedStatus: 503 }),

@@ -10,11 +10,13 @@ export type {
   HealthReport,
   HistoryEntry,
   HistoryText,
+  RoomChanged,
   RoomDevice,
   RoomInfo,
   RoomText,
   Snapshot,
   TextEdit,
+  UpdateRoomRequest,
 } from '../protocol/types.ts';
 export type { ClientOptions } from './base-client.ts';
 export { type Client, type CreatedRoom, createClient, type Room } from './client.ts';

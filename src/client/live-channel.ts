@@ -61,7 +61,7 @@ const maxUnread = 64 * 1024 * 1024;
 export function createLiveChannel(
   transport: Transport,
   path: string,
-  access: Readonly<RoomAccess>,
+  currentAccess: () => RoomAccess,
   token: ResumeToken,
   { signal, text }: LiveOptions,
 ): LiveChannel {
@@ -127,11 +127,11 @@ export function createLiveChannel(
     if (scope.signal.aborted) return;
     yield* openConnection(scope.signal, toJoin(progress.seq), protocols);
     if (state.name !== 'connecting') return;
-    await throwRefusal(transport, path, access.pin, protocols && token, withTimeout).catch(onFailed);
+    await throwRefusal(transport, path, currentAccess().pin, protocols && token, withTimeout).catch(onFailed);
   }
 
   function toJoin(seq: number | undefined): Join {
-    const { pin, deviceId, deviceName } = access;
+    const { pin, deviceId, deviceName } = currentAccess();
     const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
     if (!textChannel) return join;
     const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);

@@ -25,8 +25,10 @@ export interface LiveRoom {
 
 export function openLive(transport: Transport, path: string, access: RoomAccess, options: LiveOptions = {}): LiveRoom {
   const token = createResumeToken(options.resumeToken, options.onResumeToken);
-  const identity = { ...access };
-  const openChannel = () => createLiveChannel(transport, path, identity, token, options);
+  let { deviceName } = access;
+  // Read for each connection: the PIN and the name of the device may change.
+  const currentAccess = () => ({ ...access, deviceName });
+  const openChannel = () => createLiveChannel(transport, path, currentAccess, token, options);
   let channel = openChannel();
 
   return {
@@ -44,8 +46,8 @@ export function openLive(transport: Transport, path: string, access: RoomAccess,
     wake: () => channel.wake(),
     interrupt: () => channel.interrupt(),
 
-    rename(deviceName) {
-      identity.deviceName = deviceName;
+    rename(name) {
+      deviceName = name;
       channel.reconnect();
     },
   };

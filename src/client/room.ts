@@ -12,6 +12,7 @@ import type {
   RoomInfo,
   RoomText,
   TextEdit,
+  UpdateRoomRequest,
 } from '../protocol/types.ts';
 import { PoproomError, unexpectedResponse } from './error.ts';
 import { type LiveRoom, openLive } from './live.ts';
@@ -57,6 +58,11 @@ export interface RoomBase {
   /** URL of the room's page, to share with people. */
   readonly link: string;
   info(options?: CallOptions): Promise<RoomInfo>;
+  /**
+   * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
+   * name. This object and its live channels use the new PIN from then on.
+   */
+  update(changes: UpdateRoomRequest, options?: CallOptions): Promise<RoomInfo>;
   /** Reads the text and its version. */
   read(options?: CallOptions): Promise<RoomText>;
   /** Replaces the whole text. */
@@ -113,6 +119,7 @@ export interface RoomBase {
   live(options?: LiveOptions): LiveRoom;
 }
 
+/** A change of the PIN also changes `access`. */
 export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = `/api/rooms/${encodeURIComponent(code)}`;
@@ -133,6 +140,11 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     code,
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
     info: (options) => call('', isRoomInfo, options),
+    async update(changes, options) {
+      const info = await call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
+      if (changes.pin !== undefined) access.pin = changes.pin ?? undefined;
+      return info;
+    },
     read: (options = {}) => text(options),
     write: (content, { baseVersion, signal } = {}) => {
       const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };

@@ -73,7 +73,8 @@ const limits = optional(
     fileBytesPerRoom: isWhole,
   }),
 );
-const room: Checks<RoomCreated> = { roomId, expiresAt: time, hasPin: flag, limits };
+const changeable = { expiresAt: time, hasPin: flag, name: optional(text) };
+const room: Checks<RoomCreated> = { roomId, ...changeable, limits };
 const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time };
 const historyEntry: Checks<HistoryEntry> = {
   version: isWhole,
@@ -143,6 +144,7 @@ const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
   'file-removed': { seq: isWhole, fileId: text, received: optional(isTrue) },
   devices: { seq: isWhole, devices },
   'pin-attempts': { seq: isWhole, pinAttempts: isWhole },
+  room: { seq: isWhole, ...changeable, pinChanged: optional(flag), pinAttempts: isWhole },
   written,
   conflict: { ...roomText, content: optional(text), ref: optional(text) },
   error: { error: isError, ref: optional(text) },

@@ -114,7 +114,7 @@ function lockedOut(code: 'PIN_LOCKED' | 'RATE_LIMITED', reason: string, until: n
 /** For clients that never gave the correct PIN. */
 function lockedForLife(until: number, now: number): PoproomError {
   const retryAfter = Math.min(secondsUntil(until, now), 3600);
-  const message = 'Too many wrong PINs for this room. New devices can no longer join it. Start a new room instead.';
+  const message = 'Too many wrong PINs for this room. New devices can join again after someone in it changes the PIN.';
   return new PoproomError('PIN_LOCKED', message, { retryAfter, details: { retryAfter } });
 }
 

@@ -26,6 +26,8 @@ export interface Room {
   createdAt: number;
   expiresAt: number;
   hasPin: boolean;
+  /** Undefined if it has none. */
+  name: string | undefined;
   fileCount: number;
   fileBytes: number;
 }
@@ -37,6 +39,7 @@ export interface RoomDraft {
   createdAt: number;
   expiresAt: number;
   pinMac: Uint8Array | undefined;
+  name: string | undefined;
   /** The creator knows the PIN, so wrong PINs of others must not lock it out. */
   creator: ClientId;
   /** The creator, for operators; undefined if unknown. */
@@ -45,6 +48,19 @@ export interface RoomDraft {
   countsText: boolean;
   /** Whether the room keeps checkpoints of its text. */
   keepsHistory: boolean;
+}
+
+/** A change of a room by an admitted client. Fields that are undefined stay as they are. */
+export interface RoomUpdate extends Pick<AccessAttempt, 'client' | 'isCrossSite'> {
+  expiresAt?: number | undefined;
+  /** Null removes the PIN. Any value resets all wrong PINs; only `client` has then given the correct one. */
+  pinMac?: Uint8Array | null | undefined;
+  /** Null removes the name. */
+  name?: string | null | undefined;
+  /** The PIN with which the client was admitted. The room must still have it. */
+  admittedBy: Uint8Array | undefined;
+  /** How long an upload may be unfinished. It ends with its room, so its end moves too. */
+  uploadLifetimeMs: number;
 }
 
 /** Codes of this length are used for up to this many unexpired rooms. */
@@ -294,8 +310,12 @@ export interface RoomStore {
   readState(code: RoomCode, now: number, sinceVersion?: number): Promise<RoomState | MissingReason>;
   /** Records a wrong PIN for the members of the room; undefined if there is no such room. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
-  /** After a PIN change: resets wrong PINs and all clients that gave the correct one. `client` knows the new PIN. */
-  resetPinGuard(code: RoomCode, client: ClientId, now: number): Promise<{ seq: number } | MissingReason>;
+  /** Changes a room, with everything that ends with it. `pin-changed` if the client must be admitted again. */
+  updateRoom(
+    code: RoomCode,
+    update: RoomUpdate,
+    now: number,
+  ): Promise<{ seq: number; room: Room } | 'pin-changed' | MissingReason>;
 
   /** The device of a channel counts as attached until it is detached, or not renewed in time. */
   attachDevice(code: RoomCode, channel: Channel, now: number): Promise<'attached' | 'full'>;
@@ -449,7 +469,7 @@ export interface StorageAccounts {
 }
 
 /** A room as shown to operators, without its content and names. */
-export interface RoomSummary extends Room {
+export interface RoomSummary extends Omit<Room, 'name'> {
   /** Approximate stored bytes of the text, its log and its history. */
   textBytes: number;
   /** The hash of the client that created it. */
@@ -530,6 +550,7 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   createdAt: number;
   expiresAt: number;
   pinMac: Uint8Array | undefined;
+  name: string | undefined;
   owner: Owner | undefined;
   /** The bytes that the text counts for in the quota of the owner; undefined if it does not count. */
   textCharge: number | undefined;

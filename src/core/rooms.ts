@@ -2,10 +2,20 @@
 import { admit, admitToRead, type Caller, roomMissing } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, PoproomError } from './errors.ts';
-import { shortestLifetimeSeconds } from './limits.ts';
-import { macPin, parsePin } from './pin.ts';
-import type { Checkpoint, CheckpointInfo, ClientId, Content, MaybePromise, MissingReason, Room } from './ports.ts';
+import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
+import { macPin, type Pin, parsePin } from './pin.ts';
+import type {
+  Checkpoint,
+  CheckpointInfo,
+  ClientId,
+  Content,
+  MaybePromise,
+  MissingReason,
+  Room,
+  RoomUpdate,
+} from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
+import { cleanRoomName } from './room-name.ts';
 import type { EditRequest, WrittenText } from './text/edit-decision.ts';
 import { checkContent } from './text/edit-rules.ts';
 import { createTexts } from './text/texts.ts';
@@ -24,9 +34,20 @@ export interface NewRoom {
   pin: string | undefined;
   /** Seconds; undefined means the default lifetime. */
   expiresIn: number | undefined;
+  name?: string | null | undefined;
   /** Whether the room keeps earlier texts. */
   history: boolean;
 }
+
+/** Unchecked input. Fields that are undefined stay as they are; null removes the PIN or the name. */
+export interface RoomChanges {
+  /** Seconds from now. */
+  expiresIn?: number | undefined;
+  pin?: string | null | undefined;
+  name?: string | null | undefined;
+}
+
+export type RoomWithDevices = Room & { deviceCount: number };
 
 export type ContentEdit =
   | Pick<EditRequest, 'edits' | 'baseVersion' | 'ifVersions'>
@@ -46,10 +67,37 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
     return ended;
   }
 
+  async function withDevices(room: Room): Promise<RoomWithDevices> {
+    const devices = await rooms.listDevices(room.code, clock());
+    return { ...room, deviceCount: devices.length };
+  }
+
+  /** Another request may change the PIN after this caller was admitted. Then the caller needs the new one. */
+  async function updateAdmitted(caller: Caller, changes: CheckedChanges) {
+    for (let attempts = 0; attempts < 5; attempts++) {
+      const { code, hasPin } = await admit(parts, caller);
+      const now = clock();
+      const mac = (pin: Pin) => macPin(secret, code, pin);
+      const update: RoomUpdate = {
+        client: caller.client,
+        isCrossSite: caller.isCrossSite ?? false,
+        expiresAt: changes.expiresIn === undefined ? undefined : now + changes.expiresIn * 1000,
+        pinMac: changes.pin ? mac(changes.pin) : (changes.pin as null | undefined),
+        name: changes.name,
+        admittedBy: hasPin && caller.pin !== undefined ? mac(parsePin(caller.pin)) : undefined,
+        uploadLifetimeMs: unfinishedUploadMs,
+      };
+      const updated = orThrow(await rooms.updateRoom(code, update, now));
+      if (updated !== 'pin-changed') return updated;
+    }
+    throw new PoproomError('UNAVAILABLE', 'The PIN of the room is being changed. Try again.', { retryAfter: 1 });
+  }
+
   return {
-    async create({ client, pin, expiresIn = rules.lifetime, history }: NewRoom) {
+    async create({ client, pin, expiresIn = rules.lifetime, name: rawName, history }: NewRoom) {
       checkLifetime(expiresIn, rules.longestLifetime);
       const checkedPin = pin === undefined ? undefined : parsePin(pin);
+      const name = cleanRoomName(rawName);
       const createdAt = clock();
       const expiresAt = createdAt + expiresIn * 1000;
       const code = await drawUntilFree((draw) =>
@@ -59,19 +107,24 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
           createdAt,
           expiresAt,
           pinMac: checkedPin && macPin(secret, draw, checkedPin),
+          name,
           creator: client,
           owner: quota.ownerOf(client),
           countsText: quota.countsTexts(client),
           keepsHistory: history,
         }),
       );
-      return { code, expiresAt, hasPin: checkedPin !== undefined };
+      return { code, expiresAt, hasPin: checkedPin !== undefined, name };
     },
 
-    async info(caller: Caller): Promise<Room & { deviceCount: number }> {
-      const room = await admit(parts, caller);
-      const devices = await rooms.listDevices(room.code, clock());
-      return { ...room, deviceCount: devices.length };
+    async info(caller: Caller): Promise<RoomWithDevices> {
+      return withDevices(await admit(parts, caller));
+    },
+
+    async update(caller: Caller, changes: RoomChanges): Promise<RoomWithDevices> {
+      const { seq, room } = await updateAdmitted(caller, checkChanges(changes, rules.longestLifetime));
+      parts.bus.publish(room.code, { seq });
+      return withDevices(room);
     },
 
     async remove(caller: Caller): Promise<RoomCode> {
@@ -126,6 +179,23 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
     },
 
     texts,
+  };
+}
+
+interface CheckedChanges extends Pick<RoomUpdate, 'name'> {
+  expiresIn: number | undefined;
+  pin: Pin | null | undefined;
+}
+
+function checkChanges({ expiresIn, pin, name }: RoomChanges, longestLifetime: number): CheckedChanges {
+  if (expiresIn === undefined && pin === undefined && name === undefined) {
+    throw new PoproomError('VALIDATION_FAILED', 'Send at least one of "expiresIn", "pin" and "name".');
+  }
+  if (expiresIn !== undefined) checkLifetime(expiresIn, longestLifetime);
+  return {
+    expiresIn,
+    pin: typeof pin === 'string' ? parsePin(pin) : pin,
+    name: name === undefined ? undefined : (cleanRoomName(name) ?? null),
   };
 }
 

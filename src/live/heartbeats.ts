@@ -19,6 +19,7 @@ export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatDep
   /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
   const slots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
   const slowSessions = new Set<Session>();
+  const expiring = new Set<RoomFeed>();
   let ticks = 0;
 
   function tick(): void {
@@ -28,7 +29,7 @@ export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatDep
     for (const session of slowSessions) if (session.catchUp(now)) slowSessions.delete(session);
     for (const feed of feeds.values()) {
       if (feed.sessions.size === 0) continue;
-      if (feed.view.room.expiresAt <= parts.clock()) expire(feed);
+      if (feed.view.room.expiresAt <= parts.clock()) endIfExpired(feed);
       if (now >= feed.renewAt) {
         feed.renewAt = now + renewMs;
         renew(feed).catch((err) => log.warn({ err }, 'could not read a room again'));
@@ -36,12 +37,17 @@ export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatDep
     }
   }
 
-  /** Reading an expired room ends it for good, so that it stays ended if the clock is set back. */
-  function expire(feed: RoomFeed): void {
-    feed.end({ type: 'closed', reason: 'expired' });
-    parts.rooms
-      .readState(feed.code, parts.clock())
-      .catch((err) => log.warn({ err }, 'could not end an expired room yet'));
+  /**
+   * The room may have been extended, and the message about it lost, so it is read first. Reading an expired room ends
+   * it for good, so that it stays ended if the clock is set back. If reading fails, the next tick tries again.
+   */
+  function endIfExpired(feed: RoomFeed): void {
+    if (expiring.has(feed)) return;
+    expiring.add(feed);
+    feed
+      .refresh()
+      .catch((err) => log.warn({ err }, 'could not end an expired room yet'))
+      .finally(() => expiring.delete(feed));
   }
 
   /** Renews the devices of this node for other nodes, and reads what the bus may have lost. */

@@ -5,8 +5,9 @@ import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest } from '../core/live-gateway.ts';
 import { memoryLimits } from '../core/memory-budget.ts';
-import type { Channel, ClientId, Log, RoomChange, TextEntry } from '../core/ports.ts';
-import { areOfSameRoom, createResumeTokens } from '../core/resume-token.ts';
+import { macPin, parsePin } from '../core/pin.ts';
+import type { Channel, ClientId, Log, Room, RoomChange, TextEntry } from '../core/ports.ts';
+import { areOfSameRoom, createResumeTokens, type ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
@@ -29,6 +30,12 @@ export interface HubDeps {
 }
 
 const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
+
+/** What a client that joins has missed, and how it was admitted. */
+interface Joined {
+  missed: readonly TextEntry[] | undefined;
+  admittedBy: string;
+}
 
 export type Hub = ReturnType<typeof createHub>;
 
@@ -104,11 +111,11 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     wire: Wire,
     channel: Channel,
     { caller, seq, version = 0, edits, linkBase, linkTo }: JoinRequest,
-    missed: readonly TextEntry[] | undefined,
+    { missed, admittedBy }: Joined,
   ): Session {
     const textMode = edits ? 'edits' : 'content';
     const session = new Session(
-      { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode },
+      { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode, admittedBy },
       sessionDeps,
     );
     feed.sessions.add(session);
@@ -137,11 +144,11 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
       try {
         return await withFeed(code, async (feed) => {
           rejectIfEnded(feed);
-          await checkResumed(parts, feed, request);
+          const admittedBy = await checkAdmission(parts, tokens, feed, request);
           const missed = request.edits ? await missedEdits(rooms.texts, feed, request) : undefined;
           rejectIfEnded(feed);
           rejectIfFull(feed, caller.client);
-          return open(feed, wire, channel, request, missed);
+          return open(feed, wire, channel, request, { missed, admittedBy });
         });
       } catch (error) {
         await parts.rooms.detachDevice(code, id);
@@ -175,11 +182,26 @@ async function findRoom(parts: CoreDeps, request: JoinRequest): Promise<RoomCode
   return resumed ?? (await admitToJoin(parts, request)).code;
 }
 
-/** A token of an earlier room with this code, or of an earlier PIN, is not sufficient. */
-async function checkResumed(parts: CoreDeps, feed: RoomFeed, request: JoinRequest): Promise<void> {
-  const { resumeToken } = request;
-  if (resumeToken === undefined || areOfSameRoom(resumeToken, feed.view.resumeToken)) return;
+/**
+ * Returns a token of the room with the PIN that the client gave. A token of an earlier room with this code, or of an
+ * earlier PIN, is not sufficient. Neither is a PIN that was changed after the client was admitted.
+ */
+async function checkAdmission(
+  parts: CoreDeps,
+  tokens: ResumeTokens,
+  { view: { room, resumeToken: current } }: RoomFeed,
+  request: JoinRequest,
+): Promise<string> {
+  const ofPin = () => tokenOf(parts, tokens, room, request.caller.pin);
+  const given = request.resumeToken ?? (room.hasPin ? ofPin() : current);
+  if (areOfSameRoom(given, current)) return current;
   await admitToJoin(parts, request);
+  return ofPin();
+}
+
+function tokenOf({ secret }: CoreDeps, tokens: ResumeTokens, room: Room, pin: string | undefined): string {
+  const pinMac = pin === undefined ? undefined : macPin(secret, room.code, parsePin(pin));
+  return tokens.issue({ room, pinMac }).token;
 }
 
 async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Channel): Promise<void> {

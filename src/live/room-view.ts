@@ -3,8 +3,9 @@ import { fileEntryOf } from '../core/files/files.ts';
 import type { RoomLimits } from '../core/limits.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
+import { areOfSameRoom } from '../core/resume-token.ts';
 import { toTimestamp } from '../core/timestamp.ts';
-import type { ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
+import type { RoomChanged, ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';
 import { type Outgoing, outgoing, outgoingWith } from './wire.ts';
 
@@ -24,7 +25,7 @@ export type LinkTo = FileAddresses['linkTo'];
 /** How a session receives text changes: as the whole text or as edits. */
 export type TextMode = 'content' | 'edits';
 
-/** Messages from one view to the next by link base, created once for all sessions that share it. */
+/** Messages from one view to the next by audience, created once for all sessions that share it. */
 export type Prepared = Record<TextMode, Map<string, Outgoing[]>>;
 
 export const nothingPrepared = (): Prepared => ({ content: new Map(), edits: new Map() });
@@ -34,7 +35,7 @@ export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
   return {
     type: 'snapshot',
     seq,
-    room: { roomId: room.code, expiresAt: toTimestamp(room.expiresAt), hasPin: room.hasPin, limits },
+    room: { roomId: room.code, ...changeableOf(view), limits },
     content: textOf(text),
     files: files.map((file) => fileEntryOf(file, linkTo)),
     devices: devices.map(deviceOf),
@@ -54,8 +55,17 @@ export type Change = Extract<ServerMessage, { seq: number }>;
 /** The differences between two views. Intermediate states are skipped, except edits. */
 export function changes(from: RoomView, to: RoomView, linkTo: LinkTo, mode: TextMode): Change[] {
   const text = textChanges(from, to, mode);
-  if (!text) return [snapshotOf(to, linkTo)];
+  // A snapshot does not show that the room has another PIN.
+  if (!text)
+    return withOneSeq([snapshotOf(to, linkTo), ...(hasOtherPin(from, to) ? [roomChange(from, to)] : [])], from.seq);
   return withOneSeq([...fileChanges(from, to, linkTo), ...text, ...otherChanges(from, to)], from.seq);
+}
+
+/** For sessions that have not given the current PIN. */
+export function withoutToken(message: Change): Change {
+  if (message.type !== 'snapshot') return message;
+  const { resumeToken, ...rest } = message;
+  return rest;
 }
 
 /** The connection may break between two messages of one step, so only the last one carries the new seq. */
@@ -97,9 +107,30 @@ function fileChanges(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
 function otherChanges(from: RoomView, to: RoomView): Change[] {
   const messages: Change[] = [];
   const { seq, pinAttempts } = to;
-  if (from.pinAttempts !== pinAttempts) messages.push({ type: 'pin-attempts', seq, pinAttempts });
+  if (isRoomChanged(from, to)) messages.push(roomChange(from, to));
+  if (from.pinAttempts < pinAttempts) messages.push({ type: 'pin-attempts', seq, pinAttempts });
   if (!sameDevices(from.devices, to.devices)) messages.push(devicesOf(to));
   return messages;
+}
+
+/** The count of wrong PINs is reset with each new PIN, even if it is the same. */
+function isRoomChanged(from: RoomView, to: RoomView): boolean {
+  const [before, after] = [from.room, to.room];
+  const isSame = before.expiresAt === after.expiresAt && before.name === after.name;
+  return !isSame || to.pinAttempts < from.pinAttempts || hasOtherPin(from, to);
+}
+
+/** Tokens depend on the PIN. */
+const hasOtherPin = (from: RoomView, to: RoomView) => !areOfSameRoom(from.resumeToken, to.resumeToken);
+
+function roomChange(from: RoomView, to: RoomView): RoomChanged {
+  const { seq, pinAttempts } = to;
+  const pinChanged = hasOtherPin(from, to) && ({ pinChanged: true } as const);
+  return { type: 'room', seq, ...changeableOf(to), ...pinChanged, pinAttempts };
+}
+
+function changeableOf({ room: { expiresAt, hasPin, name } }: RoomView) {
+  return { expiresAt: toTimestamp(expiresAt), hasPin, ...(name !== undefined && { name }) };
 }
 
 export function devicesOf({ seq, devices }: RoomView): Change {

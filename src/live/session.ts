@@ -2,6 +2,7 @@
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Channel, ClientId, TextEntry } from '../core/ports.ts';
+import { areOfSameRoom } from '../core/resume-token.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
 import { toTimestamp } from '../core/timestamp.ts';
@@ -21,6 +22,7 @@ import {
   snapshotOf,
   type TextMode,
   withOneSeq,
+  withoutToken,
 } from './room-view.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
 import { errorMessageOf, type Outgoing, outgoing, type Wire } from './wire.ts';
@@ -37,6 +39,8 @@ export interface SessionOptions extends FileAddresses {
   feed: RoomFeed;
   channel: Channel;
   textMode: TextMode;
+  /** A resume token of the room with the PIN that the client gave. */
+  admittedBy: string;
 }
 
 /** Shared by all sessions, to save memory: there may be many, and most are idle. */
@@ -109,9 +113,9 @@ export class Session implements FeedSession {
     const missedOnlyEdits = seq !== undefined && view.seq - seq === edits.length;
     const isComplete = this.#options.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
     const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo);
-    this.#sendAll(withOneSeq([...edits, last], seq ?? 0).map((message) => prepare(message, view)));
+    this.#sendAll(withOneSeq([...edits, last], seq ?? 0).map((message) => this.#encode(message, view)));
     // Each session starts with a new token, which only snapshots and heartbeats contain.
-    if (isComplete) this.#sendAll([feed.heartbeat()]);
+    if (isComplete) this.#sendAll([this.#heartbeat()]);
   }
 
   /** Sends the changes from one view to the next, or from the client's own view if it has fallen behind. */
@@ -150,7 +154,21 @@ export class Session implements FeedSession {
     }
     const { wire, feed } = this.#options;
     this.#isPingUnanswered = wire.answersPings;
-    wire.ping(this.#sent === feed.view && !this.#isBusy() ? feed.heartbeat() : undefined);
+    wire.ping(this.#sent === feed.view && !this.#isBusy() ? this.#heartbeat() : undefined);
+  }
+
+  #heartbeat(): Outgoing {
+    const { feed } = this.#options;
+    return this.#mayResume(feed.view) ? feed.heartbeat() : outgoing({ type: 'heartbeat', seq: feed.view.seq });
+  }
+
+  /** After a PIN change, a session stays in the room, but needs the new PIN when it returns. */
+  #mayResume({ room, resumeToken }: RoomView): boolean {
+    return !room.hasPin || areOfSameRoom(this.#options.admittedBy, resumeToken);
+  }
+
+  #encode(message: Change, view: RoomView): Outgoing {
+    return prepare(this.#mayResume(view) ? message : withoutToken(message), view);
   }
 
   /** For a session that fell behind. Returns whether it has caught up or ended. */
@@ -257,15 +275,16 @@ export class Session implements FeedSession {
       if (index < 0) messages.splice(messages[0]?.type === 'snapshot' ? 1 : 0, 0, answer);
       else messages.splice(index, 1, answer);
     }
-    return withOneSeq(messages, this.#sent.seq).map((message) => prepare(message, next));
+    return withOneSeq(messages, this.#sent.seq).map((message) => this.#encode(message, next));
   }
 
   #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
     const { linkBase, linkTo, textMode } = this.#options;
-    const known = prepared[textMode].get(linkBase);
+    const audience = this.#mayResume(next) ? linkBase : `${linkBase} without token`;
+    const known = prepared[textMode].get(audience);
     if (known) return known;
-    const messages = changes(before, next, linkTo, textMode).map((message) => prepare(message, next));
-    prepared[textMode].set(linkBase, messages);
+    const messages = changes(before, next, linkTo, textMode).map((message) => this.#encode(message, next));
+    prepared[textMode].set(audience, messages);
     return messages;
   }
 

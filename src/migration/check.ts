@@ -77,7 +77,7 @@ export function differenceOf(record: RoomRecord, there: RoomRecord | undefined):
   if (record.content.content !== there.content.content) return 'its text differs';
   if (!isSame('files')) return 'its files differ';
   if (!isSame('history', 'keepsHistory')) return 'its history differs';
-  if (!isSame('seq', 'content', 'entries', 'pinAttempts', 'owner')) return 'it was changed on one side';
+  if (!isSame('seq', 'content', 'entries', 'pinAttempts', 'owner', 'name')) return 'it was changed on one side';
   return undefined;
 }
 

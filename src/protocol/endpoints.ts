@@ -34,7 +34,7 @@ export interface Success {
 
 /** The chapters of the documentation, in order. */
 export const tags = {
-  Rooms: 'Create, read and delete rooms.',
+  Rooms: 'Create, read, change and delete rooms.',
   Text: 'The text that all devices in a room share.',
   Files: 'Upload, list, download and remove files.',
   Live: 'Receive changes in a room as they happen, and write to it.',
@@ -115,7 +115,7 @@ export const endpoints = {
     tag: 'Rooms',
     summary: 'Create a room',
     description:
-      'Creates a room, optionally with a PIN and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
+      'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
       'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}.',
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [{ status: 201, description: 'The room was created.', schema: schemas.roomCreated }],
@@ -131,6 +131,22 @@ export const endpoints = {
     parameters: roomAccess,
     successes: [{ status: 200, description: 'The room.', schema: schemas.roomInfo }],
     errors: anyRoom,
+    counted: true,
+  },
+  updateRoom: {
+    method: 'PATCH',
+    path: '/api/rooms/:roomId',
+    tag: 'Rooms',
+    summary: 'Change a room',
+    description:
+      'Changes when the room expires, its PIN or its name, and leaves the rest as it is. Send at least one field. ' +
+      '`expiresIn` counts from now, from 60 to {{roomMaxSeconds}} seconds, so a room can be extended or shortened. `pin` ' +
+      'is the new PIN: send the current one as a header or in the query. A new PIN ends all locks of the room. Devices ' +
+      'with a live channel stay in the room, and all others need the new PIN.',
+    parameters: roomAccess,
+    body: { schema: schemas.updateRoomRequest, required: true },
+    successes: [{ status: 200, description: 'The room after the change.', schema: schemas.roomInfo }],
+    errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
     counted: true,
   },
   deleteRoom: {

@@ -37,6 +37,17 @@ export const hasPin = {
   description: 'whether the room requires a PIN',
   examples: [true],
 } as const;
+/** The maximum length of the name of a room, in Unicode characters. */
+export const maxRoomNameLength = 80;
+
+export const roomName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: maxRoomNameLength,
+  description: 'the name of the room; missing if it has none',
+  examples: ['Kitchen table'],
+} as const;
+
 export const content = { type: 'string', description: 'a string, the shared text', examples: ['Hello'] } as const;
 
 export const version = {

@@ -1,5 +1,17 @@
 /** The messages of the live channel: the source of validation, types and the AsyncAPI document. */
-import { content, deviceId, edits, expiresAt, hasPin, pin, resumeToken, roomId, timestamp, version } from './fields.ts';
+import {
+  content,
+  deviceId,
+  edits,
+  expiresAt,
+  hasPin,
+  pin,
+  resumeToken,
+  roomId,
+  roomName,
+  timestamp,
+  version,
+} from './fields.ts';
 import { fileEntry, roomLimits } from './schemas.ts';
 
 const seq = {
@@ -104,7 +116,7 @@ export const snapshot = {
       additionalProperties: false,
       required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
       description: 'the room, as in the response to its GET request',
-      properties: { roomId, expiresAt, hasPin, limits: roomLimits },
+      properties: { roomId, expiresAt, hasPin, name: roomName, limits: roomLimits },
     },
     content: text,
     files: { type: 'array', description: 'the files, oldest first', items: fileEntry },
@@ -187,6 +199,28 @@ export const pinAttempts = {
   properties: { type: is('pin-attempts'), seq, pinAttempts: snapshot.properties.pinAttempts },
 } as const;
 
+export const roomChanged = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'expiresAt', 'hasPin', 'pinAttempts'],
+  description:
+    'The expiry time, the PIN or the name of the room has changed. Contains the current values, but never the PIN.',
+  properties: {
+    type: is('room'),
+    seq,
+    expiresAt,
+    hasPin,
+    name: roomName,
+    pinChanged: {
+      type: 'boolean',
+      const: true,
+      description:
+        'set if the room has another PIN than before: requests then need it, and so do you when this channel ends',
+    },
+    pinAttempts: { ...snapshot.properties.pinAttempts, description: 'the number of wrong PINs; 0 after a PIN change' },
+  },
+} as const;
+
 export const written = {
   type: 'object',
   additionalProperties: false,
@@ -264,6 +298,7 @@ export const serverMessages = {
   'file-removed': fileRemoved,
   devices: devicesChanged,
   'pin-attempts': pinAttempts,
+  room: roomChanged,
   written,
   conflict,
   error: problem,

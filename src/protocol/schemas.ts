@@ -1,5 +1,17 @@
 /** The schemas of all bodies: the source of validation, types and the OpenAPI document. */
-import { content, deviceId, edits, expiresAt, hasPin, pin, roomId, timestamp, version } from './fields.ts';
+import {
+  content,
+  deviceId,
+  edits,
+  expiresAt,
+  hasPin,
+  maxRoomNameLength,
+  pin,
+  roomId,
+  roomName,
+  timestamp,
+  version,
+} from './fields.ts';
 
 const success = { type: 'boolean', const: true } as const;
 const fileName = {
@@ -39,17 +51,27 @@ export const roomLimits = {
 } as const;
 
 /** The maximum lifetime is a setting, so it is checked outside the schema. */
+const expiresIn = {
+  type: 'integer',
+  minimum: 60,
+  description: 'a whole number of seconds, 60 or more',
+  examples: [3600],
+} as const;
+
+/** Cleaned before its length is checked, so the schema has no maximum. */
+const newName = {
+  type: ['string', 'null'],
+  description: `a string of at most ${maxRoomNameLength} characters; null or "" for no name`,
+  examples: ['Kitchen table'],
+} as const;
+
 export const createRoomRequest = {
   type: 'object',
   additionalProperties: false,
   properties: {
     pin,
-    expiresIn: {
-      type: 'integer',
-      minimum: 60,
-      description: 'a whole number of seconds, 60 or more',
-      examples: [3600],
-    },
+    expiresIn,
+    name: newName,
     history: {
       type: 'boolean',
       description: 'true or false; with false, the room keeps no earlier texts',
@@ -62,7 +84,22 @@ export const roomCreated = {
   type: 'object',
   additionalProperties: false,
   required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
-  properties: { roomId, expiresAt, hasPin, limits: roomLimits },
+  properties: { roomId, expiresAt, hasPin, name: roomName, limits: roomLimits },
+} as const;
+
+/** `pin` is the new PIN, so the current one cannot be in the body. A request has at least one of the fields. */
+export const updateRoomRequest = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    expiresIn: { ...expiresIn, description: 'a whole number of seconds from now, 60 or more' },
+    pin: {
+      ...pin,
+      type: ['string', 'null'],
+      description: 'the new PIN, a string of exactly four digits, or null for no PIN',
+    },
+    name: newName,
+  },
 } as const;
 
 export const roomInfo = {
@@ -73,6 +110,7 @@ export const roomInfo = {
     roomId,
     expiresAt,
     hasPin,
+    name: roomName,
     deviceCount: { type: 'integer', minimum: 0, description: 'the number of devices in the room', examples: [2] },
     fileCount: {
       type: 'integer',

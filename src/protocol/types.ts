@@ -27,6 +27,8 @@ export interface CreateRoomRequest {
   pin?: string;
   /** a whole number of seconds, 60 or more */
   expiresIn?: number;
+  /** a string of at most 80 characters; null or "" for no name */
+  name?: string | null;
   /** true or false; with false, the room keeps no earlier texts */
   history?: boolean;
 }
@@ -38,6 +40,8 @@ export interface RoomCreated {
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
+  /** the name of the room; missing if it has none */
+  name?: string;
   limits: RoomLimits;
 }
 
@@ -48,6 +52,8 @@ export interface RoomInfo {
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
+  /** the name of the room; missing if it has none */
+  name?: string;
   /** the number of devices in the room */
   deviceCount: number;
   /** the number of files, with unfinished uploads and files that can be restored */
@@ -55,6 +61,15 @@ export interface RoomInfo {
   /** their size in bytes */
   fileBytes: number;
   limits: RoomLimits;
+}
+
+export interface UpdateRoomRequest {
+  /** a whole number of seconds from now, 60 or more */
+  expiresIn?: number;
+  /** the new PIN, a string of exactly four digits, or null for no PIN */
+  pin?: string | null;
+  /** a string of at most 80 characters; null or "" for no name */
+  name?: string | null;
 }
 
 export interface Confirmation {
@@ -341,6 +356,8 @@ export interface Snapshot {
     expiresAt: string;
     /** whether the room requires a PIN */
     hasPin: boolean;
+    /** the name of the room; missing if it has none */
+    name?: string;
     limits: RoomLimits;
   };
   content: RoomText;
@@ -421,6 +438,23 @@ export interface PinAttempts {
   pinAttempts: number;
 }
 
+/** The expiry time, the PIN or the name of the room has changed. Contains the current values, but never the PIN. */
+export interface RoomChanged {
+  type: 'room';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** when the room expires */
+  expiresAt: string;
+  /** whether the room requires a PIN */
+  hasPin: boolean;
+  /** the name of the room; missing if it has none */
+  name?: string;
+  /** set if the room has another PIN than before: requests then need it, and so do you when this channel ends */
+  pinChanged?: true;
+  /** the number of wrong PINs; 0 after a PIN change */
+  pinAttempts: number;
+}
+
 /** Your text or edit is stored on disk. You have received everything before it. */
 export interface Written {
   type: 'written';
@@ -490,6 +524,7 @@ export type ServerMessage =
   | FileRemoved
   | DevicesChanged
   | PinAttempts
+  | RoomChanged
   | Written
   | Conflict
   | Problem

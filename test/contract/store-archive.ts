@@ -44,7 +44,7 @@ function readingTests(open: OpenStore): void {
 
   it('[MOVE-1] are returned with all their data', async () => {
     const creator = newClient();
-    const code = await createRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour });
+    const code = await createRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour, name: 'Küche' });
     const files = [file({ size: 0, name: 'päper "1".txt' }), file({ size: 5 })];
     const entries = [
       insertion(1, 'first', { deviceId: 'phone', ref: 'a1' }),
@@ -60,6 +60,7 @@ function readingTests(open: OpenStore): void {
       createdAt: start,
       expiresAt: start + hour,
       pinMac: right,
+      name: 'Küche',
       seq: 5,
       pinAttempts: 1,
       content: { content: oddText, version: 2, writtenAt: start + second },
@@ -302,6 +303,7 @@ function roomRecord(over: Partial<RoomRecord> = {}): RoomRecord {
     createdAt: start,
     expiresAt: start + day,
     pinMac: undefined,
+    name: undefined,
     seq: 0,
     pinAttempts: 0,
     content: { content: '', version: 0, writtenAt: start },

@@ -15,6 +15,7 @@ import {
   newClient,
   type OpenStore,
   ownStore,
+  roomUpdate,
   second,
   sharedStore,
   start,
@@ -269,20 +270,24 @@ function lifeTests(open: OpenStore): void {
     assert.deepEqual(tally(answers), { 'pin-incorrect': 20, 'pin-locked': 180 });
   });
 
-  it('[GUESS-6] starts again with another PIN, and trusts only the given client', async () => {
+  it('[GUESS-6] [CHANGE-4] starts again with another PIN, and trusts only the given client', async () => {
     const [maker, friend] = [newClient(), newClient()];
     const code = await guessedRoom({ creator: maker });
     await store.rooms.notePinAttempt(code, start + hour);
     await tryPin(store.rooms, code, '172.1.0.1', right, start + hour);
     await guessWrong(store.rooms, code, maker, 5, start + hour);
     const before = await stateOf(code);
-    assert.deepEqual(await store.rooms.resetPinGuard(code, friend, start + hour), { seq: before.seq + 1 });
+    const changed = await store.rooms.updateRoom(
+      code,
+      roomUpdate({ client: friend, pinMac: right, admittedBy: right }),
+      start + hour,
+    );
+    assert.equal(typeof changed === 'object' && changed.seq, before.seq + 1);
     assert.deepEqual((await stateOf(code)).pinAttempts, 0);
     assert.equal((await tryPin(store.rooms, code, maker, right, start + hour)).outcome, 'admitted');
     const again = await manyTries(code, clients(60), start + hour);
     assert.deepEqual(tally(again), { 'pin-incorrect': 50, 'pin-locked': 10 });
     assert.equal((await tryPin(store.rooms, code, friend, right, start + hour)).outcome, 'admitted');
-    assert.equal(await store.rooms.resetPinGuard(unknownCode(), friend, start), 'gone');
   });
 
   async function stateOf(code: RoomCode) {

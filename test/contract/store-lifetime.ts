@@ -16,6 +16,7 @@ import {
   type OpenStore,
   ownStore,
   quota,
+  roomUpdate,
   sharedStore,
   start,
   textAppend,
@@ -165,6 +166,7 @@ const operations: readonly Operation[] = [
   },
   { name: 'finish an upload', run: (rooms, code, now) => rooms.finishUpload(code, file().id, now) },
   { name: 'cancel an upload', run: (rooms, code, now) => rooms.cancelUpload(code, file().id, now) },
+  { name: 'change it', run: (rooms, code, now) => rooms.updateRoom(code, roomUpdate({ name: 'late' }), now) },
   { name: 'delete it', run: (rooms, code, now) => rooms.deleteRoom(code, now) },
 ];
 

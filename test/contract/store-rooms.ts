@@ -140,12 +140,13 @@ function entryTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   it('[API-2] admits to a room and returns its creation, expiry and usage', async () => {
-    const code = await createRoom(store.rooms);
+    const name = 'Office';
+    const code = await createRoom(store.rooms, { name });
     await store.rooms.addFile(code, file({ size: 7 }), quota);
     await store.rooms.addFile(code, file({ size: 5 }), quota);
     assert.deepEqual(await store.rooms.admit(accessAttempt(code)), {
       outcome: 'admitted',
-      room: { code, createdAt: start, expiresAt: start + day, hasPin: false, fileCount: 2, fileBytes: 12 },
+      room: { code, createdAt: start, expiresAt: start + day, hasPin: false, name, fileCount: 2, fileBytes: 12 },
     });
   });
 
@@ -167,11 +168,12 @@ function entryTests(open: OpenStore): void {
   });
 
   it('[PIN-6] does not reveal the PIN to admitted clients', async () => {
-    const code = await createRoom(store.rooms, { pinMac: mac('0427') });
+    const name = 'Office';
+    const code = await createRoom(store.rooms, { pinMac: mac('0427'), name });
     const admission = await store.rooms.admit(accessAttempt(code, { pinMac: mac('0427') }));
     assert.deepEqual(admission, {
       outcome: 'admitted',
-      room: { code, createdAt: start, expiresAt: start + day, hasPin: true, fileCount: 0, fileBytes: 0 },
+      room: { code, createdAt: start, expiresAt: start + day, hasPin: true, name, fileCount: 0, fileBytes: 0 },
     });
   });
 

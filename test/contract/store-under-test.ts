@@ -16,6 +16,7 @@ import type {
   MissingReason,
   RoomDraft,
   RoomStore,
+  RoomUpdate,
   Store,
   StoredFile,
   StoredText,
@@ -90,6 +91,7 @@ export function draft(over: Partial<RoomDraft> = {}): RoomDraft {
     createdAt: start,
     expiresAt: start + day,
     pinMac: undefined,
+    name: undefined,
     creator: newClient(),
     owner: undefined,
     countsText: false,
@@ -102,6 +104,11 @@ export async function createRoom(rooms: RoomStore, over: Partial<RoomDraft> = {}
   const code = await rooms.createRoom(draft(over));
   assert.ok(code, 'the drawn code should be free');
   return code;
+}
+
+/** A change of an unprotected room. */
+export function roomUpdate(over: Partial<RoomUpdate> = {}): RoomUpdate {
+  return { client: newClient(), admittedBy: undefined, uploadLifetimeMs: day, ...over };
 }
 
 export function accessAttempt(code: RoomCode | undefined, over: Partial<AccessAttempt> = {}): AccessAttempt {

@@ -18,6 +18,7 @@ import { roomTests } from './store-rooms.ts';
 import { storageTests } from './store-storage.ts';
 import { trashTests } from './store-trash.ts';
 import type { OpenStore } from './store-under-test.ts';
+import { updateTests } from './store-updates.ts';
 import { uploadTests } from './store-uploads.ts';
 
 export type { OpenStore, StoreUnderTest } from './store-under-test.ts';
@@ -32,6 +33,7 @@ export function storeContract(name: string, open: OpenStore): void {
 const suites = {
   rooms: roomTests,
   lifetime: lifetimeTests,
+  changes: updateTests,
   guards: guardTests,
   content: contentTests,
   'edit log': logTests,

@@ -116,6 +116,10 @@ const sdkPrints: Expectations<unknown[]> = {
     assert.match(String(expiresAt), timestamp);
     assert.deepEqual(others, [false, 0]);
   },
+  updateRoom([expiresAt, name]) {
+    assert.match(String(expiresAt), timestamp);
+    assert.equal(name, 'Kitchen table');
+  },
   deleteRoom: ([message], { room }) => assert.equal(message, `Room ${room} was deleted.`),
   writeContent: (versions) => assert.deepEqual(versions, [1, 2]),
   readContent([content, version, time]) {
@@ -157,6 +161,10 @@ const cliDoes: Expectations<string> = {
   },
   getRoom(stdout, { room, url }) {
     for (const part of [room, `${url}/r/${room}`, 'photo.jpg']) assert.ok(stdout.includes(part), stdout);
+  },
+  async updateRoom(stdout, { api, room }) {
+    assert.match(stdout, /^\w+ \(Kitchen table\) expires in /);
+    assert.equal((await api.get(`/api/rooms/${room}`)).json.name, 'Kitchen table');
   },
   async deleteRoom(stdout, { api, room }) {
     assert.match(stdout, /deleted/);
@@ -254,7 +262,7 @@ async function openStage(t: TestContext) {
 
   /** A room with a text and a file, a reader with another file, and what the example values stand for. */
   async function setScene(operation: string, asked: { pin?: string } = {}) {
-    const room = await api.room(asked);
+    const room = await api.room({ name: 'Kitchen table', ...asked });
     // The versions that the examples of a write name are those of a new room; nor is a download to overwrite anything.
     if (operation !== 'writeContent')
       await api.post(`/api/rooms/${room}/content`, { json: { content: 'Grüezi' }, ...asked });

@@ -175,6 +175,10 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
     assert.equal(made?.[1], `${server.url}/r/${made?.[0]}`);
     assert.deepEqual(opened, [room, 0]);
   },
+  update([info, pin]) {
+    assert.match(String(info?.[0]), /^\d{4}-/);
+    assert.deepEqual([info?.[1], pin], ['Shopping list', [true]]);
+  },
   text: (lines) => assert.deepEqual(lines, [['Milk\nBread\n', 2]]),
   edit: (lines) => assert.deepEqual(lines, [['Buy oat milk\n']]),
   conflict: (lines) => assert.deepEqual(lines, [['Cheese\n', 1]]),

@@ -136,7 +136,7 @@ describe('wrong PINs of all clients', () => {
     clock.advance(24 * hour);
     const newcomer = await look(right, '203.0.113.1');
     assertLocked(newcomer, 3600);
-    assert.match(newcomer.json.error.message, /can no longer join it/);
+    assert.match(newcomer.json.error.message, /can join again after someone in it changes the PIN/);
     for (const known of [maker, friend]) assert.equal((await look(right, known)).status, 200, known);
   });
 

@@ -74,6 +74,17 @@ describe('the zip archive of a room', () => {
     }
   });
 
+  it('[ZIP-1] leaves one-time files out', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const secret = await server.api.post(`/api/rooms/${room}/upload?once=true`, { body: 'secret' });
+    assert.equal(secret.status, 201);
+    assertError(await server.api.get(zipOf(room)), 404, 'FILE_NOT_FOUND');
+    await upload(server, room, 'a.txt');
+    assert.deepEqual(await pathsIn(t, server, zipOf(room)), ['a.txt']);
+    assert.equal((await server.api.get(`/api/rooms/${room}/files`)).json.files.length, 2);
+  });
+
   it('[ZIP-1] does not exist for a room without files', async (t) => {
     const { api } = await startTestServer(t);
     const room = await api.room();

@@ -108,7 +108,7 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
   const onLeave = (session: Session) => feed.sessions.delete(session);
   const unread = new UnreadBytes({ perClient: 1_000_000, total: 1_000_000 });
   const session = new Session(
-    { wire, client: 'me', feed, channel, linkBase: '', linkTo: ({ id }) => id, textMode },
+    { wire, client: 'me', feed, channel, linkBase: '', linkTo: ({ id }) => id, textMode, admittedBy: '' },
     { rooms, slowForMs, unread, onLeave, onFallBehind: () => undefined },
   );
   feed.sessions.add(session);

@@ -1,7 +1,9 @@
 /** A store on Redis for one test, whose commands can be seen. */
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
+import { PoproomError } from '../../src/core/errors.ts';
 import { guardRules } from '../../src/core/limits.ts';
+import type { Store } from '../../src/core/ports.ts';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { createRedisStore } from '../../src/store/redis/index.ts';
@@ -21,4 +23,24 @@ export async function observed(t: TestContext, { url }: RedisServer) {
   const store = createRedisStore({ ...redis, run }, prefix, guardRules(0));
   t.after(() => store.close());
   return { redis, rooms: store.rooms, archive: store.archive, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
+}
+
+/** Stores that send a number of commands and then none, like a node that crashes. */
+export function crashingStores(redis: Redis, prefix: string) {
+  return (commands: number): Store => {
+    let left = commands;
+    const allow = () => {
+      left -= 1;
+      if (left < 0) throw new PoproomError('UNAVAILABLE', 'The node has crashed.');
+    };
+    const run: Redis['run'] = async (...call) => {
+      allow();
+      return redis.run(...call);
+    };
+    const send: Redis['send'] = async (...call) => {
+      allow();
+      return redis.send(...call);
+    };
+    return createRedisStore({ ...redis, run, send }, prefix, guardRules(0));
+  };
 }

@@ -1,16 +1,15 @@
 /** Files and their bytes on the distributed engine, and what a crash leaves of them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { PoproomError } from '../../src/core/errors.ts';
 import { guardRules } from '../../src/core/limits.ts';
-import { type RoomStore, type Store, type UnfinishedFile, unfinishedName } from '../../src/core/ports.ts';
+import { type RoomStore, type UnfinishedFile, unfinishedName } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import type { Redis } from '../../src/redis/connection.ts';
 import { createRedisStore } from '../../src/store/redis/index.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';
 import { countedFiles, createRoom, file, hour, quota, start, unfinishedFile } from '../contract/store-under-test.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
-import { observed } from './observed-redis.ts';
+import { crashingStores, observed } from './observed-redis.ts';
 
 type FileStep = (rooms: RoomStore, code: RoomCode, upload: UnfinishedFile) => Promise<unknown>;
 
@@ -240,23 +239,3 @@ describe('stored bytes in Redis', () => {
     assert.deepEqual(await storage.usage(), { stored: 0, reserved: 0 });
   });
 });
-
-/** Stores that let so many commands through, and then none: as a node that crashed, or that Redis does not hear any more. */
-function crashingStores(redis: Redis, prefix: string) {
-  return (commands: number): Store => {
-    let left = commands;
-    const allow = () => {
-      left -= 1;
-      if (left < 0) throw new PoproomError('UNAVAILABLE', 'The node has crashed.');
-    };
-    const run: Redis['run'] = async (...call) => {
-      allow();
-      return redis.run(...call);
-    };
-    const send: Redis['send'] = async (...call) => {
-      allow();
-      return redis.send(...call);
-    };
-    return createRedisStore({ ...redis, run, send }, prefix, guardRules(0));
-  };
-}

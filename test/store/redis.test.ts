@@ -248,6 +248,7 @@ describe('the text in Redis', () => {
       createdAt: start,
       expiresAt: start + hour,
       pinMac: undefined,
+      name: undefined,
       seq: 20_000,
       pinAttempts: 0,
       content: { content: 'text', version: 20_000, writtenAt: start },

@@ -49,6 +49,11 @@ export const roomOperations: readonly RoomOperation[] = [
     run: (api, room, options) => api.delete(`/api/rooms/${room}/claims/${noFile}`, options),
     success: 404,
   },
+  {
+    name: 'change the room',
+    run: (api, room, options) => api.patch(`/api/rooms/${room}`, { ...options, json: { name: 'x' } }),
+    success: 200,
+  },
   { name: 'delete', run: (api, room, options) => api.delete(`/api/rooms/${room}`, options), success: 200 },
 ];
 

@@ -17,6 +17,7 @@ export async function info(input: Input): Promise<void> {
     const bytes = Buffer.byteLength(text.content);
     const rows: [string, string][] = [
       ['room', printable(details.roomId)],
+      ...(details.name === undefined ? [] : [['name', printable(details.name)] satisfies [string, string]]),
       ['link', room.link],
       ['time left', formatDuration(Date.parse(details.expiresAt) - Date.now())],
       ['PIN', details.hasPin ? 'yes' : 'no'],

@@ -3,7 +3,7 @@ import type { Client, CreatedRoom, CreateRoomRequest } from '../../client/index.
 import type { Input } from '../command.ts';
 import { formatDuration, readDuration } from '../duration.ts';
 import { print } from '../output.ts';
-import { pinFromEnvironment, promptForPin } from '../pin.ts';
+import { choosePin, pinFromEnvironment } from '../pin.ts';
 import { isPin, pinArgumentRefused } from '../pin-argument.ts';
 import { printable } from '../printable.ts';
 import { withServer } from '../server-context.ts';
@@ -17,14 +17,16 @@ export async function createRoom(input: Input): Promise<void> {
   const expiresIn = expires === undefined ? {} : { expiresIn: readDuration(expires) };
   const text = isPiped() ? await readInputText() : '';
   const room = await withServer(input, async (client, environment) => {
-    const pin = input.isSet('pin') ? { pin: pinFromEnvironment(environment) ?? (await choosePin()) } : {};
+    const pin = input.isSet('pin') ? { pin: pinFromEnvironment(environment) ?? (await chooseNewPin()) } : {};
     const history = input.isSet('no-history') ? { history: false } : {};
-    return createWithText(client, { ...expiresIn, ...pin, ...history }, text);
+    const title = input.value('name');
+    const name = title === undefined ? {} : { name: title };
+    return createWithText(client, { ...expiresIn, ...pin, ...name, ...history }, text);
   });
-  const { code, link, expiresAt, hasPin } = room;
+  const { code, link, expiresAt, hasPin, name } = room;
   print(
     input,
-    { roomId: code, link, expiresAt, hasPin },
+    { roomId: code, link, expiresAt, hasPin, name },
     process.stdout.isTTY ? await invitation(room) : printable(code),
   );
 }
@@ -46,16 +48,18 @@ function explainExtra(argument: string): string {
   return `"poproom new" takes no arguments, but got "${argument}"; pipe in the text of the room instead.`;
 }
 
-async function choosePin(): Promise<string> {
-  const pin = await promptForPin('PIN for the new room (four digits): ');
-  if (pin === (await promptForPin('Repeat the PIN: '))) return pin;
-  throw new UsageError('The two PINs differ; no room was created.');
-}
+const chooseNewPin = () =>
+  choosePin('PIN for the new room (four digits): ', 'The two PINs differ; no room was created.');
 
-async function invitation({ code, link, expiresAt, hasPin }: CreatedRoom): Promise<string> {
+async function invitation({ code, link, expiresAt, hasPin, name }: CreatedRoom): Promise<string> {
   const { renderUnicodeCompact } = await import('uqr');
   const left = formatDuration(Date.parse(expiresAt) - Date.now());
-  const rows = [printable(code), link, `expires in ${left}${hasPin ? ', protected by a PIN' : ''}`];
+  const rows = [
+    printable(code),
+    ...(name === undefined ? [] : [printable(name)]),
+    link,
+    `expires in ${left}${hasPin ? ', protected by a PIN' : ''}`,
+  ];
   return `\n${indented(rows.join('\n'))}\n\n${indented(renderUnicodeCompact(link, { border: 1 }))}\n`;
 }
 

@@ -27,9 +27,12 @@ export function cleanFolder(raw: string): string {
 
 /** Empty if nothing is left. */
 function cleanSegment(raw: string): string {
-  const name = shorten(raw.toWellFormed().replace(removedCharacters, '').trim());
+  const name = shorten(removeUnsafeCharacters(raw));
   return name === '.' || name === '..' ? '' : name;
 }
+
+/** Also removes surrounding spaces. */
+export const removeUnsafeCharacters = (raw: string): string => raw.toWellFormed().replace(removedCharacters, '').trim();
 
 /** Drops parameters, because a charset could change how a browser interprets the file. */
 export function cleanType(declared: string): string {

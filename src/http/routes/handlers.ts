@@ -8,7 +8,7 @@ import { clearHistory, listHistory, readHistory } from './history.ts';
 import { liveChannel, roomEvents } from './live.ts';
 import { asyncapi, getLimits, health, live, metrics, openapi, ready } from './operations.ts';
 import { pageHandlers } from './page.ts';
-import { createRoom, deleteRoom, getRoom } from './room.ts';
+import { createRoom, deleteRoom, getRoom, updateRoom } from './room.ts';
 import { serveFile } from './serve-file.ts';
 import { cancelUpload, continueUpload, createUpload, getUpload } from './uploads.ts';
 import { downloadZip, issueTicket } from './zip.ts';
@@ -17,6 +17,7 @@ export function createHandlers(service: Service): Handlers {
   return {
     createRoom: createRoom(service),
     getRoom: getRoom(service),
+    updateRoom: updateRoom(service),
     deleteRoom: deleteRoom(service),
     writeContent: writeContent(service),
     readContent: readContent(service),

@@ -1,8 +1,16 @@
-/** Rooms: create, get, delete. */
+/** Rooms: create, get, change, delete. */
 
+import type { RoomLimits } from '../../core/limits.ts';
+import type { RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { createRoomRequest, pinOnlyRequest } from '../../protocol/schemas.ts';
-import type { Confirmation, CreateRoomRequest, RoomCreated, RoomInfo } from '../../protocol/types.ts';
+import { createRoomRequest, pinOnlyRequest, updateRoomRequest } from '../../protocol/schemas.ts';
+import type {
+  Confirmation,
+  CreateRoomRequest,
+  RoomCreated,
+  RoomInfo,
+  UpdateRoomRequest,
+} from '../../protocol/types.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { callerOf } from '../request/request.ts';
 import { json } from '../response/reply.ts';
@@ -11,17 +19,22 @@ import type { Handler, Service } from './handler.ts';
 export const createRoom =
   ({ rooms, limits }: Service): Handler =>
   async (request) => {
-    const { pin, expiresIn, history = true } = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
-    const { code, expiresAt, hasPin } = await rooms.create({ client: request.client, pin, expiresIn, history });
-    return json(201, { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, limits } satisfies RoomCreated);
+    const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
+    const { pin, expiresIn, name, history = true } = body;
+    const room = await rooms.create({ client: request.client, pin, expiresIn, name, history });
+    return json(201, { ...describe(room), limits } satisfies RoomCreated);
   };
 
 export const getRoom =
   ({ rooms, limits }: Service): Handler =>
+  async (request) =>
+    json(200, infoOf(await rooms.info(callerOf(request)), limits));
+
+export const updateRoom =
+  ({ rooms, limits }: Service): Handler =>
   async (request) => {
-    const { code, expiresAt, hasPin, deviceCount, fileCount, fileBytes } = await rooms.info(callerOf(request));
-    const room = { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, deviceCount, fileCount, fileBytes, limits };
-    return json(200, room satisfies RoomInfo);
+    const changes = await readJson<UpdateRoomRequest>(request, updateRoomRequest, smallBody);
+    return json(200, infoOf(await rooms.update(callerOf(request), changes), limits));
   };
 
 export const deleteRoom =
@@ -31,3 +44,12 @@ export const deleteRoom =
     const code = await rooms.remove(callerOf(request, pin));
     return json(200, { success: true, message: `Room ${code} was deleted.` } satisfies Confirmation);
   };
+
+function infoOf(room: RoomWithDevices, limits: RoomLimits): RoomInfo {
+  const { deviceCount, fileCount, fileBytes } = room;
+  return { ...describe(room), deviceCount, fileCount, fileBytes, limits };
+}
+
+function describe({ code, expiresAt, hasPin, name }: Pick<RoomWithDevices, 'code' | 'expiresAt' | 'hasPin' | 'name'>) {
+  return { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, ...(name !== undefined && { name }) };
+}

@@ -97,13 +97,14 @@ type RecordReply = [
 
 function recordOf(code: RoomCode, [fields, files, trusted, text, history, historyTexts]: RecordReply): RoomRecord {
   const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
-  const [client, network, textCharge] = owned;
+  const [client, network, textCharge, name] = owned;
   const { content, entries } = textAndLogOf(text);
   return {
     code,
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
     pinMac: pinMac === '' ? undefined : new Uint8Array(Buffer.from(pinMac, 'hex')),
+    name: name ?? undefined,
     seq: Number(seq),
     pinAttempts: Number(pinAttempts),
     content,
@@ -154,5 +155,6 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
     network: record.owner?.network ?? '',
     textCharge: record.textCharge ?? '',
     historyBytes: history.reduce((sum, { size }) => sum + size, 0),
+    ...(record.name !== undefined && { name: record.name }),
   };
 }

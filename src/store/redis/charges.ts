@@ -50,6 +50,17 @@ export function createCharges(redis: Redis, keys: Keys) {
     await Promise.all(accountsOf(owner).map((one) => redis.run(scripts.dischargeBlob, keys.usage(one), [blob])));
   }
 
+  /** Each charge ends at the same time. Those that do not exist are not created. */
+  async function moveCharges(charged: readonly Upload[], expiresAt: number, now: number): Promise<void> {
+    const blobs = new Map<string, string[]>();
+    for (const { blob, owner } of charged) {
+      for (const account of accountsOf(owner)) blobs.set(account, [...(blobs.get(account) ?? []), blob]);
+    }
+    const move = ([account, names]: [string, string[]]) =>
+      redis.run(scripts.moveCharges, keys.usage(account), [now, expiresAt + keptMs, ...names]);
+    await Promise.all([...blobs].map(move));
+  }
+
   async function leftFor(
     request: StorageRequest,
     scope: 'client' | 'network',
@@ -65,7 +76,7 @@ export function createCharges(redis: Redis, keys: Keys) {
     return { bytes, limit: { scope, used, maximum: limit, freesAt } } satisfies Left;
   }
 
-  return { charge, discharge, leftFor };
+  return { charge, discharge, moveCharges, leftFor };
 }
 
 const accountsOf = ({ client, network }: Owner) => (network === undefined ? [client] : [client, network]);

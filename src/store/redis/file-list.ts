@@ -5,6 +5,7 @@ import type { Redis } from '../../redis/connection.ts';
 import type { Script } from '../../redis/script.ts';
 import { clearUp } from './clear-up.ts';
 import { type DueFile, dueFiles, dueMember } from './due-files.ts';
+import { keepIndex } from './file-index.ts';
 import * as scripts from './file-scripts.ts';
 import { type Keys, netMs } from './keys.ts';
 import type { RedisStorage } from './storage.ts';
@@ -56,7 +57,7 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
         return reply as MissingReason | 'full';
       }
       const [seq, expiresAt] = reply as [number, string];
-      await redis.send(index, ['PEXPIRE', index, String(Number(expiresAt) - file.uploadedAt + netMs)]);
+      await keepIndex(redis, keys, file.id, Number(expiresAt) - file.uploadedAt + netMs);
       return { seq };
     },
 

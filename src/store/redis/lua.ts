@@ -1,6 +1,9 @@
 /** Lua functions that several scripts share, prepended to the scripts that call them. */
 import { unfinishedName } from '../../core/ports.ts';
 
+/** The fields of a `Room`, as arguments of HMGET. Rooms without a name have no such field. */
+export const roomFields = "'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'name'";
+
 /** Whether a room exists and has not expired. */
 export const isLive = `
 local function isLive(room, now)

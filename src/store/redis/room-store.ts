@@ -8,6 +8,7 @@ import type {
   Room,
   RoomState,
   RoomStore,
+  RoomUpdate,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -19,14 +20,17 @@ import { createDeviceList } from './device-list.ts';
 import { createFileList, filesOf } from './file-list.ts';
 import { type Keys, leaseMs, netMs } from './keys.ts';
 import { createLockouts } from './lockouts.ts';
+import { createRoomExpiry } from './room-expiry.ts';
 import * as scripts from './scripts.ts';
 import type { RedisStorage } from './storage.ts';
 import { contentOf, createTextLog, entryOf, type FullTextReply } from './text-log.ts';
 import { createTrash, knownBlobs } from './trash.ts';
+import { updateRoom } from './update-scripts.ts';
 import { createUploadList } from './upload-list.ts';
 
 export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): RoomStore {
   const lockouts = createLockouts();
+  const expiry = createRoomExpiry(redis, keys, storage);
   const guardNumbers = [
     rules.triesBeforeLock,
     rules.firstLockMs,
@@ -90,9 +94,32 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
     return [...lists, blobs, trash, trashOwners, storedBytes, endedTexts, ...Object.values(others)];
   };
 
-  async function end(code: RoomCode, expiresAt: string, now: number): Promise<void> {
-    await redis.run(scripts.expireRoom, dropKeys(code), [now, expiresAt, rules.rememberExpiredMs, code]);
-    await redis.send(keys.ending, ['ZREM', keys.ending, `${code}:${expiresAt}`]);
+  /** Returns whether the room has ended. A room that was extended is listed for the sweep again. */
+  async function end(code: RoomCode, member: string, now: number): Promise<boolean> {
+    const extendedTo = await redis.run(scripts.expireRoom, dropKeys(code), [now, rules.rememberExpiredMs, code]);
+    if (extendedTo !== null) await expiry.putBack(code, Number(extendedTo), now);
+    await redis.send(keys.ending, ['ZREM', keys.ending, member]);
+    return extendedTo === null;
+  }
+
+  /** In one step for the room itself, including its guards. */
+  async function update(code: RoomCode, change: RoomUpdate, now: number) {
+    const { room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds } = keys.ofRoom(code);
+    const { expiresAt, pinMac, name, admittedBy, uploadLifetimeMs } = change;
+    const left = (expiresAt ?? 0) - now;
+    const reply = await redis.run(
+      updateRoom,
+      [room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds],
+      [
+        ...[now, rules.rememberExpiredMs, hex(admittedBy)],
+        ...[pinMac === undefined ? '' : 1, hex(pinMac ?? undefined), guesserOf(change)],
+        ...[name === undefined ? '' : 1, name ?? ''],
+        ...[expiresAt ?? '', left + rules.rememberExpiredMs + netMs, left + rules.windowMs, uploadLifetimeMs, code],
+      ],
+    );
+    if (typeof reply === 'string') return reply as 'pin-changed' | MissingReason;
+    const [seq, fields] = reply as [number, string[]];
+    return { seq, room: roomOf(code, fields) };
   }
 
   return {
@@ -103,7 +130,8 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
     ...createTextLog(redis, keys, rules),
     ...createTrash(redis, keys, storage),
 
-    async createRoom({ draw, codeLengths, createdAt, expiresAt, pinMac, creator, owner, countsText, keepsHistory }) {
+    async createRoom(draft) {
+      const { draw, codeLengths, createdAt, expiresAt, pinMac, creator, owner, countsText, keepsHistory } = draft;
       const lengths = codeLengths.flatMap(({ length, upTo }) => [length, upTo]);
       const claimed = await redis.run(scripts.claimCode, [keys.rooms], [draw, createdAt, expiresAt, ...lengths]);
       if (claimed === null) return undefined;
@@ -112,6 +140,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
       const times = [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs];
       const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
+      args.push(draft.name ?? '');
       const made = await redis.run(scripts.createRoom, [room, trusted, edits, history, historyTexts], args);
       if (made === 1) return code;
       // A recently expired room had this code, so the new room must not use it.
@@ -153,18 +182,24 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       return seq === null ? undefined : { seq: Number(seq) };
     },
 
-    async resetPinGuard(code, client, now) {
-      const { room, guard, trusted } = keys.ofRoom(code);
-      const args = [now, rules.rememberExpiredMs, client];
-      const reply = await redis.run(scripts.resetPinGuard, [room, guard, trusted], args);
-      return typeof reply === 'string' ? (reply as MissingReason) : { seq: Number(reply) };
+    async updateRoom(code, change, now) {
+      const { expiresAt } = change;
+      if (expiresAt === undefined) return update(code, change, now);
+      await expiry.prepare(code, expiresAt, now);
+      const updated = await update(code, change, now);
+      await expiry.settle(code, now);
+      return updated;
     },
 
     async expireRooms(now, limit) {
       const taken = await redis.run(scripts.takeExpired, [keys.rooms, keys.ending], [now, limit, now + leaseMs]);
-      const ended = (taken as string[]).map((member) => member.split(':') as [RoomCode, string]);
-      await Promise.all(ended.map(([code, expiresAt]) => end(code, expiresAt, now)));
-      return ended.map(([code]) => code);
+      const codes = await Promise.all(
+        (taken as string[]).map(async (member) => {
+          const [code] = member.split(':') as [RoomCode];
+          return (await end(code, member, now)) ? code : undefined;
+        }),
+      );
+      return codes.filter((code) => code !== undefined);
     },
 
     knownBlobs: (blobs) => knownBlobs(redis, keys, blobs),
@@ -183,12 +218,13 @@ const hasSideEffects = ({ pinMac, deviceId }: AccessAttempt): boolean => pinMac 
 
 const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
 
-function roomOf(code: RoomCode, [createdAt, expiresAt, pinMac, fileCount, fileBytes]: string[]): Room {
+function roomOf(code: RoomCode, [createdAt, expiresAt, pinMac, fileCount, fileBytes, name]: string[]): Room {
   return {
     code,
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
     hasPin: pinMac !== '',
+    name: name ?? undefined,
     fileCount: Number(fileCount),
     fileBytes: Number(fileBytes),
   };
@@ -198,7 +234,7 @@ function roomOf(code: RoomCode, [createdAt, expiresAt, pinMac, fileCount, fileBy
 type StateReply = [fields: string[], files: string[], entries: string[] | null, text: FullTextReply];
 
 function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): RoomState {
-  const [seq, pinAttempts, version, writtenAt] = fields.slice(5).map(Number) as [number, number, number, number];
+  const [seq, pinAttempts, version, writtenAt] = fields.slice(6).map(Number) as [number, number, number, number];
   const pinMac = fields[2];
   return {
     room: roomOf(code, fields),

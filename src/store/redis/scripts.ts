@@ -3,7 +3,7 @@
  * caller; the expiry of Redis only removes what is no longer needed.
  */
 import { script } from '../../redis/script.ts';
-import { absenceOf, dropFiles, endText, fullText, isLive } from './lua.ts';
+import { absenceOf, dropFiles, endText, fullText, isLive, roomFields } from './lua.ts';
 
 /** KEYS: all rooms by expiry. ARGV: draw, createdAt, expiresAt, then pairs of a length and up to how many rooms. */
 export const claimCode = script(`
@@ -22,7 +22,7 @@ return false
  * A recently expired room keeps its code, so that it is not confused with the new one.
  * KEYS: room, trusted, edits, history, history texts. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
  * keep, rememberExpiredMs, 1 if it keeps the history of its text, client and network of the owner or '', 0 if the text
- * counts for them or ''.
+ * counts for them or '', name or ''.
  */
 export const createRoom = script(`
 local formerly = redis.call('HGET', KEYS[1], 'expiresAt')
@@ -32,6 +32,7 @@ redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac'
   'textVersion', 0, 'logVersion', 0, 'writtenAt', ARGV[1], 'content', '', 'keepsHistory', ARGV[7], 'fileCount', 0,
   'fileBytes', 0, 'pinAttempts', 0, 'client', ARGV[8], 'network', ARGV[9],
   'textCharge', ARGV[10])
+if ARGV[11] ~= '' then redis.call('HSET', KEYS[1], 'name', ARGV[11]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 if ARGV[3] ~= '' then
   redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])
@@ -127,7 +128,7 @@ if ARGV[4] ~= '' then
   redis.call('PEXPIRE', KEYS[4], 2 * tonumber(ARGV[12]))
 end
 if KEYS[5] then return {'in', fullText(KEYS[1], KEYS[5])} end
-return {'in', redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes')}
+return {'in', redis.call('HMGET', KEYS[1], ${roomFields})}
 `);
 
 /**
@@ -201,20 +202,21 @@ return own
 
 /**
  * Deletes an expired room except for a record that it existed. A missing room was deleted while the list of all rooms
- * was unreachable. KEYS as for deleteRoom. ARGV: now, expiresAt, rememberMs, code.
+ * was unreachable. KEYS as for deleteRoom. ARGV: now, rememberMs, code. Returns the expiry of a room that has not
+ * expired, because it was extended; nil otherwise.
  */
 export const expireRoom = script(`${isLive}${dropFiles}${endText}
-if isLive(KEYS[1], ARGV[1]) then return 0 end
-local wasThere = redis.call('EXISTS', KEYS[1]) == 1
-dropFiles(ARGV[4], unpack(KEYS, 2, 10))
-endText(KEYS[1], KEYS[11], ARGV[4])
+local expiresAt = redis.call('HGET', KEYS[1], 'expiresAt')
+if isLive(KEYS[1], ARGV[1]) then return expiresAt end
+dropFiles(ARGV[3], unpack(KEYS, 2, 10))
+endText(KEYS[1], KEYS[11], ARGV[3])
 redis.call('DEL', KEYS[1], unpack(KEYS, 12))
-local rest = tonumber(ARGV[2]) + tonumber(ARGV[3]) - tonumber(ARGV[1])
-if wasThere and rest > 0 then
-  redis.call('HSET', KEYS[1], 'expiresAt', ARGV[2])
+local rest = expiresAt and tonumber(expiresAt) + tonumber(ARGV[2]) - tonumber(ARGV[1]) or 0
+if rest > 0 then
+  redis.call('HSET', KEYS[1], 'expiresAt', expiresAt)
   redis.call('PEXPIRE', KEYS[1], string.format('%.0f', rest))
 end
-return 1
+return nil
 `);
 
 /**
@@ -224,8 +226,7 @@ return 1
 export const readState = script(`${absenceOf}${fullText}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
-local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'seq',
-  'pinAttempts', 'version', 'writtenAt')
+local room = redis.call('HMGET', KEYS[1], ${roomFields}, 'seq', 'pinAttempts', 'version', 'writtenAt')
 local files = redis.call('HVALS', KEYS[2])
 local since = tonumber(ARGV[3])
 local entries = since and entriesSince(KEYS[3], textVersions(KEYS[1]), since)
@@ -236,17 +237,6 @@ return {room, files, entries or false, not entries and fullText(KEYS[1], KEYS[3]
 export const notePinAttempt = script(`${isLive}
 if not isLive(KEYS[1], ARGV[1]) then return false end
 redis.call('HINCRBY', KEYS[1], 'pinAttempts', 1)
-return redis.call('HINCRBY', KEYS[1], 'seq', 1)
-`);
-
-/** KEYS: room, guard, trusted. ARGV: now, rememberExpiredMs, a client that knows the PIN. */
-export const resetPinGuard = script(`${absenceOf}
-local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
-if absence then return absence end
-redis.call('DEL', KEYS[2], KEYS[3])
-redis.call('ZADD', KEYS[3], ARGV[1], ARGV[3])
-redis.call('PEXPIRE', KEYS[3], redis.call('PTTL', KEYS[1]))
-redis.call('HSET', KEYS[1], 'pinAttempts', 0)
 return redis.call('HINCRBY', KEYS[1], 'seq', 1)
 `);
 

@@ -49,6 +49,15 @@ if redis.call('ZCARD', KEYS[2]) == 0 then return redis.call('DEL', KEYS[1], KEYS
 redis.call('HINCRBY', KEYS[1], 'sum', 0 - tonumber(bytes))
 `);
 
+/** Moves the ends of charges, if they exist. KEYS: usage, ends. ARGV: now, end, the charged blobs. */
+export const moveCharges = script(`
+for i = 3, #ARGV do redis.call('ZADD', KEYS[2], 'XX', ARGV[2], ARGV[i]) end
+local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+if not last then return end
+local keepMs = string.format('%.0f', math.max(1, tonumber(last) - tonumber(ARGV[1])))
+for i = 1, 2 do redis.call('PEXPIRE', KEYS[i], keepMs) end
+`);
+
 /** KEYS: room. ARGV: bytes. Returns the previous bytes and the expiry of the room; false if the text does not count. */
 export const noteTextCharge = script(`
 local room = redis.call('HMGET', KEYS[1], 'textCharge', 'expiresAt')

@@ -22,6 +22,8 @@ export interface RedisStorage extends StorageAccounts, TextCharges {
   /** Charges a file with its size, regardless of limits. */
   charge(file: ChargedFile, now: number): Promise<void>;
   discharge(blob: string, owner: Owner): Promise<void>;
+  /** Moves the end of charges with the expiry of their room. */
+  moveCharges(charged: readonly Upload[], expiresAt: number, now: number): Promise<void>;
   /** Adds a file to its room, charges its size and ends its reservation. `add` returns a string if it is rejected. */
   addCharged<T>(code: RoomCode, file: StoredFile, add: () => Promise<T>): Promise<T>;
 }
@@ -61,15 +63,22 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
   async function addCharged<T>(code: RoomCode, file: StoredFile, add: () => Promise<T>): Promise<T> {
     const { blob, owner, size, uploadedAt } = file;
     if (!owner) return add();
-    const { room } = keys.ofRoom(code);
-    const expiresAt = Number(await redis.send(room, ['HGET', room, 'expiresAt']));
+    const expiresAt = await expiryOf(code);
     // Before it is added: the reservation ends an excess charge, but nothing would add a missing one.
     await charge({ blob, owner, size, expiresAt }, uploadedAt);
     const reply = await add();
     if (typeof reply === 'string') await release({ blob, owner });
     // The file is stored. If this fails, the sweep does it.
     else await dropReservation(blob, owner).catch(() => undefined);
+    // A change of the expiry before the file was added has not moved its charge.
+    const movedTo = await expiryOf(code).catch(() => expiresAt);
+    if (movedTo !== expiresAt) await charges.moveCharges([{ blob, owner }], movedTo, uploadedAt);
     return reply;
+  }
+
+  async function expiryOf(code: RoomCode): Promise<number> {
+    const { room } = keys.ofRoom(code);
+    return Number(await redis.send(room, ['HGET', room, 'expiresAt']));
   }
 
   /**
@@ -137,6 +146,7 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
 
     charge,
     discharge,
+    moveCharges: charges.moveCharges,
     addCharged,
   };
 }

@@ -38,6 +38,16 @@ export function createTextCharges(redis: Redis, keys: Keys, charges: StorageChar
     return { before: Number(before), expiresAt: Number(expiresAt) };
   }
 
+  /** The room may have ended, or its expiry may have been changed, before its text was charged. */
+  async function followRoom(code: RoomCode, owner: Owner, expiresAt: number, now: number): Promise<void> {
+    const { room } = keys.ofRoom(code);
+    const reply = await redis.send(room, ['HMGET', room, 'textCharge', 'expiresAt']);
+    const [charged, movedTo] = reply as (string | null)[];
+    const blob = textName(code);
+    if (charged === null) await discharge(blob, owner);
+    else if (Number(movedTo) !== expiresAt) await charges.moveCharges([{ blob, owner }], Number(movedTo), now);
+  }
+
   async function dischargeEndedTexts({ endedTexts }: Pick<Keys['shards'][number], 'endedTexts'>): Promise<void> {
     const ended = (await redis.send(endedTexts, ['HKEYS', endedTexts])) as string[];
     for (const code of ended) {
@@ -54,7 +64,10 @@ export function createTextCharges(redis: Redis, keys: Keys, charges: StorageChar
       const noted = await noteTextCharge(code, bytes);
       if (!noted) return undefined;
       const { before, expiresAt } = noted;
-      if (bytes <= before) return void (await setTextCharge(code, owner, bytes, expiresAt, now));
+      if (bytes <= before) {
+        await setTextCharge(code, owner, bytes, expiresAt, now);
+        return void (await followRoom(code, owner, expiresAt, now));
+      }
       const request = {
         ...{ blob: textName(code), owner, expiresAt, deadline: now },
         ...{ least: bytes, most: bytes },
@@ -66,10 +79,7 @@ export function createTextCharges(redis: Redis, keys: Keys, charges: StorageChar
         await noteTextCharge(code, before);
         return { ...limit, used: limit.used + before };
       }
-      // The room may have ended, and its text may have been discharged, before it was charged.
-      const { room } = keys.ofRoom(code);
-      if (Number(await redis.send(room, ['HEXISTS', room, 'textCharge'])) === 0) await discharge(textName(code), owner);
-      return undefined;
+      return void (await followRoom(code, owner, expiresAt, now));
     },
 
     async restoreTextCharge({ code, owner, textCharge, expiresAt }, now) {
@@ -81,4 +91,4 @@ export function createTextCharges(redis: Redis, keys: Keys, charges: StorageChar
 }
 
 /** Differs from every blob name. */
-const textName = (code: string) => `text:${code}`;
+export const textName = (code: string) => `text:${code}`;

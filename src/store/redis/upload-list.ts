@@ -9,6 +9,7 @@ import {
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type DueFile, dueFiles, dueMember } from './due-files.ts';
+import { keepIndex } from './file-index.ts';
 import { fileJson, parseFile } from './file-list.ts';
 import { type Keys, netMs } from './keys.ts';
 import type { RedisStorage } from './storage.ts';
@@ -89,7 +90,11 @@ export function createUploadList(redis: Redis, keys: Keys, rules: GuardRules, st
       const json = fileJson({ ...upload, uploadedAt: now });
       const args = [...argsFor(code, fileId, now), upload.size, json, unfinishedName(upload.blob)];
       const reply = await redis.run(scripts.finishUpload, [...keysFor(code), files, blobs], args);
-      return typeof reply === 'string' ? (reply as 'no-file' | MissingReason) : { seq: Number(reply) };
+      if (typeof reply === 'string') return reply as 'no-file' | MissingReason;
+      const [seq, expiresAt] = reply as [number, string];
+      // The room may have been extended since it was found.
+      if (Number(expiresAt) > roomExpiresAt) await keepIndex(redis, keys, fileId, Number(expiresAt) - now + netMs);
+      return { seq };
     },
 
     async cancelUpload(code, fileId, now) {

@@ -64,7 +64,7 @@ return 'advanced'
 
 /**
  * KEYS: room, unfinished files, their states, ends of uploads, files, blobs. ARGV as for findUpload, then the size, the
- * json of the finished file, and the unfinished name of its blob. Returns the seq.
+ * json of the finished file, and the unfinished name of its blob. Returns the seq and the expiry of the room.
  */
 export const finishUpload = script(`${absenceOf}${uploadIn}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
@@ -77,7 +77,7 @@ redis.call('ZREM', KEYS[4], ARGV[4])
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
 redis.call('HSET', KEYS[5], ARGV[3], seq .. ':' .. ARGV[6])
 redis.call('SREM', KEYS[6], ARGV[7])
-return seq
+return {seq, redis.call('HGET', KEYS[1], 'expiresAt')}
 `);
 
 /**

@@ -12,6 +12,7 @@ const reserve = 64 * 1024 * 1024;
 const copies = 3;
 const growing: readonly string[] = [
   'createRoom',
+  'updateRoom',
   'appendText',
   'addFile',
   'startUpload',

@@ -104,6 +104,14 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
       return [...(guards.get(code, now)?.trusted ?? [])];
     },
 
+    /** A guard ends with its room. */
+    moveExpiry({ code, expiresAt }: GuardedRoom, now: number): void {
+      const guard = guards.get(code, now);
+      if (!guard || guard.roomExpiresAt === expiresAt) return;
+      guard.roomExpiresAt = expiresAt;
+      guards.changed(code);
+    },
+
     forgetRoom(code: RoomCode): void {
       guards.forget(code);
     },

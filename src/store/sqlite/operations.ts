@@ -9,6 +9,7 @@ import type {
   KeyRecord,
   RoomDraft,
   RoomRecord,
+  RoomUpdate,
   StoredFile,
   Tier,
   UnfinishedFile,
@@ -18,6 +19,7 @@ import * as claims from './claim-operations.ts';
 import * as files from './file-operations.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
+import { type UpdatedRoom, updateRoom } from './room-update.ts';
 import { keyOf } from './rows.ts';
 import { prepareOnce, type Sql } from './statements.ts';
 import { type AppendReply, type AppendWrite, appendText, clearHistory } from './text-operations.ts';
@@ -50,7 +52,7 @@ export function createOperations(db: DatabaseSync) {
       }
       sql(`
         INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history, client, network,
-          text_charge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          text_charge, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       `).get(
         id,
         code,
@@ -62,6 +64,7 @@ export function createOperations(db: DatabaseSync) {
         draft.owner?.client ?? null,
         draft.owner?.network ?? null,
         draft.countsText ? 0 : null,
+        draft.name ?? null,
       );
       return code;
     },
@@ -78,12 +81,8 @@ export function createOperations(db: DatabaseSync) {
       return noted && { seq: Number(noted.seq) };
     },
 
-    clearPinAttempts(code: RoomCode, now: number): { seq: number; expiresAt: number } | 'gone' {
-      const cleared = sql(`
-        UPDATE rooms SET pin_attempts = 0, seq = seq + 1 WHERE id = ? AND expires_at > ? RETURNING seq, expires_at
-      `).get(roomIdOf(code), now);
-      return cleared ? { seq: Number(cleared.seq), expiresAt: Number(cleared.expires_at) } : gone(code, now);
-    },
+    updateRoom: (code: RoomCode, update: RoomUpdate, now: number): UpdatedRoom | 'pin-changed' | 'gone' =>
+      updateRoom(sql, code, update, now) ?? gone(code, now),
 
     appendText: (code: RoomCode, ...append: AppendWrite): AppendReply | 'gone' =>
       appendText(sql, code, append) ?? gone(code, append[4]),

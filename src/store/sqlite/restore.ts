@@ -23,8 +23,8 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
 function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, keeps_history, revision, client, network, text_charge)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      written_at, keeps_history, revision, client, network, text_charge, name)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     room.code,
@@ -42,6 +42,7 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
     room.owner?.client ?? null,
     room.owner?.network ?? null,
     room.textCharge === undefined ? null : 0,
+    room.name ?? null,
   );
   // An update, so that the trigger counts it.
   if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);

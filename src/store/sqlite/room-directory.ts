@@ -10,7 +10,7 @@ import type { RoomCode } from '../../core/room-code.ts';
 import { connect } from './connection.ts';
 import { FolderInUse, lockFolder } from './folder-lock.ts';
 import { roomIdOf } from './room-id.ts';
-import { roomColumns, roomOf } from './rows.ts';
+import { roomOf } from './rows.ts';
 import { migrate } from './schema.ts';
 
 export interface SqliteDirectoryOptions {
@@ -26,7 +26,7 @@ const pollMs = 50;
 const abandonedMs = 3600_000;
 
 const summaryQuery = `
-  SELECT ${roomColumns}, client,
+  SELECT code, created_at, expires_at, pin_mac, file_count, file_bytes, client,
     (SELECT coalesce(sum(octet_length(content)), 0) FROM texts WHERE room = rooms.id)
     + (SELECT coalesce(sum(octet_length(content)), 0) FROM history WHERE room = rooms.id)
     + (SELECT coalesce(sum(octet_length(edits)), 0) FROM edits WHERE room = rooms.id) AS text_bytes
@@ -101,10 +101,8 @@ function isServed(folder: string): boolean {
   }
 }
 
+/** Names of rooms are not for operators. */
 function summaryOf(row: Record<string, unknown>): RoomSummary {
-  return {
-    ...roomOf(row),
-    textBytes: Number(row.text_bytes),
-    client: (row.client as string | null) ?? undefined,
-  };
+  const { name, ...room } = roomOf(row);
+  return { ...room, textBytes: Number(row.text_bytes), client: (row.client as string | null) ?? undefined };
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GuardRules, RoomStore } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { guesserOf } from '../counters/network.ts';
 import { createAdmission } from './admission.ts';
 import { createDeviceList } from './device-list.ts';
 import { createFileList, filesOf } from './file-list.ts';
@@ -66,12 +67,13 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
 
     notePinAttempt: (code, now) => changing(code, writer.run('notePinAttempt', code, now)),
 
-    async resetPinGuard(code, client, now) {
-      const reset = await changing(code, writer.run('clearPinAttempts', code, now));
-      if (reset === 'gone') return missingReason(code, now);
-      guard.forgetRoom(code);
-      guard.trust({ code, expiresAt: reset.expiresAt }, client, now);
-      return { seq: reset.seq };
+    async updateRoom(code, update, now) {
+      const updated = await changing(code, writer.run('updateRoom', code, update, now));
+      if (updated === 'gone' || updated === 'pin-changed') return orReason(code, now, updated);
+      if (update.pinMac !== undefined) guard.forgetRoom(code);
+      if (update.pinMac) guard.trust(updated.room, guesserOf(update), now);
+      guard.moveExpiry(updated.room, now);
+      return updated;
     },
 
     async attachDevice(code, channel, now) {

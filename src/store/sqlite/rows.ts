@@ -24,12 +24,12 @@ export function cachedRoomOf(row: Row): CachedRoom {
 }
 
 // By name, never *, because room ids may not fit into a JavaScript number.
-export const roomColumns = 'code, created_at, expires_at, pin_mac, file_count, file_bytes';
+export const roomColumns = 'code, created_at, expires_at, pin_mac, name, file_count, file_bytes';
 export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
 /** Separate, because not every query needs them. */
 export const ownerColumns = 'client, network, text_charge';
 export const fileColumns =
-  'files.id, blob, name, type, size, uploaded_at, files.client, files.network, folder, device, once';
+  'files.id, blob, files.name, type, size, uploaded_at, files.client, files.network, folder, device, once';
 export const uploadColumns = 'received, blob_state, ends_at';
 /** A condition for files that are neither removed nor unfinished. */
 export const isListed = 'removed_at IS NULL AND received IS NULL';
@@ -40,6 +40,7 @@ export function roomOf(row: Row): Room {
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number,
     hasPin: row.pin_mac !== null,
+    name: (row.name as string | null) ?? undefined,
     fileCount: row.file_count as number,
     fileBytes: row.file_bytes as number,
   };
@@ -62,6 +63,7 @@ export function recordOf(row: RecordRow): Omit<RoomRecord, 'content' | 'entries'
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number,
     pinMac: (row.pin_mac as Uint8Array | null) ?? undefined,
+    name: (row.name as string | null) ?? undefined,
     seq: row.seq,
     pinAttempts: row.pin_attempts,
     keepsHistory: row.keeps_history === 1,

@@ -179,6 +179,9 @@ export const steps: readonly string[] = [
   ALTER TABLE files ADD COLUMN claim TEXT;
   ALTER TABLE files ADD COLUMN claim_ends_at INTEGER;
   `,
+  `
+  ALTER TABLE rooms ADD COLUMN name TEXT; -- NULL if it has none
+  `,
 ];
 
 /** Version numbers used before the first release. */

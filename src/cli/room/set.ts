@@ -1,0 +1,49 @@
+/** `poproom set`: changes when a room expires, its PIN and its name. */
+import type { RoomInfo, UpdateRoomRequest } from '../../client/index.ts';
+import { assertOnlyCode } from '../arguments.ts';
+import type { Input } from '../command.ts';
+import { formatDuration, readDuration } from '../duration.ts';
+import { readEnvironment } from '../environment.ts';
+import { print } from '../output.ts';
+import { choosePin, newPinFromEnvironment } from '../pin.ts';
+import { printable } from '../printable.ts';
+import { withRoom } from '../server-context.ts';
+import { UsageError } from '../usage-error.ts';
+
+export async function set(input: Input): Promise<void> {
+  assertOnlyCode('set', input);
+  const changes = readChanges(input);
+  let newPin = input.isSet('new-pin') ? newPinFromEnvironment(readEnvironment()) : undefined;
+  await withRoom(input, async (room) => {
+    if (input.isSet('new-pin') && newPin === undefined) {
+      // Prompts for the current PIN first if it is needed, so that nobody chooses a new one in vain.
+      await room.info();
+      newPin = await chooseNewPin();
+    }
+    const details = await room.update({ ...changes, ...(newPin !== undefined && { pin: newPin }) });
+    print(input, { ...details, link: room.link }, summarize(details));
+  });
+}
+
+const chooseNewPin = () =>
+  choosePin('New PIN (four digits): ', 'The two PINs differ; the room was not changed.', 'POPROOM_NEW_PIN');
+
+function readChanges(input: Input): UpdateRoomRequest {
+  const [expires, name] = [input.value('expires'), input.value('name')];
+  const isSet = (option: string) => input.isSet(option);
+  if (isSet('new-pin') && isSet('no-pin')) throw new UsageError('Use either --new-pin or --no-pin.');
+  if (expires === undefined && name === undefined && !isSet('new-pin') && !isSet('no-pin')) {
+    throw new UsageError('What should change? Use --expires, --name, --new-pin or --no-pin.');
+  }
+  return {
+    ...(expires !== undefined && { expiresIn: readDuration(expires) }),
+    ...(name !== undefined && { name }),
+    ...(isSet('no-pin') && { pin: null }),
+  };
+}
+
+function summarize({ roomId, name, expiresAt, hasPin }: RoomInfo): string {
+  const left = formatDuration(Date.parse(expiresAt) - Date.now());
+  const title = name === undefined ? printable(roomId) : `${printable(roomId)} (${printable(name)})`;
+  return `${title} expires in ${left}${hasPin ? ', protected by a PIN' : ''}`;
+}

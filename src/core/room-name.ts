@@ -1,0 +1,13 @@
+/** The name of a room, for display only. */
+import { maxRoomNameLength } from '../protocol/fields.ts';
+import { PoproomError } from './errors.ts';
+import { removeUnsafeCharacters } from './files/file-name.ts';
+
+/** Cleans a name like that of a file. Undefined if nothing is left, or there is none. */
+export function cleanRoomName(raw: string | null | undefined): string | undefined {
+  const name = removeUnsafeCharacters(raw ?? '');
+  if ([...name].length <= maxRoomNameLength) return name || undefined;
+  throw new PoproomError('VALIDATION_FAILED', `"name" may have at most ${maxRoomNameLength} characters.`, {
+    details: { field: 'name', maximum: maxRoomNameLength },
+  });
+}
