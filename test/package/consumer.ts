@@ -14,6 +14,7 @@ import {
   createSharedText,
   type EditOptions,
   type Ended,
+  type FileClaimed,
   type FileEntry,
   type FileUploaded,
   type HealthReport,
@@ -28,6 +29,7 @@ import {
   type PoproomErrorCode,
   parseRoomCode,
   type RateLimit,
+  type ReceiveOptions,
   type RetryOptions,
   type Room,
   type RoomCode,
@@ -68,6 +70,7 @@ export async function useEverything(url: string): Promise<string[]> {
     `pin ${hasPin && made.hasPin && Date.parse(made.expiresAt) > Date.now()}`,
     await useText(room),
     await useFiles(room, call),
+    await useOneTimeFile(room, call),
     await useLive(room),
     await useSharedText(room, call),
     await useUp(made, call),
@@ -96,6 +99,16 @@ async function useFiles(room: Room, call: CallOptions): Promise<string> {
   const [gone] = files;
   const removed: Confirmation | undefined = gone && (await room.removeFile(gone.fileId, call));
   return `files ${uploaded.length} ${texts.sort().join(' ')} ${sent} ${removed?.success}`;
+}
+
+async function useOneTimeFile(room: Room, call: CallOptions): Promise<string> {
+  const { once }: FileUploaded = await room.upload(new Blob(['secret']), { name: 'secret.txt', once: true });
+  const file = (await room.files(call)).find((each) => each.once);
+  if (!file) return 'no one-time file';
+  const { claim }: FileClaimed = await room.claim(file.fileId, call);
+  const released: Confirmation = await room.releaseClaim(claim, call);
+  const options: ReceiveOptions<string> = { ...call, save: (response) => response.text() };
+  return `once ${once} ${released.success} ${await room.receive(file, options)}`;
 }
 
 async function useLive(room: Room): Promise<string> {

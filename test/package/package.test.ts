@@ -125,6 +125,7 @@ const everything = [
   'pin true',
   'text one VERSION_CONFLICT',
   'files 4 blob! bytes bytes strea 5 true',
+  'once true true secret',
   'live connecting connected snapshot written by A program content left',
   'shared seven eight, remote local local undo, synchronized true left loading true, true',
   'deleted true ROOM_NOT_FOUND',
