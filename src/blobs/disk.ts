@@ -92,6 +92,8 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
       else await rm(pathOf(blob), { force: true });
     },
 
+    removeLeftovers: staging.remove,
+
     async *orphanBlobs(moment) {
       yield (await staging.oldFiles(moment)).map(unfinishedName);
       for (const shard of await readdir(folder)) {

@@ -40,8 +40,8 @@ const mostPieces = 64;
 export interface PartsRequest {
   objects: S3Objects;
   blob: string;
-  /** The path for a spool file, which does not exist. Another one has the suffix `.next`. */
-  spool: string;
+  /** The paths of two spool files, which do not exist. */
+  spools: readonly [string, string];
   partSize: number;
   progress: BlobProgress;
   bytes: Readable;
@@ -55,9 +55,9 @@ export interface PartsRequest {
 
 /** Stores the bytes, and everything that has arrived if their stream breaks. */
 export async function receiveParts(request: PartsRequest): Promise<BlobProgress> {
-  const { objects, blob, spool, partSize, progress, signal, checksum, onProgress } = request;
+  const { objects, blob, partSize, progress, signal, checksum, onProgress } = request;
   const state = parseState(progress.state);
-  const spools = [await openSpool(spool), await openSpool(`${spool}.next`)];
+  const spools = await Promise.all(request.spools.map(openSpool));
   const oldTail = state.tail;
   /** The spool has room for the tail, which is fetched only when a part is complete. */
   let tailBytes = sizeOf(oldTail);
@@ -128,6 +128,14 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
     state.tail = [...(isJoined ? [] : state.tail), { key, size: filled - start }];
   }
 
+  /** Without a checksum that matches, nothing refers to what was stored. */
+  async function discard(): Promise<void> {
+    const isNew = state.uploadId !== parseState(progress.state).uploadId;
+    await sending.catch(() => undefined);
+    // If this fails, the scan for orphaned bytes removes them.
+    if (isNew && state.uploadId) await objects.abortParts(blob, state.uploadId).catch(() => undefined);
+  }
+
   async function storeRest(hasEnded: boolean): Promise<void> {
     await sending;
     await (hasEnded && request.isComplete(received) ? complete() : addPiece());
@@ -141,7 +149,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
     try {
       await receive({ bytes: request.bytes, maxBytes: request.maxBytes, signal, checksum, write });
     } catch (error) {
-      if (!checksum) await storeRest(false);
+      await (checksum ? discard() : storeRest(false));
       throw error;
     }
     await storeRest(true);
@@ -170,6 +178,11 @@ export async function finishParts(objects: S3Objects, blob: string, size: number
 export async function removeParts(objects: S3Objects, blob: string): Promise<void> {
   // A blob in one piece has its object before it is finished.
   await objects.remove(blob);
+  await removeLeftovers(objects, blob);
+}
+
+/** Removes parts and pieces. The object of a finished blob is kept. */
+export async function removeLeftovers(objects: S3Objects, blob: string): Promise<void> {
   for (const { key, uploadId } of await objects.listParts(blob))
     if (key === blob) await objects.abortParts(key, uploadId);
   for await (const page of objects.list(unfinishedName(blob))) {
