@@ -8,6 +8,7 @@ import { createWriteStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { hasCode } from '../core/errors.ts';
 import { type BlobProgress, type Checksum, unfinishedName } from '../core/ports.ts';
 import { bytesLost } from './errors.ts';
 import { receive } from './receive.ts';
@@ -67,6 +68,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
   // A node that lost its client may still be sending the part after the last one, so that number is left out.
   let nextPart = (state.parts.at(-1)?.[0] ?? 0) + 2;
   let sending: Promise<void> = Promise.resolve();
+  let isSaved = false;
 
   const spoolNow = () => spools[current] as Spool;
 
@@ -85,6 +87,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
   }
 
   async function save(durable: number): Promise<void> {
+    isSaved = true;
     await onProgress({ received: durable, state: JSON.stringify(state) });
   }
 
@@ -128,10 +131,10 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
     state.tail = [...(isJoined ? [] : state.tail), { key, size: filled - start }];
   }
 
-  /** Without a checksum that matches, nothing refers to what was stored. */
+  /** Removes the parts of a request that is rejected, unless some of them count already. */
   async function discard(): Promise<void> {
-    const isNew = state.uploadId !== parseState(progress.state).uploadId;
     await sending.catch(() => undefined);
+    const isNew = !isSaved && parseState(progress.state).uploadId === undefined;
     // If this fails, the scan for orphaned bytes removes them.
     if (isNew && state.uploadId) await objects.abortParts(blob, state.uploadId).catch(() => undefined);
   }
@@ -149,7 +152,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
     try {
       await receive({ bytes: request.bytes, maxBytes: request.maxBytes, signal, checksum, write });
     } catch (error) {
-      await (checksum ? discard() : storeRest(false));
+      await (checksum || hasCode(error, 'FILE_TOO_LARGE') ? discard() : storeRest(false));
       throw error;
     }
     await storeRest(true);
