@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { describe, it, type TestContext } from 'node:test';
-import type { Page } from 'playwright-core';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
 import { isLongRun } from '../hostile/long-run.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
@@ -19,33 +19,28 @@ const interruptions = isLongRun ? 10 : 3;
 const timeout = isLongRun ? 900_000 : 120_000;
 const limits = { POPROOM_FILE_MAX: `${fileBytes}`, POPROOM_ROOM_MAX_BYTES: '4GiB', POPROOM_CLIENT_MAX_BYTES: '4GiB' };
 
-describe('a common tus client in a browser', { timeout }, () => {
+let browser: Browser;
+before(async () => {
+  browser = await launchBrowser();
+});
+after(() => browser.close());
+
+describe('common tus clients in a browser', { timeout }, () => {
   for (const [engine, start] of Object.entries(installations)) {
-    for (const name of ['tus-js-client', 'Uppy'] as const) {
-      it(`[TUS-1] [TUS-3] [TUS-4] [TUS-6] [TUS-10] works: ${name}, ${engine} engine`, { timeout }, async (t) => {
-        const visit = await openPage(t, await start(t, limits));
-        const { page, installation } = visit;
-        const { api } = installation.current();
-        const endpoint = `${visit.line.url}/api/rooms/${await api.room()}/uploads`;
-        const rejection = page.evaluate(
-          ([name, endpoint, size]) => (globalThis as WithTusClients).tusClients[name].rejectedWith(endpoint, size),
-          [name, endpoint, fileBytes + 1] as const,
+    it(`[TUS-1] [TUS-3] [TUS-4] [TUS-6] [TUS-10] work on the ${engine} engine`, { timeout }, async (t) => {
+      const visit = await openPage(t, await start(t, limits));
+      for (const client of ['tus-js-client', 'Uppy'] as const) {
+        await t.test(`${client} is rejected with 413 when a file exceeds the limit`, () =>
+          assertRejected(visit, client),
         );
-        assert.equal(await rejection, 413, 'a file over the limit is rejected at its creation');
-
-        await page.evaluate(
-          ([name, endpoint, size]) => (globalThis as WithTusClients).tusClients[name].cancel(endpoint, size),
-          [name, endpoint, 3 * MiB] as const,
-        );
-        await eventually('the bytes of a cancelled upload no longer count', async () => {
-          return (await api.get('/api/limits')).json.storedBytes === 0;
-        });
-
-        await assertArrives(t, visit, name);
-      });
-    }
+        await t.test(`${client} cancels an upload`, () => assertCancelled(visit, client));
+        await t.test(`${client} uploads two files through interruptions`, (t) => assertArrives(t, visit, client));
+      }
+    });
   }
 });
+
+type ClientName = 'tus-js-client' | 'Uppy';
 
 interface Visit {
   page: Page;
@@ -55,14 +50,35 @@ interface Visit {
   onSent: (bytes: number) => void;
 }
 
+async function assertRejected({ page, line, installation }: Visit, client: ClientName): Promise<void> {
+  const room = await installation.current().api.room();
+  const status = await page.evaluate(
+    ([client, endpoint, size]) => (globalThis as WithTusClients).tusClients[client].rejectedWith(endpoint, size),
+    [client, `${line.url}/api/rooms/${room}/uploads`, fileBytes + 1] as const,
+  );
+  assert.equal(status, 413);
+}
+
+async function assertCancelled({ page, line, installation }: Visit, client: ClientName): Promise<void> {
+  const { api } = installation.current();
+  const room = await api.room();
+  const storedBytes = async () => (await api.get('/api/limits')).json.storedBytes;
+  const before = await storedBytes();
+  await page.evaluate(
+    ([client, endpoint, size]) => (globalThis as WithTusClients).tusClients[client].cancel(endpoint, size),
+    [client, `${line.url}/api/rooms/${room}/uploads`, fileBytes] as const,
+  );
+  await eventually('its bytes no longer count', async () => (await storedBytes()) === before);
+}
+
 /** Two uploads at the same time, interrupted again and again. */
-async function assertArrives(t: TestContext, visit: Visit, name: 'tus-js-client' | 'Uppy'): Promise<void> {
+async function assertArrives(t: TestContext, visit: Visit, client: ClientName): Promise<void> {
   const { page, line, installation } = visit;
   const room = await installation.current().api.room();
   const count = interruptRandomly(t, visit, 2 * fileBytes);
   const sent = await page.evaluate(
-    ([name, endpoint, size]) => (globalThis as WithTusClients).tusClients[name].upload(endpoint, 2, size),
-    [name, `${line.url}/api/rooms/${room}/uploads`, fileBytes] as const,
+    ([client, endpoint, size]) => (globalThis as WithTusClients).tusClients[client].upload(endpoint, 2, size),
+    [client, `${line.url}/api/rooms/${room}/uploads`, fileBytes] as const,
   );
   assert.equal(count(), interruptions);
   const { api, url } = installation.current();
@@ -94,9 +110,8 @@ async function openPage(t: TestContext, installation: Installation): Promise<Vis
   const line = await startTcpProxy(t, () => installation.current().port);
   const html = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<!doctype html>'));
   const origin = await listenOnFreePort(t, html);
-  const browser = await launchBrowser();
-  t.after(() => browser.close());
   const page = await browser.newPage();
+  t.after(() => page.close());
   const visit: Visit = { page, line, installation, onSent: () => undefined };
   await page.exposeFunction('onSent', (bytes: number) => visit.onSent(bytes));
   await page.goto(origin);
