@@ -196,6 +196,17 @@ describe('a continuation', () => {
     assert.deepEqual([status, answered['upload-offset']], [204, '5']);
   });
 
+  it('[UP-4] [TUS-4] is rejected while the disk has too little space, and accepted later', async (t) => {
+    const { server, api, path } = await start(t, 10);
+    assert.equal((await sendPart(api, path, 0, 'Hello')).status, 204);
+    await server.restart({ POPROOM_MIN_FREE_DISK: '900000GiB' });
+    assertError(await sendPart(api, path, 5, 'World'), 507, 'STORAGE_FULL');
+    assert.equal(await offsetOf(api, path), 5);
+    await server.restart({ POPROOM_MIN_FREE_DISK: '0' });
+    const { status, headers } = await sendPart(api, path, 5, 'World');
+    assert.deepEqual([status, headers.get('upload-offset')], [204, '10']);
+  });
+
   it('[TUS-6] [TUS-8] of an unknown or cancelled upload returns 404, of a complete one 409 with its size', async (t) => {
     const { api, path, room } = await start(t, 5);
     const unknown = ['0'.repeat(32), 'x', '..%2f', 'a'.repeat(300)].map((id) => `/api/rooms/${room}/uploads/${id}`);
