@@ -15,7 +15,7 @@ export interface TusClient {
 
 export type TusClients = typeof tusClients;
 
-const chunkSize = 1024 * 1024;
+const chunkSizeFor = (size: number) => Math.max(1024 * 1024, Math.ceil(size / 25));
 /** The server is not reachable for a while when it has been killed. */
 const retryDelays: number[] = Array(300).fill(100);
 
@@ -44,7 +44,7 @@ function startUpload(endpoint: string, file: File) {
   const ended = Promise.withResolvers<void>();
   const firstPart = Promise.withResolvers<void>();
   const upload = new Upload(file, {
-    ...{ endpoint, chunkSize, retryDelays },
+    ...{ endpoint, chunkSize: chunkSizeFor(file.size), retryDelays },
     metadata: { filename: file.name, filetype: file.type },
     onProgress: reportProgress(),
     onChunkComplete: () => firstPart.resolve(),
@@ -58,7 +58,7 @@ function startUpload(endpoint: string, file: File) {
 const uppy: TusClient = {
   async upload(endpoint, count, size) {
     const files = createFiles(count, size);
-    const { uppy } = createUppy(endpoint);
+    const { uppy } = createUppy(endpoint, size);
     for (const file of files) uppy.addFile({ name: file.name, type: file.type, data: file });
     const result = await uppy.upload();
     if (result?.failed?.length !== 0) throw new Error(JSON.stringify(result?.failed));
@@ -67,7 +67,7 @@ const uppy: TusClient = {
 
   async cancel(endpoint, size) {
     const [file] = createFiles(1, size) as [File];
-    const { uppy, firstPart } = createUppy(endpoint);
+    const { uppy, firstPart } = createUppy(endpoint, size);
     const id = uppy.addFile({ name: file.name, type: file.type, data: file });
     void uppy.upload();
     await firstPart;
@@ -76,7 +76,7 @@ const uppy: TusClient = {
 
   async rejectedWith(endpoint, size) {
     const [file] = createFiles(1, size) as [File];
-    const { uppy } = createUppy(endpoint);
+    const { uppy } = createUppy(endpoint, size);
     const rejected = Promise.withResolvers<number | undefined>();
     uppy.on('upload-error', (_, error) => {
       rejected.resolve((error as unknown as DetailedError).originalResponse?.getStatus());
@@ -87,7 +87,8 @@ const uppy: TusClient = {
   },
 };
 
-function createUppy(endpoint: string) {
+function createUppy(endpoint: string, size: number) {
+  const chunkSize = chunkSizeFor(size);
   const firstPart = Promise.withResolvers<void>();
   const uppy = new Uppy().use(UppyTus, {
     endpoint,
