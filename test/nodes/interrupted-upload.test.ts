@@ -5,8 +5,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { Upload } from 'tus-js-client';
 import { isLongRun } from '../hostile/long-run.ts';
 import { type Installation, installations } from '../support/installations.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { partType, sendPart, startUpload, tus } from '../support/tus.ts';
 
 const MiB = 1024 * 1024;
 const size = (isLongRun ? 200 : 48) * MiB;
@@ -35,6 +37,30 @@ describe('an upload that is interrupted ten times', { timeout }, () => {
       assert.equal(sha256(Buffer.from(await stored.arrayBuffer())), sha256(bytes));
     });
   }
+});
+
+describe('two nodes with bytes of the same upload', { timeout }, () => {
+  it('[TUS-8] [TUS-10] store it once, and the slower one responds with 409', async (t) => {
+    const running = await installations.distributed?.(t, settings);
+    assert.ok(running);
+    const slow = running.current();
+    await running.interrupt();
+    const { api } = running.current();
+    const bytes = randomBytes(MiB);
+    const room = await api.room();
+    const path = await startUpload(api, room, bytes.length);
+    const socket = await openRawSocket(t, slow.port);
+    const head = { ...tus, ...partType, 'Upload-Offset': 0, 'Content-Length': bytes.length };
+    await socket.send(requestHead('PATCH', path, head));
+    await socket.send(bytes.subarray(0, MiB / 2));
+    assert.equal((await sendPart(api, path, 0, bytes)).status, 204);
+    await socket.send(bytes.subarray(MiB / 2));
+    assert.equal((await socket.response()).code, 'UPLOAD_CONFLICT');
+    const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
+    assert.equal(files.length, 1);
+    const stored = await fetch(running.current().url + new URL(files[0].fileUrl).pathname);
+    assert.equal(sha256(Buffer.from(await stored.arrayBuffer())), sha256(bytes));
+  });
 });
 
 interface Transfer {

@@ -44,7 +44,7 @@ function startUpload(endpoint: string, file: File) {
   const ended = Promise.withResolvers<void>();
   const firstPart = Promise.withResolvers<void>();
   const upload = new Upload(file, {
-    ...{ endpoint, chunkSize: chunkSizeFor(file.size), retryDelays },
+    ...{ endpoint, chunkSize: chunkSizeFor(file.size), retryDelays, addRequestId: true },
     metadata: { filename: file.name, filetype: file.type },
     onProgress: reportProgress(),
     onChunkComplete: () => firstPart.resolve(),
