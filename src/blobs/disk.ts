@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasCode } from '../core/errors.ts';
 import { type BlobAppend, type BlobStore, unfinishedName } from '../core/ports.ts';
 import { checkedName } from './blob-name.ts';
 import { bytesLost } from './errors.ts';
@@ -92,6 +93,8 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
       else await rm(pathOf(blob), { force: true });
     },
 
+    removeLeftovers: staging.remove,
+
     async *orphanBlobs(moment) {
       yield (await staging.oldFiles(moment)).map(unfinishedName);
       for (const shard of await readdir(folder)) {
@@ -139,7 +142,7 @@ async function appendTo(handle: FileHandle, { unfinished, onProgress, ...append 
   try {
     await receive({ ...append, maxBytes: size - received, write });
   } catch (error) {
-    if (!append.checksum) await saveProgress();
+    if (!append.checksum && !hasCode(error, 'FILE_TOO_LARGE')) await saveProgress();
     throw error;
   }
   await saveProgress();

@@ -147,13 +147,18 @@ export async function openS3Objects({ bucket: Bucket, prefix, ...location }: S3L
 
     /** The uploads in parts that are not finished, of keys that start with `start`. */
     async listParts(start = ''): Promise<(StoredObject & { uploadId: string })[]> {
-      const command = new s3.ListMultipartUploadsCommand({ Bucket, Prefix: prefix + start });
-      const found = await ask(() => client.send(command, brief).catch(noneIfMissingUpload));
-      return (found?.Uploads ?? []).map(({ Key = '', UploadId = '', Initiated }) => ({
-        key: Key.slice(prefix.length),
-        uploadId: UploadId,
-        lastModified: Number(Initiated ?? Number.POSITIVE_INFINITY),
-      }));
+      const found: (StoredObject & { uploadId: string })[] = [];
+      let markers: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
+      for (;;) {
+        const command = new s3.ListMultipartUploadsCommand({ Bucket, Prefix: prefix + start, ...markers });
+        const page = await ask(() => client.send(command, brief).catch(noneIfMissingUpload));
+        for (const { Key = '', UploadId = '', Initiated } of page?.Uploads ?? []) {
+          const lastModified = Number(Initiated ?? Number.POSITIVE_INFINITY);
+          found.push({ key: Key.slice(prefix.length), uploadId: UploadId, lastModified });
+        }
+        if (!page?.IsTruncated) return found;
+        markers = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+      }
     },
 
     async ping(): Promise<void> {

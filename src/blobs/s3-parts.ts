@@ -8,6 +8,7 @@ import { createWriteStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { hasCode } from '../core/errors.ts';
 import { type BlobProgress, type Checksum, unfinishedName } from '../core/ports.ts';
 import { bytesLost } from './errors.ts';
 import { receive } from './receive.ts';
@@ -40,8 +41,8 @@ const mostPieces = 64;
 export interface PartsRequest {
   objects: S3Objects;
   blob: string;
-  /** The path for a spool file, which does not exist. Another one has the suffix `.next`. */
-  spool: string;
+  /** The paths of two spool files, which do not exist. */
+  spools: readonly [string, string];
   partSize: number;
   progress: BlobProgress;
   bytes: Readable;
@@ -55,9 +56,9 @@ export interface PartsRequest {
 
 /** Stores the bytes, and everything that has arrived if their stream breaks. */
 export async function receiveParts(request: PartsRequest): Promise<BlobProgress> {
-  const { objects, blob, spool, partSize, progress, signal, checksum, onProgress } = request;
+  const { objects, blob, partSize, progress, signal, checksum, onProgress } = request;
   const state = parseState(progress.state);
-  const spools = [await openSpool(spool), await openSpool(`${spool}.next`)];
+  const spools = await Promise.all(request.spools.map(openSpool));
   const oldTail = state.tail;
   /** The spool has room for the tail, which is fetched only when a part is complete. */
   let tailBytes = sizeOf(oldTail);
@@ -67,6 +68,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
   // A node that lost its client may still be sending the part after the last one, so that number is left out.
   let nextPart = (state.parts.at(-1)?.[0] ?? 0) + 2;
   let sending: Promise<void> = Promise.resolve();
+  let isSaved = false;
 
   const spoolNow = () => spools[current] as Spool;
 
@@ -85,6 +87,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
   }
 
   async function save(durable: number): Promise<void> {
+    isSaved = true;
     await onProgress({ received: durable, state: JSON.stringify(state) });
   }
 
@@ -128,6 +131,14 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
     state.tail = [...(isJoined ? [] : state.tail), { key, size: filled - start }];
   }
 
+  /** Removes the parts of a request that is rejected, unless some of them count already. */
+  async function discard(): Promise<void> {
+    await sending.catch(() => undefined);
+    const isNew = !isSaved && parseState(progress.state).uploadId === undefined;
+    // If this fails, the scan for orphaned bytes removes them.
+    if (isNew && state.uploadId) await objects.abortParts(blob, state.uploadId).catch(() => undefined);
+  }
+
   async function storeRest(hasEnded: boolean): Promise<void> {
     await sending;
     await (hasEnded && request.isComplete(received) ? complete() : addPiece());
@@ -141,7 +152,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
     try {
       await receive({ bytes: request.bytes, maxBytes: request.maxBytes, signal, checksum, write });
     } catch (error) {
-      if (!checksum) await storeRest(false);
+      await (checksum || hasCode(error, 'FILE_TOO_LARGE') ? discard() : storeRest(false));
       throw error;
     }
     await storeRest(true);
@@ -170,6 +181,11 @@ export async function finishParts(objects: S3Objects, blob: string, size: number
 export async function removeParts(objects: S3Objects, blob: string): Promise<void> {
   // A blob in one piece has its object before it is finished.
   await objects.remove(blob);
+  await removeLeftovers(objects, blob);
+}
+
+/** Removes parts and pieces. The object of a finished blob is kept. */
+export async function removeLeftovers(objects: S3Objects, blob: string): Promise<void> {
   for (const { key, uploadId } of await objects.listParts(blob))
     if (key === blob) await objects.abortParts(key, uploadId);
   for await (const page of objects.list(unfinishedName(blob))) {

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { type BlobStore, unfinishedName } from '../core/ports.ts';
 import { checkedName, isBlobName } from './blob-name.ts';
 import { openS3Objects, type S3Location, type Timeouts } from './s3-objects.ts';
-import { finishParts, partSizeFor, receiveParts, removeParts } from './s3-parts.ts';
+import { finishParts, partSizeFor, receiveParts, removeLeftovers, removeParts } from './s3-parts.ts';
 import { openStaging, type StagedFile } from './staging.ts';
 
 export interface S3Options extends S3Location {
@@ -37,7 +37,7 @@ export async function openS3Blobs(options: S3Options, given: Partial<Timeouts> =
     bytes.on('error', () => undefined);
     try {
       const { received, state } = await receiveParts({
-        ...{ objects, blob, spool: staging.pathOf(blob), partSize: partSizeFor(maxBytes) },
+        ...{ objects, blob, spools: staging.pathsOf(blob), partSize: partSizeFor(maxBytes) },
         ...{ bytes, maxBytes, signal, checksum: undefined },
         progress: { received: 0, state: '' },
         isComplete: () => true,
@@ -68,7 +68,7 @@ export async function openS3Blobs(options: S3Options, given: Partial<Timeouts> =
       append.bytes.on('error', () => undefined);
       return staging.hold(blob, 2 * partSize, async () => {
         await receiveParts({
-          ...{ ...append, objects, blob, spool: staging.pathOf(blob), partSize },
+          ...{ ...append, objects, blob, spools: staging.pathsOf(blob), partSize },
           ...{ maxBytes: size - received, progress: { received, state } },
           isComplete: (total) => total === size,
         });
@@ -85,6 +85,8 @@ export async function openS3Blobs(options: S3Options, given: Partial<Timeouts> =
       if (isUnfinished) await removeParts(objects, checkedName(blob));
       else await objects.remove(checkedName(blob));
     },
+
+    removeLeftovers: async (blob) => removeLeftovers(objects, checkedName(blob)),
 
     async *orphanBlobs(moment) {
       for (const blob of await staging.oldFiles(moment)) await staging.remove(blob);

@@ -3,7 +3,7 @@ import { access, constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { checkedName } from './blob-name.ts';
+import { checkedName, isBlobName } from './blob-name.ts';
 import { storageFull } from './errors.ts';
 import { oldFiles } from './old-files.ts';
 import { receive } from './receive.ts';
@@ -30,9 +30,11 @@ export interface StagedFile {
 
 export interface Staging {
   pathOf(blob: string): string;
+  /** For an upload that fills one file while it sends another one. */
+  pathsOf(blob: string): [string, string];
   /** Writes the bytes to a file and returns their number. `finish` moves or removes the complete file. */
   write(upload: BlobUpload, finish: (staged: StagedFile) => Promise<void>): Promise<number>;
-  /** Runs a task that writes up to `maxBytes` to the file of a blob, which is protected from `oldFiles` meanwhile. */
+  /** Runs a task that writes up to `maxBytes` to the file of a blob, which is protected from `oldFiles`. */
   hold<T>(blob: string, maxBytes: number, task: () => Promise<T>): Promise<T>;
   /** The blobs of files that nothing has written to since `moment`. */
   oldFiles(moment: number): Promise<string[]>;
@@ -41,6 +43,8 @@ export interface Staging {
   checkSpace(bytes: number): Promise<void>;
   ping(): Promise<void>;
 }
+
+const secondSuffix = '.next';
 
 export function openStaging({ folder, minFree }: StagingOptions): Staging {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -51,6 +55,7 @@ export function openStaging({ folder, minFree }: StagingOptions): Staging {
   const running = new Set<string>();
 
   const pathOf = (blob: string) => join(folder, checkedName(blob));
+  const pathsOf = (blob: string): [string, string] => [pathOf(blob), pathOf(blob) + secondSuffix];
 
   async function hold<T>(blob: string, maxBytes: number, task: () => Promise<T>): Promise<T> {
     reserved += maxBytes;
@@ -67,6 +72,7 @@ export function openStaging({ folder, minFree }: StagingOptions): Staging {
 
   return {
     pathOf,
+    pathsOf,
     hold,
 
     async write(upload, finish) {
@@ -87,11 +93,13 @@ export function openStaging({ folder, minFree }: StagingOptions): Staging {
     },
 
     async oldFiles(moment) {
-      return (await oldFiles(folder, moment)).filter((name) => !running.has(name));
+      const names = await oldFiles(folder, moment);
+      const blobs = new Set(names.map((name) => name.replace(secondSuffix, '')));
+      return [...blobs].filter((blob) => isBlobName(blob) && !running.has(blob));
     },
 
     async remove(blob) {
-      await rm(pathOf(blob), { force: true });
+      await Promise.all(pathsOf(blob).map((path) => rm(path, { force: true })));
     },
 
     async checkSpace(bytes) {

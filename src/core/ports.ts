@@ -635,6 +635,8 @@ export interface BlobAppend {
  */
 export const unfinishedName = (blob: string): string => `${blob}.part`;
 export const isUnfinishedName = (name: string): boolean => name.endsWith('.part');
+/** The blob of a name in the trash. */
+export const blobOf = (name: string): string => (isUnfinishedName(name) ? name.slice(0, -'.part'.length) : name);
 
 export interface BlobStore {
   /**
@@ -655,6 +657,8 @@ export interface BlobStore {
   size(blob: string): Promise<number | undefined>;
   /** Removes a blob, or the bytes of an unfinished one by their {@link unfinishedName}. */
   remove(name: string): Promise<void>;
+  /** Removes bytes of interrupted requests that a finished blob does not contain. The blob is kept. */
+  removeLeftovers(blob: string): Promise<void>;
   /** Yields the names of older blobs and unfinished blobs, in batches. Those of running uploads are left out. */
   orphanBlobs(moment: number): AsyncIterable<string[]>;
   /** Rejects with STORAGE_FULL if another file of this size would leave too little space. */

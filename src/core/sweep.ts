@@ -2,7 +2,7 @@
 import { watchClock } from './clock-trust.ts';
 import type { CoreDeps } from './deps.ts';
 import { restorableMs } from './limits.ts';
-import type { Clock } from './ports.ts';
+import { blobOf, type Clock } from './ports.ts';
 import { trashOf } from './trash.ts';
 
 const batchSize = 500;
@@ -35,10 +35,11 @@ export async function sweepRooms(parts: CoreDeps): Promise<SweepReport> {
 export async function removeOrphanBlobs({ rooms, blobs, clock }: CoreDeps): Promise<number> {
   let removed = 0;
   for await (const candidates of blobs.orphanBlobs(clock() - orphanAgeMs)) {
-    const known = await rooms.knownBlobs(candidates);
-    const orphans = candidates.filter((blob) => !known.has(blob));
-    for (const blob of await rooms.claimTrash(orphans, clock())) {
-      await blobs.remove(blob);
+    const known = await rooms.knownBlobs([...new Set([...candidates, ...candidates.map(blobOf)])]);
+    const orphans = candidates.filter((name) => !known.has(name));
+    for (const name of await rooms.claimTrash(orphans, clock())) {
+      // A blob that is known without this name is finished. It must not be removed with what an upload left.
+      await (known.has(blobOf(name)) ? blobs.removeLeftovers(blobOf(name)) : blobs.remove(name));
       removed += 1;
     }
   }

@@ -4,7 +4,7 @@
  */
 
 import { forEachConcurrent } from '../core/concurrency.ts';
-import { isUnfinishedName, type StoredFile } from '../core/ports.ts';
+import { blobOf, isUnfinishedName, type StoredFile } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { checkMigration, differenceOf } from './check.ts';
 import type { Migration, MigrationReport } from './types.ts';
@@ -22,8 +22,9 @@ export async function migrate(migration: Migration): Promise<MigrationReport> {
 /** A killed run may have left incomplete files under names that this run will use. */
 async function removeUnfinished({ to, clock }: Migration): Promise<void> {
   for await (const names of to.blobs.orphanBlobs(clock())) {
-    const known = await to.rooms.knownBlobs(names);
-    for (const name of names) if (isUnfinishedName(name) && !known.has(name)) await to.blobs.remove(name);
+    const unfinished = names.filter(isUnfinishedName);
+    const known = await to.rooms.knownBlobs([...unfinished, ...unfinished.map(blobOf)]);
+    for (const name of unfinished) if (!known.has(name) && !known.has(blobOf(name))) await to.blobs.remove(name);
     return;
   }
 }

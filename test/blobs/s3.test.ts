@@ -183,10 +183,25 @@ describe('s3: the spool', () => {
   it('[UP-6] [LIFE-5] removes old remains that a crash left', async (t) => {
     const { blobs, spool } = await open(t);
     const [old, young] = [newName(), newName()];
-    for (const name of [old, young]) await writeFile(join(spool, name), 'half of it');
-    await age(join(spool, old), 2 * hour);
+    const remains = [old, `${old}.next`, young, `${young}.next`, 'not-ours'];
+    for (const name of remains) await writeFile(join(spool, name), 'half of it');
+    for (const name of [old, `${old}.next`, 'not-ours']) await age(join(spool, name), 2 * hour);
     assert.deepEqual(await listOrphans(blobs, Date.now() - hour), []);
-    assert.deepEqual(await readdir(spool), [young]);
+    assert.deepEqual((await readdir(spool)).sort(), ['not-ours', young, `${young}.next`].sort());
+  });
+
+  it('[LIFE-5] lists abandoned uploads in parts, however many there are', async (t) => {
+    const { blobs, prefix } = await open(t);
+    const { default: client } = await import('@aws-sdk/client-s3');
+    const s3Client = new client.S3Client({ endpoint: s3.endpoint, forcePathStyle: true });
+    const names = Array.from({ length: 25 }, newName);
+    for (const name of names) {
+      await s3Client.send(new client.CreateMultipartUploadCommand({ Bucket: s3.bucket, Key: prefix + name }));
+    }
+    const orphans = await listOrphans(blobs, Date.now() + hour);
+    assert.deepEqual(orphans.sort(), names.map((name) => `${name}.part`).sort());
+    await Promise.all(orphans.map((name) => blobs.remove(name)));
+    assert.deepEqual(await listOrphans(blobs, Date.now() + hour), []);
   });
 
   it('[UP-4] rejects a file that would leave less than the minimum free', async (t) => {
@@ -209,10 +224,11 @@ async function openFresh(address: () => Pick<S3Options, 'endpoint' | 'pathStyle'
   const spool = await mkdtemp(join(tmpdir(), 'poproom-spool-'));
   const prefix = `contract-${++opened}/`;
   const blobs = await openS3Blobs({ bucket: s3.bucket, prefix, ...address(), spool, minFree: 0 });
-  const ours = async () => (await s3.keys()).filter((key) => key.startsWith(prefix));
+  const isOurs = (key: string) => key.startsWith(prefix);
+  const stored = async () => [...(await s3.keys()), ...(await s3.pendingUploads()).map(({ key }) => key)];
   return {
     blobs,
-    countStored: async () => (await ours()).length + (await readdir(spool)).length,
+    countStored: async () => (await stored()).filter(isOurs).length + (await readdir(spool)).length,
     dispose: () => rm(spool, { recursive: true }),
   };
 }

@@ -98,7 +98,7 @@ export function unfinishedTests(fresh: Fresh): void {
   });
 
   it('[TUS-5] keeps bytes that match their checksum, and none that do not', async (t) => {
-    const { blobs } = await fresh(t);
+    const { blobs, countStored } = await fresh(t);
     const bytes = randomBytes(large);
     const unfinished = unfinishedBlob(large);
     const checksum = (part: Buffer) => ({ algorithm: 'sha1', digest: createHash('sha1').update(part).digest() });
@@ -107,6 +107,7 @@ export function unfinishedTests(fresh: Fresh): void {
     const damaged = append(blobs, unfinished, randomBytes(20 * MiB), { checksum: checksum(bytes.subarray(5000)) });
     await assert.rejects(damaged, { code: 'CHECKSUM_MISMATCH' });
     assert.equal(unfinished.received, 5000);
+    assert.equal(await countStored(), 1, 'only the first request stored bytes');
     await append(blobs, unfinished, bytes.subarray(5000), { checksum: checksum(bytes.subarray(5000)) });
     await assertFinished(blobs, unfinished, bytes);
   });
@@ -123,6 +124,19 @@ export function unfinishedTests(fresh: Fresh): void {
     await blobs.remove(unfinishedName(complete.blob));
     assert.equal(await countStored(), 0);
     await blobs.remove(unfinishedName(complete.blob));
+  });
+
+  it('[LIFE-5] removes what an interrupted request left beside a finished blob, and keeps the blob', async (t) => {
+    const { blobs, countStored } = await fresh(t);
+    const bytes = randomBytes(large);
+    const unfinished = unfinishedBlob(large);
+    const crash = async () => Promise.reject(new Error('the node crashed'));
+    await assert.rejects(append(blobs, unfinished, bytes.subarray(0, 20 * MiB), { onProgress: crash }));
+    await append(blobs, unfinished, bytes);
+    await blobs.finish(unfinished);
+    await blobs.removeLeftovers(unfinished.blob);
+    assert.equal(await countStored(), 1);
+    await assertFinished(blobs, unfinished, bytes);
   });
 
   it('[LIFE-5] lists old unfinished blobs', async (t) => {

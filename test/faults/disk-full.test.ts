@@ -1,5 +1,6 @@
 /** A full disk: operations that need space are rejected, the rest works, and all of it does when there is space. */
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { assertAcknowledged, hashOf, type TrackedFile, type TrackedRoom, trackRoom } from '../support/acknowledged.ts';
@@ -11,6 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Executable, run, type ServerProcess, startProcess } from '../support/process.ts';
 import { fromRawResponse } from '../support/raw-http.ts';
 import { openRawSocket, requestHead } from '../support/raw-socket.ts';
+import { createUpload, offsetOf, partType, sendPart, startUpload, tus } from '../support/tus.ts';
 import { type SmallDisk, smallDisk } from './small-disk.ts';
 
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '64KiB' };
@@ -75,6 +77,39 @@ describe('a full disk', () => {
     assert.equal((await upload(server, room, 'half.txt', half + half)).status, 201);
     await assertReads(server, room);
     assert.deepEqual([(await storedBlobs(disk.testPath)).length, await unfinishedBlobs(disk.testPath)], [2, []]);
+  });
+
+  it('[FAULT-2] [UP-4] [TUS-4] interrupts a resumable upload, which continues when there is space', async (t) => {
+    const { server, disk, room } = await furnished(t, env);
+    const { api } = server;
+    const bytes = Buffer.alloc(2 * 1024 * 1024, 'resumable ');
+    const path = await startUpload(api, room.code, bytes.length);
+    const quarter = bytes.length / 4;
+    assert.equal((await sendPart(api, path, 0, bytes.subarray(0, quarter))).status, 204);
+    await disk.fill(1);
+    assertError(await sendPart(api, path, quarter, bytes.subarray(quarter)), 507, 'STORAGE_FULL');
+    assert.equal(await offsetOf(api, path), quarter, 'the space is checked before the first byte is stored');
+    assertError(await createUpload(api, room.code, bytes.length), 507, 'STORAGE_FULL');
+
+    await disk.free();
+    const socket = await openRawSocket(t, server.port);
+    const head = { ...tus, ...partType, 'Upload-Offset': quarter, 'Content-Length': bytes.length - quarter };
+    await socket.send(requestHead('PATCH', path, head));
+    await socket.send(bytes.subarray(quarter, 2 * quarter));
+    const unfinished = join(disk.testPath, 'files', 'unfinished', (await unfinishedBlobs(disk.testPath))[0] ?? '');
+    await eventually('half of it is written', async () => (await stat(unfinished)).size >= 2 * quarter);
+    await disk.fill();
+    await socket.send(bytes.subarray(2 * quarter));
+    assertError(fromRawResponse(await socket.response()), 507, 'STORAGE_FULL');
+
+    await disk.free();
+    const offset = await offsetOf(api, path);
+    assert.ok(offset >= quarter && offset < bytes.length);
+    const last = await sendPart(api, path, offset, bytes.subarray(offset));
+    assert.equal(last.status, 204, last.text);
+    const stored = await api.get(new URL(last.headers.get('x-file-url') ?? '').pathname);
+    assert.equal(stored.text, bytes.toString());
+    assert.deepEqual(await unfinishedBlobs(disk.testPath), []);
   });
 
   it('[FAULT-2] [LIFE-6] does not prevent stopping the server, nor killing and starting it', async (t) => {

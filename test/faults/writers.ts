@@ -169,7 +169,7 @@ export function createWriters(random: Random): Writers {
 }
 
 /** Repeats until requests fail without a response. An unexpected response fails the test. */
-async function untilServerStops(act: () => Promise<void>): Promise<void> {
+export async function untilServerStops(act: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
       await act();

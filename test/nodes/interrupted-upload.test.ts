@@ -4,18 +4,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { Upload } from 'tus-js-client';
 import { isLongRun } from '../hostile/long-run.ts';
-import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
-import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
-import { startRedis } from '../support/redis.ts';
-import { startS3 } from '../support/s3.ts';
+import { type Installation, installations } from '../support/installations.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { partType, sendPart, startUpload, tus } from '../support/tus.ts';
 
 const MiB = 1024 * 1024;
 const size = (isLongRun ? 200 : 48) * MiB;
 const interruptions = 10;
 const settings = {
-  ...withoutLimits,
   POPROOM_FILE_MAX: '1GiB',
   POPROOM_ROOM_MAX_BYTES: '1GiB',
   POPROOM_CLIENT_MAX_BYTES: '0',
@@ -23,41 +21,10 @@ const settings = {
 };
 const timeout = isLongRun ? 600_000 : 120_000;
 
-interface Installation {
-  /** The server that the client reaches at the moment. */
-  current(): ServerProcess;
-  /** The ways to interrupt an upload besides a broken connection. */
-  interruptions: readonly (() => Promise<void>)[];
-}
-
-async function startEmbedded(t: TestContext): Promise<Installation> {
-  const folder = await dataFolder(t);
-  let server = await startProcess(t, folder, settings);
-  const crash = async () => {
-    await server.end('SIGKILL');
-    server = await startProcess(t, folder, settings);
-  };
-  return { current: () => server, interruptions: [crash] };
-}
-
-async function startDistributed(t: TestContext): Promise<Installation> {
-  const [redis, s3] = await Promise.all([startRedis(), startS3()]);
-  t.after(() => Promise.all([redis.stop(), s3.stop()]));
-  const nodes = await startTwoNodes(t, installationSettings({ redis, s3 }, settings));
-  let current = 0;
-  const changeNode = async () => {
-    current = 1 - current;
-  };
-  return { current: () => nodes[current] as ServerProcess, interruptions: [changeNode] };
-}
-
 describe('an upload that is interrupted ten times', { timeout }, () => {
-  for (const [engine, start] of [
-    ['embedded', startEmbedded],
-    ['distributed', startDistributed],
-  ] as const) {
+  for (const [engine, start] of Object.entries(installations)) {
     it(`[TUS-4] [TUS-10] arrives complete on the ${engine} engine`, { timeout }, async (t) => {
-      const running = await start(t);
+      const running = await start(t, settings);
       const line = await startTcpProxy(t, () => running.current().port);
       const room = await running.current().api.room();
       const bytes = randomBytes(size);
@@ -70,6 +37,30 @@ describe('an upload that is interrupted ten times', { timeout }, () => {
       assert.equal(sha256(Buffer.from(await stored.arrayBuffer())), sha256(bytes));
     });
   }
+});
+
+describe('two nodes with bytes of the same upload', { timeout }, () => {
+  it('[TUS-8] [TUS-10] store it once, and the slower one responds with 409', async (t) => {
+    const running = await installations.distributed?.(t, settings);
+    assert.ok(running);
+    const slow = running.current();
+    await running.interrupt();
+    const { api } = running.current();
+    const bytes = randomBytes(MiB);
+    const room = await api.room();
+    const path = await startUpload(api, room, bytes.length);
+    const socket = await openRawSocket(t, slow.port);
+    const head = { ...tus, ...partType, 'Upload-Offset': 0, 'Content-Length': bytes.length };
+    await socket.send(requestHead('PATCH', path, head));
+    await socket.send(bytes.subarray(0, MiB / 2));
+    assert.equal((await sendPart(api, path, 0, bytes)).status, 204);
+    await socket.send(bytes.subarray(MiB / 2));
+    assert.equal((await socket.response()).code, 'UPLOAD_CONFLICT');
+    const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
+    assert.equal(files.length, 1);
+    const stored = await fetch(running.current().url + new URL(files[0].fileUrl).pathname);
+    assert.equal(sha256(Buffer.from(await stored.arrayBuffer())), sha256(bytes));
+  });
 });
 
 interface Transfer {
@@ -87,8 +78,7 @@ function upload(t: TestContext, { line, room, bytes, running }: Transfer): Promi
   let interrupting = Promise.resolve();
 
   async function interrupt(): Promise<void> {
-    const ways = [async () => undefined, ...running.interruptions];
-    await ways[count % ways.length]?.();
+    if (count % 2 === 1) await running.interrupt();
     line.disconnect();
   }
 

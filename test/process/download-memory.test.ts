@@ -27,8 +27,8 @@ describe('memory', () => {
     for (let n = 0; n < 50; n++) await server.api.get(`/api/rooms/${room}`);
     const growth = (await peakMemory(server.pid)) - before;
     t.diagnostic(`the peak grew by ${growth.toFixed(1)} MiB from ${before.toFixed(1)} MiB`);
-    // Allows for buffers that are not collected yet. The whole files would need twice as much.
-    assert.ok(growth < (readerCount * 10) / 2, `memory grew by ${growth} MiB; the files have ${readerCount * 10} MiB`);
+    // A reader needs less than 1 MiB, whatever the size of its file.
+    assert.ok(growth < readerCount, `memory grew by ${growth} MiB; the files have ${readerCount * 10} MiB`);
     for (const { readRest } of readers) assert.ok((await readRest()) > maxFileSize);
   });
 });

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { addMultipartRequests, type PendingUpload, pendingUploads } from './s3-multipart.ts';
 
 export interface TestS3 {
   port: number;
@@ -21,6 +22,8 @@ export interface TestS3 {
   env: Record<string, string>;
   /** The keys of all objects in the bucket. */
   keys(): Promise<string[]>;
+  /** The uploads in parts that are neither finished nor aborted. */
+  pendingUploads(): Promise<PendingUpload[]>;
   /** The keys of all successful delete requests, including those for objects that did not exist. */
   deletions(): string[];
   /** The path of an object. The modification time of the file is that of the object. */
@@ -41,6 +44,8 @@ export async function startS3(): Promise<TestS3> {
   });
   patchStore(s3rver.store, folder);
   const { port } = await s3rver.run();
+  const uploadsFolder = s3rver.store.getResourcePath(bucket, undefined, 'uploads');
+  addMultipartRequests(s3rver.httpServer, uploadsFolder);
   const deletions: string[] = [];
   s3rver.httpServer.on('request', ({ method, url = '' }: IncomingMessage, response: ServerResponse) => {
     if (method !== 'DELETE') return;
@@ -54,6 +59,7 @@ export async function startS3(): Promise<TestS3> {
     bucket,
     env: { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' },
     keys: () => keysIn(join(folder, bucket)),
+    pendingUploads: () => pendingUploads(uploadsFolder),
     deletions: () => deletions,
     pathOf: (key) => s3rver.store.getResourcePath(bucket, key, 'object'),
     async stop() {
@@ -74,7 +80,7 @@ interface S3rver {
 }
 
 interface ObjectFolder {
-  getResourcePath(bucket: string, key: string, resource: string): string;
+  getResourcePath(bucket: string, key: string | undefined, resource: string): string;
   putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
   putObject(object: StoredObject): Promise<{ size: number; md5: string }>;
   getObject(bucket: string, key: string, options?: Range): Promise<unknown>;

@@ -4,7 +4,7 @@ import { admit, type Caller, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { hasCode, PoproomError } from '../errors.ts';
 import { unfinishedUploadMs } from '../limits.ts';
-import type { BlobProgress, Checksum, MissingReason, UnfinishedFile } from '../ports.ts';
+import type { BlobProgress, Checksum, MissingReason, StoredFile, UnfinishedFile } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import { trashOf } from '../trash.ts';
 import { cleaned, type FileDescription, isFileId } from './files.ts';
@@ -62,8 +62,21 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   async function finishIfComplete(code: RoomCode, file: UnfinishedFile): Promise<void> {
     if (file.received < file.size) return;
     await blobs.finish(file);
-    const { seq } = orThrow(await rooms.finishUpload(code, file.id, clock()));
+    const finished = await rooms.finishUpload(code, file.id, clock());
+    // Another request may have finished it since it was read.
+    if (finished === 'no-file' && (await findComplete(file.id))) return;
+    const { seq } = orThrow(finished);
     bus.publish(code, { seq });
+  }
+
+  async function findComplete(fileId: string): Promise<StoredFile | undefined> {
+    return isFileId(fileId) ? rooms.findFile(fileId, clock()) : undefined;
+  }
+
+  /** A client that lost its connection may continue an upload while the server finishes it. It must not start again. */
+  async function asConflictIfComplete(fileId: string, error: unknown): Promise<unknown> {
+    const file = hasCode(error, 'UPLOAD_NOT_FOUND') ? await findComplete(fileId) : undefined;
+    return file ? alreadyComplete(file.size) : error;
   }
 
   async function receive(code: RoomCode, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
@@ -119,7 +132,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
      */
     async status(caller: Caller, fileId: string): Promise<UploadStatus> {
       const { code, expiresAt } = await admit(deps, caller);
-      const stored = isFileId(fileId) ? await rooms.findFile(fileId, clock()) : undefined;
+      const stored = await findComplete(fileId);
       if (stored) return { ...stored, received: stored.size, expiresAt };
       const file = await find(code, fileId);
       await finishIfComplete(code, file);
@@ -129,7 +142,13 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     /** Adds bytes. If the request breaks, those that have arrived are kept. */
     async append(caller: Caller, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
       const { code } = await admit(deps, caller);
-      return alone(fileId, part.signal, (signal) => receive(code, fileId, { ...part, signal }));
+      return alone(fileId, part.signal, async (signal) => {
+        try {
+          return await receive(code, fileId, { ...part, signal });
+        } catch (error) {
+          throw await asConflictIfComplete(fileId, error);
+        }
+      });
     },
 
     async cancel(caller: Caller, fileId: string): Promise<void> {
@@ -158,6 +177,10 @@ const continuedElsewhere = () => new PoproomError('UPLOAD_CONFLICT', 'Another re
 export function tooManyBytes(maximum: number): PoproomError {
   const message = `The upload was announced with ${maximum} bytes, and the request has more.`;
   return new PoproomError('FILE_TOO_LARGE', message, { details: { maximum } });
+}
+
+function alreadyComplete(offset: number): PoproomError {
+  return new PoproomError('UPLOAD_CONFLICT', 'The upload is complete.', { details: { offset } });
 }
 
 function wrongOffset(offset: number): PoproomError {

@@ -1,7 +1,14 @@
 /** Resumable uploads by tus 1.0 (https://tus.io/protocols/resumable-upload). */
 import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
-import { type NewUpload, tooManyBytes, type UploadPart, type UploadStatus } from '../../core/files/uploads.ts';
+import {
+  type NewUpload,
+  tooManyBytes,
+  type UploadPart,
+  type UploadStatus,
+  type Uploads,
+} from '../../core/files/uploads.ts';
 import type { FileAddresses } from '../../core/live-gateway.ts';
 import type { Checksum } from '../../core/ports.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
@@ -32,10 +39,10 @@ export const createUpload =
     const upload = newUploadOf(raw);
     const first = hasBody(raw) ? firstPartOf(request, upload.size) : undefined;
     const caller = callerOf(request);
-    let status: UploadStatus = await uploads.create(caller, upload);
+    const created = await uploads.create(caller, upload);
     const room = parseRoomCode(caller.roomId);
-    const location = `${ownBase(request, links)}/api/rooms/${room}/uploads/${status.id}`;
-    if (first) status = await uploads.append(caller, status.id, first());
+    const location = `${ownBase(request, links)}/api/rooms/${room}/uploads/${created.id}`;
+    const status = first ? await appendFirst(uploads, caller, created.id, first()) : created;
     const metadata = { 'Upload-Metadata': metadataOf(status) };
     return reply(201, { Location: location, ...offsetHeaders(status, linkTo), ...metadata });
   };
@@ -72,6 +79,16 @@ export const cancelUpload =
     await uploads.cancel(callerOf(request), request.params.fileId ?? '');
     return reply(204, {});
   };
+
+/** If this fails, nobody learns the URL of the upload, so it is cancelled. */
+async function appendFirst(uploads: Uploads, caller: Caller, id: string, part: UploadPart): Promise<UploadStatus> {
+  try {
+    return await uploads.append(caller, id, part);
+  } catch (error) {
+    await uploads.cancel(caller, id).catch(() => undefined);
+    throw error;
+  }
+}
 
 const reply = (status: number, headers: Record<string, string>): Reply => ({
   status,
@@ -131,17 +148,22 @@ const headerNames = { 'upload-length': 'Upload-Length', 'upload-offset': 'Upload
 
 function wholeNumber(raw: IncomingMessage, name: keyof typeof headerNames): number {
   const text = header(raw, name) ?? '';
-  if (/^\d{1,15}$/.test(text)) return Number(text);
+  // A larger number is well-formed, too. It exceeds every limit.
+  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   throw invalid(headerNames[name], `${headerNames[name]} must be a whole number of bytes.`);
 }
+
+const isBase64 = (text: string) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, '').length % 4 !== 1;
 
 /** A key may have no value. */
 function parseMetadata(text: string): Map<string, string> {
   const pairs = text.split(',').map((pair) => pair.trim().split(' '));
   const isValid = pairs.every(([key = '', value = '', ...rest]) => {
-    return /^[\x21-\x2b\x2d-\x7e]*$/.test(key) && /^[A-Za-z0-9+/]*={0,2}$/.test(value) && rest.length === 0;
+    return /^[\x21-\x2b\x2d-\x7e]*$/.test(key) && isBase64(value) && rest.length === 0;
   });
-  if (!isValid) throw invalid('Upload-Metadata', 'Upload-Metadata must be pairs of a key and a base64 value.');
+  const areUnique = new Set(pairs.map(([key]) => key)).size === pairs.length;
+  if (!isValid || !areUnique)
+    throw invalid('Upload-Metadata', 'Upload-Metadata must be pairs of a unique key and a base64 value.');
   return new Map(pairs.map(([key = '', value = '']) => [key, Buffer.from(value, 'base64').toString()]));
 }
 
@@ -158,7 +180,7 @@ function checksumIn(raw: IncomingMessage): Checksum | undefined {
   const [algorithm = '', value = '', ...rest] = text.split(' ');
   const length = checksumAlgorithms[algorithm];
   const digest = Buffer.from(value, 'base64');
-  if (length === undefined || digest.length !== length || rest.length > 0) {
+  if (length === undefined || digest.length !== length || !isBase64(value) || rest.length > 0) {
     const known = Object.keys(checksumAlgorithms).join(', ');
     throw invalid('Upload-Checksum', `Upload-Checksum must be one of ${known} and a base64 checksum of its length.`);
   }

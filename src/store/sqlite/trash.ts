@@ -1,5 +1,5 @@
 /** Blobs that no file references any more, and known blobs. */
-import { type RoomStore, unfinishedName } from '../../core/ports.ts';
+import { blobOf, type RoomStore } from '../../core/ports.ts';
 import type { Sql } from './statements.ts';
 import type { Writer } from './writer.ts';
 
@@ -27,8 +27,3 @@ export function createTrash(sql: Sql, writer: Writer): Trash {
     },
   };
 }
-
-const suffix = unfinishedName('');
-
-/** The blob of a name, finished or not. */
-const blobOf = (name: string): string => (name.endsWith(suffix) ? name.slice(0, -suffix.length) : name);
