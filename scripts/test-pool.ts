@@ -1,35 +1,26 @@
-/** Runs test files as processes, several at a time, and prints a line for each of them and a summary. */
+/** Runs test files in processes, several at a time, and prints a line for each of them and a summary. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Counts, Failure, TestEvent } from './test-reporter.ts';
+import type { Failure, TestEvent } from './test-reporter.ts';
+import { type EngineName, lineOf, type Result, summaryOf } from './test-summary.ts';
 
+/** Files that run one after another in one process. */
 export interface Job {
-  file: string;
-  engine: 'embedded' | 'distributed';
+  files: readonly string[];
+  engine: EngineName;
 }
 
 /** Environment variables with the addresses of the stores. */
 type StoreSettings = Record<string, string>;
 
-interface Result {
-  job: Job;
-  seconds: number;
-  counts: Counts;
-  failures: Failure[];
-  notes: string[];
-  /** Everything that the file printed. */
-  output: string;
-}
-
-/** Many tests wait for a timer or a browser, so two more files than cores keep the cores busy. */
-const concurrency = availableParallelism() + 2;
+/** Many tests wait for a timer or a browser, so three more processes than cores keep the cores busy. */
+const concurrency = availableParallelism() + 3;
 const testTimeoutMs = 120_000;
 const fileTimeoutMs = 240_000;
-const slowestShown = 5;
 
 /** Resolves to whether everything passed. Jobs start in the given order; a signal ends those that run. */
 export async function runPool(jobs: readonly Job[], stores: StoreSettings): Promise<boolean> {
@@ -41,34 +32,48 @@ export async function runPool(jobs: readonly Job[], stores: StoreSettings): Prom
   const waiting = jobs.entries();
   const work = async () => {
     for (const [index, job] of waiting) {
-      if (interruption.signal.aborted) return;
       const env = job.engine === 'distributed' ? stores : {};
-      const result = await runFile({ job, env, eventsFile: join(folder, String(index)), signal: interruption.signal });
-      results.push(result);
-      process.stdout.write(lineOf(result));
+      const run = { job, env, eventsFile: join(folder, String(index)), signal: interruption.signal };
+      for await (const result of runJob(run)) {
+        results.push(result);
+        process.stdout.write(lineOf(result));
+      }
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   await rm(folder, { recursive: true });
   process.stdout.write(summaryOf(results, performance.now() - started));
-  return results.length === jobs.length && results.every(({ failures }) => failures.length === 0);
+  const files = jobs.flatMap((job) => job.files);
+  return results.length === files.length && results.every(({ failures }) => failures.length === 0);
 }
 
-interface FileRun {
+interface JobRun {
   job: Job;
   env: StoreSettings;
   eventsFile: string;
   signal: AbortSignal;
 }
 
-async function runFile({ job, env, eventsFile, signal }: FileRun): Promise<Result> {
+/** If a file ends the process, the files after it run in another one. */
+async function* runJob({ job, ...run }: JobRun): AsyncGenerator<Result> {
+  let { files } = job;
+  while (files.length > 0 && !run.signal.aborted) {
+    const results = await runProcess({ ...run, job: { ...job, files } });
+    yield* results;
+    files = files.slice(results.length);
+  }
+}
+
+/** Returns the results of the files that were started, at least one. */
+async function runProcess({ job, env, eventsFile, signal }: JobRun): Promise<Result[]> {
   const started = performance.now();
   const reporter = pathToFileURL(resolve('scripts/test-reporter.ts')).href;
   const args = [
     `--test-timeout=${testTimeoutMs}`,
     `--test-reporter=${reporter}`,
     `--test-reporter-destination=${eventsFile}`,
-    job.file,
+    'scripts/test-files.ts',
+    ...job.files,
   ];
   // Compiling takes a quarter of the time of a file without the cache.
   const cache = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests') };
@@ -76,15 +81,15 @@ async function runFile({ job, env, eventsFile, signal }: FileRun): Promise<Resul
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...cache, ...env },
     signal,
-    timeout: fileTimeoutMs,
+    timeout: fileTimeoutMs * job.files.length,
   });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => output.push(text));
   child.on('error', (error) => output.push(String(error)));
   const [code, killedBy] = await once(child, 'close');
-  const events = await readFile(eventsFile, 'utf8').catch(() => '');
   const seconds = (performance.now() - started) / 1000;
-  return resultOf(job, seconds, parseEvents(events), { ended: killedBy ?? code, output: output.join('') });
+  const events = parseEvents(await readFile(eventsFile, 'utf8').catch(() => ''));
+  return resultsOf(job, events, { ended: killedBy ?? code, seconds, output: output.join('') });
 }
 
 /** The last line of a killed process may be incomplete. */
@@ -98,23 +103,52 @@ function parseEvents(lines: string): TestEvent[] {
   });
 }
 
-function resultOf(
-  job: Job,
-  seconds: number,
-  events: readonly TestEvent[],
-  { ended, output }: { ended: number | NodeJS.Signals; output: string },
-): Result {
-  const failures = events.flatMap((event) => (event.type === 'failed' ? [event.failure] : []));
-  const notes = events.flatMap((event) => (event.type === 'note' ? [event.text] : []));
-  const counts = events.findLast((event) => event.type === 'counts')?.counts;
-  if (ended !== 0 && failures.length === 0) failures.push(abnormalEnd(job, ended, events));
-  return { job, seconds, counts: counts ?? noCounts(failures.length), failures, notes, output };
+/** How a process ended. */
+interface Ending {
+  ended: number | NodeJS.Signals;
+  seconds: number;
+  output: string;
 }
 
-function abnormalEnd({ file }: Job, ended: number | NodeJS.Signals, events: readonly TestEvent[]): Failure {
+/** If the process failed and no test did, the file that ran last has failed. */
+function resultsOf({ files, engine }: Job, events: readonly TestEvent[], ending: Ending): Result[] {
+  const started = events.filter((event) => event.type === 'file started').length;
+  const ran = files.slice(0, Math.max(1, started));
+  const parts = ran.map((file) => eventsOf(file, events));
+  const hasFailed = events.some(({ type }) => type === 'failed');
+  return ran.map((file, index) => {
+    const own = parts[index] ?? [];
+    const isLast = index === ran.length - 1;
+    const isCut = !own.some(({ type }) => type === 'file ended') || (isLast && ending.ended !== 0 && !hasFailed);
+    const failures = own.flatMap((event) => (event.type === 'failed' ? [event.failure] : []));
+    if (isCut) failures.push(abnormalEnd(file, ending, own));
+    return resultOf({ file, engine, failures, output: ending.output }, own, ending);
+  });
+}
+
+function eventsOf(file: string, events: readonly TestEvent[]): TestEvent[] {
+  const first = events.findIndex((event) => event.type === 'file started' && event.file === file);
+  if (first < 0) return [];
+  const last = events.findIndex((event) => event.type === 'file ended' && event.file === file);
+  return events.slice(first, last < 0 ? undefined : last + 1);
+}
+
+function resultOf(
+  known: Pick<Result, 'file' | 'engine' | 'failures' | 'output'>,
+  events: readonly TestEvent[],
+  ending: Ending,
+): Result {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const event of events) if (event.type === 'ended' && event.outcome) counts[event.outcome] += 1;
+  const seconds = events.find((event) => event.type === 'file ended')?.seconds ?? ending.seconds;
+  const notes = events.flatMap((event) => (event.type === 'note' ? [event.text] : []));
+  return { ...known, seconds, counts, notes };
+}
+
+function abnormalEnd(file: string, { ended, seconds }: Ending, events: readonly TestEvent[]): Failure {
   const name = unfinishedTest(events) ?? 'the file as a whole';
   const how = typeof ended === 'number' ? `exited with code ${ended}` : `was killed by ${ended}`;
-  return { name, place: file, reason: `The process ${how} after ${fileTimeoutMs / 1000} s at the latest.` };
+  return { name, place: file, reason: `The process ${how} after ${seconds.toFixed(0)} s.` };
 }
 
 function unfinishedTest(events: readonly TestEvent[]): string | undefined {
@@ -125,56 +159,3 @@ function unfinishedTest(events: readonly TestEvent[]): string | undefined {
   }
   return [...open].at(-1);
 }
-
-const noCounts = (failed: number): Counts => ({ tests: failed, passed: 0, failed, skipped: 0 });
-
-function lineOf({ job, seconds, counts, failures, notes }: Result): string {
-  const { tests, failed, skipped } = counts;
-  const figures = [plural(tests, 'test'), failed > 0 && `${failed} failed`, skipped > 0 && `${skipped} skipped`];
-  const head = `${failures.length > 0 ? '✖' : '✔'} ${job.file.padEnd(48)} ${seconds.toFixed(1).padStart(6)} s`;
-  const where = job.engine === 'distributed' ? ' on Redis and S3' : '';
-  const failedTests = failures.map(({ name, place }) => `  ✖ ${name} (${place})\n`);
-  return [
-    `${head}  ${figures.filter(Boolean).join(', ')}${where}\n`,
-    ...failedTests,
-    ...notes.map((text) => `    ${text}\n`),
-  ].join('');
-}
-
-function summaryOf(results: readonly Result[], ms: number): string {
-  const failed = results.flatMap(({ job, failures, output }) =>
-    failures.map((failure, index) => detailsOf(job, failure, index === failures.length - 1 ? output : '')),
-  );
-  return [...failed, '\n', ...engineTotals(results), verdictOf(results, ms), slowestOf(results)].join('');
-}
-
-function detailsOf({ engine }: Job, { name, place, reason }: Failure, output: string): string {
-  const indented = [reason, output.trimEnd()].filter(Boolean).join('\n').replaceAll(/^/gm, '  ');
-  return `\n✖ ${name}\n  ${place}, ${engine} engine\n${indented}\n`;
-}
-
-function engineTotals(results: readonly Result[]): string[] {
-  return (['embedded', 'distributed'] as const).flatMap((engine) => {
-    const own = results.filter(({ job }) => job.engine === engine);
-    const total = (key: keyof Counts) => own.reduce((sum, { counts }) => sum + counts[key], 0);
-    if (own.length === 0) return [];
-    const figures = `${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped`;
-    return [
-      `${`${engine} engine`.padEnd(19)} ${plural(total('tests'), 'test')} in ${plural(own.length, 'file')}: ${figures}\n`,
-    ];
-  });
-}
-
-function verdictOf(results: readonly Result[], ms: number): string {
-  const failed = results.filter(({ failures }) => failures.length > 0);
-  const time = `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
-  if (failed.length === 0) return `All passed in ${time}.\n`;
-  return `FAILED in ${time}: ${failed.map(({ job }) => job.file).join(', ')}\n`;
-}
-
-function slowestOf(results: readonly Result[]): string {
-  const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);
-  return `Slowest: ${slowest.map(({ job, seconds }) => `${job.file} (${seconds.toFixed(0)} s)`).join(', ')}\n`;
-}
-
-const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;

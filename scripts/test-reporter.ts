@@ -1,19 +1,17 @@
-/** Writes the results of one test file as lines of JSON, for the pool that started it. */
+/** Writes the results of the test files of one process as lines of JSON, for the pool that started it. */
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
 
 export type TestEvent =
-  | { type: 'started' | 'ended'; name: string }
+  | { type: 'file started'; file: string }
+  | { type: 'file ended'; file: string; seconds: number }
+  | { type: 'started'; name: string }
+  /** A suite has no outcome, because only its tests count. */
+  | { type: 'ended'; name: string; outcome?: Outcome }
   | { type: 'failed'; failure: Failure }
-  | { type: 'note'; text: string }
-  | { type: 'counts'; counts: Counts };
+  | { type: 'note'; text: string };
 
-export interface Counts {
-  tests: number;
-  passed: number;
-  failed: number;
-  skipped: number;
-}
+export type Outcome = 'passed' | 'failed' | 'skipped';
 
 export interface Failure {
   name: string;
@@ -28,11 +26,11 @@ interface RunnerEvent {
     name?: string;
     file?: string;
     line?: number;
-    /** 0 for the run itself. */
+    /** 0 for the suite of a file, and for the run itself. */
     nesting?: number;
     message?: string;
-    details?: { error?: Error & { cause?: unknown; failureType?: string } };
-    counts?: Counts & { cancelled: number };
+    skip?: string | boolean;
+    details?: { type?: string; duration_ms?: number; error?: Error & { cause?: unknown; failureType?: string } };
   };
 }
 
@@ -43,26 +41,26 @@ export default async function* report(events: AsyncIterable<RunnerEvent>): Async
 }
 
 function* convert({ type, data }: RunnerEvent): Generator<TestEvent> {
-  const { name = '', nesting, message = '', counts } = data;
-  if (type === 'test:start') yield { type: 'started', name };
-  if (type === 'test:pass' || type === 'test:fail') yield { type: 'ended', name };
+  const { name = '', nesting, message = '' } = data;
+  if (type === 'test:start') yield nesting ? { type: 'started', name } : { type: 'file started', file: name };
   if (type === 'test:fail' && isOwnFailure(data)) yield { type: 'failed', failure: failureOf(data) };
+  if (type === 'test:pass' || type === 'test:fail') yield endOf(type, data);
   if (type === 'test:diagnostic' && nesting) yield { type: 'note', text: message };
-  if (type === 'test:summary' && counts) yield { type: 'counts', counts: withCancelled(counts) };
 }
 
 /** A suite also fails when one of its tests does. */
 const isOwnFailure = ({ details }: RunnerEvent['data']) => details?.error?.failureType !== 'subtestsFailed';
 
-/** Node counts tests that ran into a timeout separately. */
-const withCancelled = ({ tests, passed, failed, skipped, cancelled }: Counts & { cancelled: number }): Counts => ({
-  tests,
-  passed,
-  failed: failed + cancelled,
-  skipped,
-});
+function endOf(type: string, { name = '', nesting, skip, details }: RunnerEvent['data']): TestEvent {
+  if (!nesting) return { type: 'file ended', file: name, seconds: (details?.duration_ms ?? 0) / 1000 };
+  if (details?.type === 'suite') return { type: 'ended', name };
+  const outcome = type === 'test:fail' ? 'failed' : skip === undefined || skip === false ? 'passed' : 'skipped';
+  return { type: 'ended', name, outcome };
+}
 
-function failureOf({ name = '', file = '', line, details }: RunnerEvent['data']): Failure {
+/** A file fails as a whole if it cannot be imported. */
+function failureOf({ name = '', file = '', line, nesting, details }: RunnerEvent['data']): Failure {
   const error = details?.error?.cause ?? details?.error;
-  return { name, place: `${relative('', file)}:${line ?? ''}`, reason: inspect(error, { depth: 4 }) };
+  const place = nesting ? `${relative('', file)}:${line ?? ''}` : name;
+  return { name: nesting ? name : 'the file as a whole', place, reason: inspect(error, { depth: 4 }) };
 }

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromiumMissing, findChromium, hasPreferredChromium } from '../test/support/chromium.ts';
@@ -35,6 +35,12 @@ const engineIndependent = new RegExp(
     'zip-format',
   ].join('|')})|live/(bounds|hostile|slow-readers))\\.test\\.ts$`,
 );
+
+/** Enough to share most of the start, and few enough to spread them evenly over the cores. */
+const filesPerProcess = 5;
+/** Files that measure or change their process, or take long. */
+const ownProcess =
+  /^test\/(blobs|faults|hostile|nodes|package|process|redis|store|text)\/|^test\/http\/(disconnects|held-bodies|tiny-chunks)|slow-readers/;
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const { values, positionals: named } = parseArgs({
@@ -71,21 +77,29 @@ const hasPassed = await runPool(jobs, stores?.env ?? {}).finally(stores?.stop);
 if (!hasPassed) process.exitCode = 1;
 
 function namedJobs(): Job[] {
-  return named.map((file) => ({ file, engine: values.distributed ? 'distributed' : 'embedded' }));
+  return jobsOf(named, values.distributed ? 'distributed' : 'embedded');
 }
 
-/** The slowest first, so that no long file runs alone at the end. */
 function allJobs(): Job[] {
-  const embedded = globSync('test/**/*.test.ts').map((file) => ({ file, engine: 'embedded' }) as const);
-  const distributed = globSync('test/{http,live}/*.test.ts')
-    .filter((file) => !engineIndependent.test(file))
-    .map((file) => ({ file, engine: 'distributed' }) as const);
-  const byRank = (a: Job, b: Job) => rankOf(a.file) - rankOf(b.file) || a.file.localeCompare(b.file);
-  return [...embedded, ...distributed].toSorted(byRank);
+  const isForBoth = (file: string) => !engineIndependent.test(file);
+  const embedded = jobsOf(globSync('test/**/*.test.ts'), 'embedded');
+  const distributed = jobsOf(globSync('test/{http,live}/*.test.ts').filter(isForBoth), 'distributed');
+  return [...embedded, ...distributed].toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
-function rankOf(file: string): number {
-  const slow = ['hostile', 'nodes', 'page', 'faults', 'package', 'store', 'process', 'cli'];
+/** Groups files of the same folder, unless they measure or change their whole process. */
+function jobsOf(files: readonly string[], engine: Job['engine']): Job[] {
+  const byFolder = Object.groupBy(files.toSorted(), (file) => (ownProcess.test(file) ? file : dirname(file)));
+  return Object.values(byFolder).flatMap((group = []) => {
+    const processes = Math.ceil(group.length / filesPerProcess);
+    const size = Math.ceil(group.length / processes);
+    return Array.from({ length: processes }, (_, i) => ({ files: group.slice(i * size, (i + 1) * size), engine }));
+  });
+}
+
+/** The slowest first, so that no long job runs alone at the end. */
+function rankOf({ files: [file = ''] }: Job): number {
+  const slow = ['hostile', 'nodes', 'page', 'faults', 'package', 'cli', 'store', 'process'];
   const index = slow.findIndex((folder) => file.startsWith(join('test', folder, '')));
   return index < 0 ? slow.length : index;
 }

@@ -1,6 +1,6 @@
 /** The page as people use it: each device has a real browser, on a real server. */
 import assert from 'node:assert/strict';
-import { after, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from './browser.ts';
 import { eventually } from './eventually.ts';
@@ -18,7 +18,7 @@ export interface TestSite {
 }
 
 export interface SiteOptions {
-  /** Command-line switches. They start a separate browser; otherwise, all tests of a file share one. */
+  /** Command-line switches. They start a separate browser; otherwise, all tests of a process share one. */
   browserArgs?: readonly string[];
   /** The host name of the server in the browser. */
   host?: string;
@@ -28,8 +28,11 @@ export interface SiteOptions {
   hasServiceWorker?: boolean;
 }
 
+/** The browser that the sites of this process share. It closes when nothing has used it for a while. */
 let browser: Promise<Browser> | undefined;
-after(async () => (await browser)?.close());
+let users = 0;
+let closing: NodeJS.Timeout | undefined;
+const closeAfterMs = 1000;
 
 /** The server uses the real time, because the countdown of the browser does. */
 export async function startTestSite(
@@ -39,7 +42,7 @@ export async function startTestSite(
 ): Promise<TestSite> {
   const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', ...env });
   server.clock.now = Date.now();
-  const running = browserArgs ? await ownBrowser(t, browserArgs) : await sharedBrowser();
+  const running = browserArgs ? await ownBrowser(t, browserArgs) : await sharedBrowser(t);
 
   return {
     server,
@@ -53,7 +56,8 @@ export async function startTestSite(
         ...options,
       });
       context.setDefaultTimeout(30_000);
-      t.after(() => context.close());
+      const release = useBrowser();
+      t.after(() => context.close().finally(release));
       const page = await context.newPage();
       failOnPageErrors(t, page, filesOrigin);
       await page.goto(at);
@@ -62,9 +66,26 @@ export async function startTestSite(
   };
 }
 
-function sharedBrowser(): Promise<Browser> {
+function sharedBrowser(t: TestContext): Promise<Browser> {
+  t.after(useBrowser());
   browser ??= launchBrowser();
   return browser;
+}
+
+/** Keeps the shared browser open until the returned function is called. */
+function useBrowser(): () => void {
+  clearTimeout(closing);
+  users += 1;
+  return () => {
+    users -= 1;
+    if (users === 0) closing = setTimeout(closeBrowser, closeAfterMs);
+  };
+}
+
+async function closeBrowser(): Promise<void> {
+  const last = browser;
+  browser = undefined;
+  await (await last)?.close();
 }
 
 async function ownBrowser(t: TestContext, switches: readonly string[]): Promise<Browser> {

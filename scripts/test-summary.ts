@@ -1,0 +1,74 @@
+/** What `npm test` prints: a line for each file, and a summary. */
+import type { Failure, Outcome } from './test-reporter.ts';
+
+export type EngineName = 'embedded' | 'distributed';
+
+/** The result of one file. */
+export interface Result {
+  file: string;
+  engine: EngineName;
+  seconds: number;
+  counts: Readonly<Record<Outcome, number>>;
+  failures: readonly Failure[];
+  notes: readonly string[];
+  /** Everything that its process printed. */
+  output: string;
+}
+
+const slowestShown = 5;
+
+export function lineOf({ file, engine, seconds, counts, failures, notes }: Result): string {
+  const { failed, skipped } = counts;
+  const figures = [
+    plural(testsIn(counts), 'test'),
+    failed > 0 && `${failed} failed`,
+    skipped > 0 && `${skipped} skipped`,
+  ];
+  const head = `${failures.length > 0 ? '✖' : '✔'} ${file.padEnd(48)} ${seconds.toFixed(1).padStart(6)} s`;
+  const where = engine === 'distributed' ? ' on Redis and S3' : '';
+  const failedTests = failures.map(({ name, place }) => `  ✖ ${name} (${place})\n`);
+  return [
+    `${head}  ${figures.filter(Boolean).join(', ')}${where}\n`,
+    ...failedTests,
+    ...notes.map((text) => `    ${text}\n`),
+  ].join('');
+}
+
+export function summaryOf(results: readonly Result[], ms: number): string {
+  const failed = results.flatMap(({ engine, failures, output }) =>
+    failures.map((failure, index) => detailsOf(engine, failure, index === failures.length - 1 ? output : '')),
+  );
+  return [...failed, '\n', ...engineTotals(results), verdictOf(results, ms), slowestOf(results)].join('');
+}
+
+const testsIn = ({ passed, failed, skipped }: Result['counts']) => passed + failed + skipped;
+
+function detailsOf(engine: EngineName, { name, place, reason }: Failure, output: string): string {
+  const indented = [reason, output.trimEnd()].filter(Boolean).join('\n').replaceAll(/^/gm, '  ');
+  return `\n✖ ${name}\n  ${place}, ${engine} engine\n${indented}\n`;
+}
+
+function engineTotals(results: readonly Result[]): string[] {
+  return (['embedded', 'distributed'] as const).flatMap((engine) => {
+    const own = results.filter((result) => result.engine === engine);
+    if (own.length === 0) return [];
+    const total = (outcome: Outcome) => own.reduce((sum, { counts }) => sum + counts[outcome], 0);
+    const tests = own.reduce((sum, { counts }) => sum + testsIn(counts), 0);
+    const figures = `${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped`;
+    return [`${`${engine} engine`.padEnd(19)} ${plural(tests, 'test')} in ${plural(own.length, 'file')}: ${figures}\n`];
+  });
+}
+
+function verdictOf(results: readonly Result[], ms: number): string {
+  const failed = results.filter(({ failures }) => failures.length > 0);
+  const time = `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  if (failed.length === 0) return `All passed in ${time}.\n`;
+  return `FAILED in ${time}: ${failed.map(({ file }) => file).join(', ')}\n`;
+}
+
+function slowestOf(results: readonly Result[]): string {
+  const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);
+  return `Slowest: ${slowest.map(({ file, seconds }) => `${file} (${seconds.toFixed(0)} s)`).join(', ')}\n`;
+}
+
+const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;
