@@ -348,7 +348,8 @@ export const endpoints = {
       },
     ],
     errors: [...anyRoom, ...tusErrors, 'UPLOAD_NOT_FOUND'],
-    counted: false,
+    counted: true,
+    free: true,
     isTus: true,
   },
   continueUpload: {
@@ -378,7 +379,8 @@ export const endpoints = {
       'UNSUPPORTED_MEDIA_TYPE',
       'STORAGE_FULL',
     ],
-    counted: false,
+    counted: true,
+    free: true,
     isTus: true,
   },
   cancelUpload: {
@@ -390,7 +392,8 @@ export const endpoints = {
     parameters: [...roomAccess, uploadId, tusResumable],
     successes: [{ status: 204, description: 'The upload was removed.', headers: ['Tus-Resumable'] }],
     errors: [...anyRoom, ...tusErrors, 'UPLOAD_NOT_FOUND', 'STORAGE_FULL'],
-    counted: false,
+    counted: true,
+    free: true,
     isTus: true,
   },
   restoreFile: {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/api-key.ts';
+import { endpoints } from '../../src/protocol/endpoints.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { apiKeysOf, bearer } from '../support/keys.ts';
@@ -98,6 +99,16 @@ describe('a server that requires a key', () => {
     for (const { name, run, success } of roomOperations) {
       assertError(await run(api, room), 401, 'API_KEY_REQUIRED', name);
       assert.equal((await run(api, room, { headers: { 'x-api-key': key } })).status, success, name);
+    }
+  });
+
+  it('[KEY-3] rejects every endpoint under /api without one, except health', async (t) => {
+    const { api } = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
+    const all = Object.values(endpoints).filter(({ path }) => path.startsWith('/api/') && path !== '/api/health');
+    assert.ok(all.length > 20);
+    for (const { method, path } of all) {
+      const { status } = await api.call(method, path.replaceAll(/:\w+/g, '7KQ2MX'));
+      assert.equal(status, 401, `${method} ${path}`);
     }
   });
 
