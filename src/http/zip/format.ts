@@ -192,7 +192,8 @@ interface RecordWriter {
 
 /** Writes numbers one after the other, with the least significant byte first. */
 function createRecord(length: number): RecordWriter {
-  const bytes = Buffer.alloc(length);
+  // From the pool: an archive has many small records, and memory of their own would fragment the heap.
+  const bytes = Buffer.allocUnsafe(length).fill(0);
   let at = 0;
   const writer: RecordWriter = {
     bytes,
