@@ -22,9 +22,10 @@ export async function migrate(migration: Migration): Promise<MigrationReport> {
 /** A killed run may have left incomplete files under names that this run will use. */
 async function removeUnfinished({ to, clock }: Migration): Promise<void> {
   for await (const names of to.blobs.orphanBlobs(clock())) {
-    const unfinished = names.filter(isUnfinishedName);
-    const known = await to.rooms.knownBlobs([...unfinished, ...unfinished.map(blobOf)]);
-    for (const name of unfinished) if (!known.has(name) && !known.has(blobOf(name))) await to.blobs.remove(name);
+    const known = await to.rooms.knownBlobs(names);
+    const left = names.filter((name) => isUnfinishedName(name) && !known.has(name));
+    // The blob itself may be complete.
+    for (const name of left) await to.blobs.removeLeftovers(blobOf(name));
     return;
   }
 }
