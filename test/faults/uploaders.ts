@@ -26,6 +26,8 @@ export interface Uploaders {
   start(api: Api, responses: number): { enough: Promise<void>; gone: Promise<unknown> };
   /** Fails unless the server has all acknowledged bytes, and complete files are intact. */
   assertAcknowledged(api: Api): Promise<void>;
+  /** Sends a whole file. */
+  completeOne(api: Api): Promise<void>;
   complete(): TrackedUpload[];
   /** The number of responses so far. */
   requests(): number;
@@ -122,6 +124,12 @@ export function createUploaders(random: Random, largest: number): Uploaders {
 
     async assertAcknowledged(api) {
       for (const upload of uploads) if (upload.path !== undefined) await assertUpload(api, upload);
+    },
+
+    async completeOne(api) {
+      room ??= await api.room({ expiresIn: 7 * 86_400 });
+      const upload = await create(api);
+      while (upload.state === 'sending') await send(api, upload);
     },
 
     complete: () => uploads.filter(({ state }) => state === 'complete'),

@@ -235,6 +235,23 @@ describe('a continuation', () => {
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 1);
   });
 
+  it('[TUS-8] is followed by HEAD at any moment of its end', async (t) => {
+    const { api, room } = await start(t, 1);
+    for (let n = 0; n < 5; n++) {
+      const path = await startUpload(api, room, 5);
+      const ended = sendPart(api, path, 0, 'Hello');
+      let isOver = false;
+      void ended.then(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        const found = await Promise.all(Array.from({ length: 4 }, () => api.call('HEAD', path, { headers: tus })));
+        assert.deepEqual([...new Set(found.map(({ status }) => status))], [200]);
+      }
+      assert.equal((await ended).status, 204);
+    }
+  });
+
   it('[TUS-1] works with each overridden method, and only on uploads', async (t) => {
     const { api, path, room } = await start(t, 5);
     const override = (method: string, to = path) =>

@@ -37,6 +37,7 @@ interface Running {
 export function createUploads(deps: CoreDeps, space: FileSpace) {
   const { rooms, blobs, bus, clock } = deps;
   const running = new Map<string, Running>();
+  const finishing = new Map<string, Promise<void>>();
 
   /** Ends the request that sends bytes for an upload. A client that sends another one has lost it. */
   async function interrupt(fileId: string): Promise<void> {
@@ -58,9 +59,15 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     return orThrow(isFileId(fileId) ? await rooms.findUpload(code, fileId, clock()) : 'no-file');
   }
 
-  /** Lists the file when all its bytes have arrived. */
+  /** Lists the file when all its bytes have arrived. Of several requests that notice it, one does the work. */
   async function finishIfComplete(code: RoomCode, file: UnfinishedFile): Promise<void> {
     if (file.received < file.size) return;
+    const finished = finishing.get(file.id) ?? finish(code, file).finally(() => finishing.delete(file.id));
+    finishing.set(file.id, finished);
+    await finished;
+  }
+
+  async function finish(code: RoomCode, file: UnfinishedFile): Promise<void> {
     await blobs.finish(file);
     const finished = await rooms.finishUpload(code, file.id, clock());
     // Another request may have finished it since it was read.
