@@ -17,8 +17,8 @@ export interface Job {
 /** Environment variables with the addresses of the stores. */
 type StoreSettings = Record<string, string>;
 
-/** Many tests wait for a timer or a browser, so three more processes than cores keep the cores busy. */
-const concurrency = availableParallelism() + 3;
+/** Many tests wait for a timer or a browser, so two more processes than cores keep the cores busy. */
+const concurrency = availableParallelism() + 2;
 const testTimeoutMs = 120_000;
 const fileTimeoutMs = 240_000;
 
