@@ -1,0 +1,185 @@
+/** Rooms, their devices, and the store that keeps them. */
+import type { RoomCode } from '../../protocol/room-code.ts';
+import type { AccessAttempt, Admission, Reading } from './admission.ts';
+import type { BlobProgress } from './blobs.ts';
+import type { ClientId, MaybePromise, MissingReason, Owner, Room } from './common.ts';
+import type { FileClaim, FileQuota, StoredFile, UnfinishedFile } from './files.ts';
+import type {
+  AppendOutcome,
+  Checkpoint,
+  CheckpointInfo,
+  CurrentText,
+  StoredText,
+  TextAppend,
+  TextState,
+} from './text.ts';
+
+export interface RoomDraft {
+  /** Random symbols. The code is a prefix, whose length `codeLengths` gives for the current number of rooms. */
+  draw: string;
+  codeLengths: readonly CodeLength[];
+  createdAt: number;
+  expiresAt: number;
+  pinMac: Uint8Array | undefined;
+  name: string | undefined;
+  /** The creator knows the PIN, so wrong PINs of others must not lock it out. */
+  creator: ClientId;
+  /** The creator, for operators; undefined if unknown. */
+  owner: Owner | undefined;
+  /** Whether a long text counts against the quota of the owner. */
+  countsText: boolean;
+  /** Whether the room keeps checkpoints of its text. */
+  keepsHistory: boolean;
+}
+
+/** A change of a room by an admitted client. Fields that are undefined stay as they are. */
+export interface RoomUpdate extends Pick<AccessAttempt, 'client' | 'isCrossSite'> {
+  expiresAt?: number | undefined;
+  /** Null removes the PIN. Any value resets all wrong PINs; only `client` has then given the correct one. */
+  pinMac?: Uint8Array | null | undefined;
+  /** Null removes the name. */
+  name?: string | null | undefined;
+  /** The PIN with which the client was admitted. The room must still have it. */
+  admittedBy: Uint8Array | undefined;
+  /** How long an upload may be unfinished. It ends with its room, so its end moves too. */
+  uploadLifetimeMs: number;
+}
+
+/** Codes of this length are used for up to this many unexpired rooms. */
+export interface CodeLength {
+  length: number;
+  upTo: number;
+}
+
+/** The state of a room for its members. */
+export interface RoomState {
+  room: Room;
+  /** Increases with every change of the room. */
+  seq: number;
+  text: TextState;
+  files: StoredFile[];
+  /** Wrong PINs so far. */
+  pinAttempts: number;
+  /** The MAC of its PIN, if it has one. Never sent to clients. */
+  pinMac: Uint8Array | undefined;
+}
+
+export interface Device {
+  id: string;
+  /** A display name; undefined if the device sent none. */
+  name: string | undefined;
+}
+
+/** A live connection of a device. */
+export interface Channel {
+  id: string;
+  device: Device;
+}
+
+/** On the embedded engine, a room that was found expired stays expired, even if the clock is set back. */
+export interface RoomStore {
+  /** Creates the room and returns its code, or undefined if the code is in use. */
+  createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
+  /** Counts and checks an attempt, and attaches its device if it names one. */
+  admit(attempt: AccessAttempt): MaybePromise<Admission>;
+  /** Like `admit`, and reads the text in the same step. */
+  read(attempt: AccessAttempt): MaybePromise<Reading>;
+  /** Removes the room and moves its bytes to the trash. */
+  deleteRoom(code: RoomCode, now: number): Promise<{ seq: number } | MissingReason>;
+  /**
+   * A consistent snapshot of everything that a device may see. With `sinceVersion`, it contains the entries since that
+   * version if the log has them, and the whole text otherwise.
+   */
+  readState(code: RoomCode, now: number, sinceVersion?: number): Promise<RoomState | MissingReason>;
+  /** Records a wrong PIN for the members of the room; undefined if there is no such room. */
+  notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
+  /** Changes a room, with everything that ends with it. `pin-changed` if the client must be admitted again. */
+  updateRoom(
+    code: RoomCode,
+    update: RoomUpdate,
+    now: number,
+  ): Promise<{ seq: number; room: Room } | 'pin-changed' | MissingReason>;
+
+  /** The device of a channel counts as attached until it is detached, or not renewed in time. */
+  attachDevice(code: RoomCode, channel: Channel, now: number): Promise<'attached' | 'full'>;
+  renewDevices(code: RoomCode, channels: readonly Channel[], now: number): Promise<void>;
+  detachDevice(code: RoomCode, channelId: string): Promise<void>;
+  /** Distinct devices: those with a channel, and those with a recent request. */
+  listDevices(code: RoomCode, now: number): Promise<Device[]>;
+
+  /** The text with its log, for editing. */
+  readText(code: RoomCode, now: number): Promise<StoredText | MissingReason>;
+  appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
+
+  /** Newest first. */
+  listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | MissingReason>;
+  readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | MissingReason>;
+  /** Erases the checkpoints and the log if `current` is still the current text. */
+  clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | MissingReason>;
+
+  /** From now on its bytes count for its owner, whether or not they were reserved. */
+  addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | MissingReason>;
+  listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
+  /** Finds a file by id in any unexpired room. */
+  findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
+  /** Hides a file. It still counts, and can be restored until it is erased. */
+  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Lists a removed file again, at its previous position. */
+  restoreFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Claims a one-time file unless another claim is open: of concurrent callers, one succeeds. */
+  claimFile(
+    code: RoomCode,
+    fileId: string,
+    claim: FileClaim,
+    now: number,
+  ): Promise<{ claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file' | MissingReason>;
+  /** The open claim of a listed file in any unexpired room. */
+  findClaim(fileId: string, now: number): Promise<FileClaim | undefined>;
+  /**
+   * Erases a claimed file: moves its bytes to the trash. Also works if the file was removed or the claim has expired,
+   * unless there is a newer claim. Compares hashes in constant time.
+   */
+  receiveFile(
+    code: RoomCode,
+    claimHash: string,
+    now: number,
+  ): Promise<{ seq: number; fileId: string } | 'no-claim' | MissingReason>;
+  /** Makes a claimed file available again. Compares hashes in constant time. */
+  releaseClaim(code: RoomCode, claimHash: string, now: number): Promise<'released' | 'no-claim' | MissingReason>;
+  /** Moves the bytes of up to `limit` files that were removed before `moment` to the trash. Returns their number. */
+  eraseRemoved(moment: number, limit: number): Promise<number>;
+  /** The same for all removed files of a room. */
+  eraseRemovedIn(code: RoomCode): Promise<number>;
+
+  /** Adds an unfinished file. From now on its bytes count, whether or not they were reserved. */
+  startUpload(code: RoomCode, file: UnfinishedFile, quota: FileQuota): Promise<'started' | 'full' | MissingReason>;
+  findUpload(code: RoomCode, fileId: string, now: number): Promise<UnfinishedFile | 'no-file' | MissingReason>;
+  /** Records the progress of an upload if it had exactly `from` bytes before. */
+  advanceUpload(
+    code: RoomCode,
+    fileId: string,
+    from: number,
+    progress: BlobProgress,
+    now: number,
+  ): Promise<'advanced' | 'stale' | 'no-file' | MissingReason>;
+  /** Lists an unfinished file that has all its bytes, as uploaded now. */
+  finishUpload(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Drops an unfinished file, and moves its bytes to the trash. */
+  cancelUpload(code: RoomCode, fileId: string, now: number): Promise<'cancelled' | 'no-file' | MissingReason>;
+  /** Drops up to `limit` unfinished files that have expired, and moves their bytes to the trash. Returns their number. */
+  expireUploads(now: number, limit: number): Promise<number>;
+
+  /** Ends up to `limit` expired rooms, moves their bytes to the trash, and returns their codes. */
+  expireRooms(now: number, limit: number): Promise<RoomCode[]>;
+  /** Blobs that no file references any more. */
+  listTrash(limit: number): Promise<string[]>;
+  /** Claims blobs for removal, so that no other node removes them for a while. Returns those that were claimed. */
+  claimTrash(blobs: readonly string[], now: number): Promise<readonly string[]>;
+  /** Releases the claim on blobs that could not be removed. */
+  releaseTrash(blobs: readonly string[]): Promise<void>;
+  /** Deletes the entries of removed blobs. */
+  clearTrash(blobs: readonly string[]): Promise<void>;
+  /** Which of these names of blobs, finished or not, belong to a file or are in the trash. */
+  knownBlobs(names: readonly string[]): Promise<Set<string>>;
+  countRooms(now: number): Promise<number>;
+}

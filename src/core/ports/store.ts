@@ -1,0 +1,22 @@
+/** Everything that an engine keeps, except the bytes of files. */
+import type { Archive } from './archive.ts';
+import type { KeyStore, RateCounter } from './clients.ts';
+import type { OperatorInbox } from './operators.ts';
+import type { RoomStore } from './rooms.ts';
+import type { StorageAccounts } from './storage.ts';
+
+/** One storage engine. Closing it writes everything that is still in memory. */
+export interface Store {
+  rooms: RoomStore;
+  rates: RateCounter;
+  keys: KeyStore;
+  archive: Archive;
+  storage: StorageAccounts;
+  /** Set if only the server may change rooms; undefined if the command line can change them directly. */
+  inbox: OperatorInbox | undefined;
+  /** Rejects if the store does not respond. */
+  ping(): Promise<void>;
+  /** Rejects with STORAGE_FULL if the disk has too little space for another text of this size. */
+  checkSpace(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}

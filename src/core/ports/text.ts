@@ -1,0 +1,111 @@
+/** The text of a room, its log and its history. */
+import type { TextEdit } from '../../text/edits.ts';
+import type { MissingReason, Owner } from './common.ts';
+
+export interface Content {
+  content: string;
+  version: number;
+  writtenAt: number;
+}
+
+/** One change of the text in the log of a room. */
+export interface TextEntry {
+  /** The version that it created. Its edits apply to the previous version. */
+  version: number;
+  edits: readonly TextEdit[];
+  /** Undefined for a request without a device id. */
+  deviceId: string | undefined;
+  /** The client's id for the edit, which identifies it after a lost response. */
+  ref: string | undefined;
+  writtenAt: number;
+}
+
+/**
+ * The text of a room in a store: the full text of one version, and the log of later edits. The log may start before
+ * the full text, for clients that reconnect.
+ */
+export interface StoredText {
+  /** The current text: the full text with the later edits applied. */
+  content: Content;
+  /** The log, oldest first. If it is not empty, its last entry created the current version. */
+  entries: readonly TextEntry[];
+  /** Identifies the current text; see {@link TextAppend}. */
+  revision: number;
+  /** The version of the stored full text. */
+  fullTextVersion: number;
+  /** The version of the newest checkpoint; 0 if there is none. */
+  checkpointVersion: number;
+  keepsHistory: boolean;
+  /** Absent if the text does not count. */
+  quota?: TextQuota;
+}
+
+/** The quota that a text counts against, and its bytes. */
+export interface TextQuota {
+  owner: Owner;
+  charged: number;
+  /** Bytes of all checkpoints. */
+  historyBytes: number;
+}
+
+/**
+ * Appends an entry to the log if the text it was created for is still the current one. The version alone does not
+ * identify a text: of two texts with the same version only one was stored, and an entry for the other must not follow.
+ */
+export interface TextAppend {
+  entry: TextEntry;
+  /** Random numbers that identify the text after the entry and the text before it; 0 for a new room. */
+  revision: number;
+  previousRevision: number;
+  /** The whole text after the entry, if the caller has it. A driver may cache it. */
+  content: string | undefined;
+  /**
+   * Stores the full text of the new version, and drops the entries through `dropThrough` from the log, possibly
+   * including this one. With `isLogEmpty`, a driver need not search for older entries.
+   */
+  compaction: { content: string; dropThrough: number; isLogEmpty?: boolean } | undefined;
+  /** Stores the text before the edit, and drops the oldest checkpoints over the limits. */
+  checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;
+}
+
+export type AppendOutcome =
+  | { outcome: 'appended'; seq: number }
+  /** Another text is current. Contains the entries since the expected version, if the log has them. */
+  | { outcome: 'stale'; version: number; revision: number; entries: readonly TextEntry[] | undefined }
+  | { outcome: MissingReason };
+
+/** The whole text of the current version. */
+export interface CurrentText {
+  version: number;
+  revision: number;
+  content: string;
+}
+
+/** An earlier text of a room that can be restored. */
+export interface CheckpointInfo {
+  version: number;
+  writtenAt: number;
+  /** The device that wrote this version. */
+  deviceId: string | undefined;
+  /** Bytes of UTF-8. */
+  size: number;
+}
+
+export interface Checkpoint extends CheckpointInfo {
+  content: string;
+}
+
+export interface HistoryLimits {
+  checkpoints: number;
+  /** The total of all checkpoints. The newest is kept whatever its size. */
+  bytes: number;
+}
+
+export interface TextState {
+  version: number;
+  writtenAt: number;
+  /** Undefined if the reader named a version and `entries` lead from it to this one. */
+  content: string | undefined;
+  /** The entries since the version that the reader named; empty if `content` is set. */
+  entries: readonly TextEntry[];
+}

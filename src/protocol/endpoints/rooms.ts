@@ -1,0 +1,60 @@
+/** Endpoints of rooms. */
+
+import { roomAccess } from '../parameters.ts';
+import * as schemas from '../schemas.ts';
+import { anyBody, anyRequest, anyRoom, type Endpoint } from './endpoint.ts';
+
+export const roomsEndpoints = {
+  createRoom: {
+    method: 'POST',
+    path: '/api/rooms',
+    tag: 'Rooms',
+    summary: 'Create a room',
+    description:
+      'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
+      'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}.',
+    body: { schema: schemas.createRoomRequest, required: false },
+    successes: [{ status: 201, description: 'The room was created.', schema: schemas.roomCreated }],
+    errors: [...anyRequest, ...anyBody, 'STORAGE_FULL'],
+    counted: true,
+  },
+  getRoom: {
+    method: 'GET',
+    path: '/api/rooms/:roomId',
+    tag: 'Rooms',
+    summary: 'Get room information',
+    description: 'Returns when the room expires, whether it has a PIN, and how many devices are in it.',
+    parameters: roomAccess,
+    successes: [{ status: 200, description: 'The room.', schema: schemas.roomInfo }],
+    errors: anyRoom,
+    counted: true,
+  },
+  updateRoom: {
+    method: 'PATCH',
+    path: '/api/rooms/:roomId',
+    tag: 'Rooms',
+    summary: 'Change a room',
+    description:
+      'Changes when the room expires, its PIN or its name, and leaves the rest as it is. Send at least one field. ' +
+      '`expiresIn` counts from now, from 60 to {{roomMaxSeconds}} seconds, so a room can be extended or shortened. `pin` ' +
+      'is the new PIN: send the current one as a header or in the query. A new PIN ends all locks of the room. Devices ' +
+      'with a live channel stay in the room, and all others need the new PIN.',
+    parameters: roomAccess,
+    body: { schema: schemas.updateRoomRequest, required: true },
+    successes: [{ status: 200, description: 'The room after the change.', schema: schemas.roomInfo }],
+    errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
+    counted: true,
+  },
+  deleteRoom: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId',
+    tag: 'Rooms',
+    summary: 'Delete a room',
+    description: 'Deletes the room with its text and files, immediately and permanently.',
+    parameters: roomAccess,
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [{ status: 200, description: 'The room was deleted.', schema: schemas.confirmation }],
+    errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
+    counted: true,
+  },
+} as const satisfies Record<string, Endpoint>;

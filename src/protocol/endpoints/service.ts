@@ -1,0 +1,119 @@
+/** Endpoints about the server itself. */
+
+import * as schemas from '../schemas.ts';
+import { anyRequest, type Endpoint, pageResponses } from './endpoint.ts';
+
+export const serviceEndpoints = {
+  health: {
+    method: 'GET',
+    path: '/api/health',
+    tag: 'Service',
+    summary: 'Check service health',
+    description:
+      'Reports whether the service and its stores respond. Counts as a request, like everything under /api. For probes, use /readyz.',
+    successes: [
+      { status: 200, description: 'All stores respond.', schema: schemas.healthReport },
+      {
+        status: 503,
+        description: 'A store does not respond: `status` is `degraded`.',
+        schema: schemas.healthReport,
+        example: { status: 'degraded', timestamp: '2026-11-15T09:30:00.000Z', uptime: 86_400.123 },
+      },
+    ],
+    errors: ['VALIDATION_FAILED', 'INVALID_API_KEY', 'RATE_LIMITED', 'INTERNAL'],
+    counted: true,
+    alwaysOpen: true,
+  },
+  getLimits: {
+    method: 'GET',
+    path: '/api/limits',
+    tag: 'Service',
+    summary: 'Get the limits of the server',
+    description: 'Returns the limits of this server, and how much you have stored.',
+    successes: [{ status: 200, description: 'The limits.', schema: schemas.serverLimits }],
+    errors: anyRequest,
+    counted: true,
+  },
+  openapi: {
+    method: 'GET',
+    path: '/api/openapi.json',
+    tag: 'Service',
+    summary: 'Get the OpenAPI document',
+    description: 'The API in machine-readable form.',
+    successes: [{ status: 200, description: 'The document.', schema: schemas.apiDescription }],
+    errors: anyRequest,
+    counted: true,
+  },
+  asyncapi: {
+    method: 'GET',
+    path: '/api/asyncapi.json',
+    tag: 'Service',
+    summary: 'Get the AsyncAPI document',
+    description: 'The live channel in machine-readable form.',
+    successes: [{ status: 200, description: 'The document.', schema: schemas.liveDescription }],
+    errors: anyRequest,
+    counted: true,
+  },
+  docs: {
+    method: 'GET',
+    path: '/docs',
+    tag: 'Service',
+    summary: 'Read the documentation',
+    description: 'The API documentation as a page, with the URL and the limits of this server.',
+    successes: pageResponses,
+    errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
+    counted: false,
+    sameOriginOnly: true,
+  },
+  live: {
+    method: 'GET',
+    path: '/livez',
+    tag: 'Service',
+    summary: 'Liveness probe',
+    description: 'For a supervisor: restart the server if this does not respond.',
+    successes: [{ status: 200, description: 'The process runs.', schema: schemas.probe }],
+    errors: ['VALIDATION_FAILED', 'INTERNAL'],
+    counted: false,
+  },
+  ready: {
+    method: 'GET',
+    path: '/readyz',
+    tag: 'Service',
+    summary: 'Readiness probe',
+    description:
+      'For a load balancer: checks that the stores respond, the disk has space for texts, and the sweep is not late. ' +
+      '`uploads` is `full` if there is no space for files; the server is still ready then, because texts work.',
+    successes: [
+      { status: 200, description: 'The server is ready.', schema: schemas.readiness },
+      {
+        status: 503,
+        description: 'The server is not ready. See `checks` for the reason.',
+        schema: schemas.readiness,
+        example: {
+          status: 'not ready',
+          checks: { store: 'ok', files: 'ok', disk: 'failing', uploads: 'full', sweep: 'ok', server: 'ok' },
+        },
+      },
+    ],
+    errors: ['VALIDATION_FAILED', 'INTERNAL'],
+    counted: false,
+  },
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    tag: 'Service',
+    summary: 'Metrics for Prometheus',
+    description: 'Available only with `POPROOM_METRICS=true`.',
+    successes: [
+      {
+        status: 200,
+        description: 'The metrics.',
+        mediaType: 'text/plain',
+        example: '# HELP poproom_rooms Rooms that have not expired.\n# TYPE poproom_rooms gauge\npoproom_rooms 42\n',
+      },
+    ],
+    errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
+    counted: false,
+    sameOriginOnly: true,
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,115 @@
+/** Endpoints of the text and its history. */
+
+import { checkpointVersion, roomAccess } from '../parameters.ts';
+import * as schemas from '../schemas.ts';
+import { anyBody, anyRoom, type Endpoint } from './endpoint.ts';
+
+export const textEndpoints = {
+  writeContent: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/content',
+    tag: 'Text',
+    summary: 'Update room content',
+    description:
+      'Replaces the text of the room. The maximum size, in UTF-8, is {{textSize}}. The text is on disk before the server ' +
+      'responds. Each write creates the next version. The response has it in `ETag`.',
+    parameters: [
+      ...roomAccess,
+      {
+        name: 'If-Match',
+        in: 'header',
+        description: 'The version that this text is based on. If it is no longer current, nothing is overwritten.',
+        example: '"6"',
+      },
+    ],
+    body: { schema: schemas.writeContentRequest, required: true },
+    successes: [
+      { status: 200, description: 'The text was stored.', schema: schemas.contentWritten, headers: ['ETag'] },
+    ],
+    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    counted: true,
+  },
+  readContent: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/content',
+    tag: 'Text',
+    summary: 'Get room content',
+    description: 'Returns the current text. It is empty before the first write.',
+    parameters: [
+      ...roomAccess,
+      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
+    ],
+    successes: [
+      { status: 200, description: 'The text.', schema: schemas.contentRead, headers: ['ETag'] },
+      { status: 304, description: 'Your version is current.', headers: ['ETag'] },
+    ],
+    errors: anyRoom,
+    counted: true,
+  },
+  editContent: {
+    method: 'PATCH',
+    path: '/api/rooms/:roomId/content',
+    tag: 'Text',
+    summary: 'Edit room content',
+    description:
+      'Changes parts of the text, or appends to it, without sending the whole text. `edits` replace ranges of the version ' +
+      '`baseVersion`, in UTF-16 code units. If the text has changed since, the server rebases them and nothing is lost. ' +
+      'Send either `edits` or `append`.',
+    parameters: [
+      ...roomAccess,
+      {
+        name: 'If-Match',
+        in: 'header',
+        description: 'Edit only if this is the current version.',
+        example: '"6"',
+      },
+    ],
+    body: { schema: schemas.editContentRequest, required: true },
+    successes: [{ status: 200, description: 'The edit was stored.', schema: schemas.contentEdited, headers: ['ETag'] }],
+    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    counted: true,
+  },
+  listHistory: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/history',
+    tag: 'Text',
+    summary: 'List earlier texts',
+    description:
+      'Lists checkpoints of the text, newest first: one after 30 seconds of changes, and one before each large removal or ' +
+      'replacement. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text.',
+    parameters: roomAccess,
+    successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
+    errors: anyRoom,
+    counted: true,
+  },
+  readHistory: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/history/:version',
+    tag: 'Text',
+    summary: 'Get an earlier text',
+    description: 'Returns the text of a checkpoint.',
+    parameters: [...roomAccess, checkpointVersion],
+    successes: [{ status: 200, description: 'The text of that version.', schema: schemas.historyText }],
+    errors: [...anyRoom, 'NOT_FOUND'],
+    counted: true,
+  },
+  clearHistory: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId/history',
+    tag: 'Text',
+    summary: 'Delete the history',
+    description: 'Erases all checkpoints of the room and the log of its edits. The current text stays.',
+    parameters: roomAccess,
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [
+      {
+        status: 200,
+        description: 'The history was deleted.',
+        schema: schemas.confirmation,
+        example: { success: true, message: 'The history was deleted.' },
+      },
+    ],
+    errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
+    counted: true,
+  },
+} as const satisfies Record<string, Endpoint>;
