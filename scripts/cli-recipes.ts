@@ -26,6 +26,14 @@ poproom fetch 7KQ2MX
 `,
   },
   {
+    name: 'zip',
+    title: 'Download all files as one archive',
+    lines: `
+poproom fetch 7KQ2MX --zip -o files.zip
+unzip files.zip
+`,
+  },
+  {
     name: 'once',
     title: 'Hand over a secret that only one person can receive',
     lines: `
@@ -33,14 +41,6 @@ poproom send --once 7KQ2MX key.pem
 
 # On the other machine; the file is then erased from the room:
 poproom fetch 7KQ2MX key.pem
-`,
-  },
-  {
-    name: 'zip',
-    title: 'Download all files as one archive',
-    lines: `
-poproom fetch 7KQ2MX --zip -o files.zip
-unzip files.zip
 `,
   },
   {

@@ -120,12 +120,17 @@ describe('a one-time file', () => {
       { 'if-none-match': etag },
       { 'if-none-match': '*' },
       { range: 'bytes=0-3', 'if-range': etag },
-      { 'user-agent': 'Slackbot-LinkExpanding 1.0', accept: 'text/html' },
+      { 'user-agent': 'Slackbot-LinkExpanding 1.0' },
     ] as Record<string, string>[]) {
       assertError(await api.get(pathname, { headers }), 409, 'ONE_TIME_FILE');
       assertError(await api.get(`${pathname}?download`, { headers }), 409, 'ONE_TIME_FILE');
       const head = await api.call('HEAD', pathname, { headers });
       assert.deepEqual([head.status, head.text], [409, '']);
+    }
+    for (const method of ['GET', 'HEAD']) {
+      // A browser gets the page with this status.
+      const opened = await fetch(server.url + pathname, { method, headers: { accept: 'text/html,*/*;q=0.8' } });
+      assert.equal(opened.status, 409);
     }
     const { json } = await api.get(pathname);
     assert.match(json.error.message, new RegExp(`POST /api/rooms/ROOM/files/${file.fileId}/claim`));

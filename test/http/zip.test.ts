@@ -77,7 +77,10 @@ describe('the zip archive of a room', () => {
   it('[ZIP-1] leaves one-time files out', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();
-    const secret = await server.api.post(`/api/rooms/${room}/upload?once=true`, { body: 'secret' });
+    const secret = await server.api.post(`/api/rooms/${room}/upload?once=true`, {
+      body: 'secret',
+      headers: { 'content-type': 'text/plain', 'x-file-name': 'secret.txt' },
+    });
     assert.equal(secret.status, 201);
     assertError(await server.api.get(zipOf(room)), 404, 'FILE_NOT_FOUND');
     await upload(server, room, 'a.txt');
