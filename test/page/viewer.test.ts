@@ -67,6 +67,7 @@ describe('the page, the file viewer', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowRight');
     await position(page, '2 of 4');
+    assert.equal(await viewer(page).locator('[data-done]').count(), 0, 'this file was not copied');
     const audio = viewer(page).locator('audio[controls][preload=metadata]:not([autoplay])');
     await eventually('the length is known', () => audio.evaluate((player: HTMLAudioElement) => player.duration === 1));
 

@@ -16,7 +16,8 @@ export interface CurrentFile {
 /** `onNone` is called when no file is left to show. */
 export function useCurrentFile(files: readonly SharedFile[], firstId: string, onNone: () => void): CurrentFile {
   const currentId = useSignal(firstId);
-  const index = files.findIndex(({ fileId }) => fileId === currentId.value);
+  const indexOf = (id: string) => files.findIndex(({ fileId }) => fileId === id);
+  const index = indexOf(currentId.value);
   const file = files[index];
   const last = useRef<{ file: SharedFile; index: number }>(undefined);
 
@@ -36,7 +37,8 @@ export function useCurrentFile(files: readonly SharedFile[], firstId: string, on
     file,
     index,
     move(step) {
-      const next = files[index + step];
+      // The current value, because a second key may come before the next rendering.
+      const next = files[indexOf(currentId.peek()) + step];
       if (next) currentId.value = next.fileId;
     },
   };

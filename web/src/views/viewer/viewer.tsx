@@ -63,7 +63,7 @@ export function Viewer({ room, files, firstId, onClose }: ViewerProps) {
       {file && (
         <>
           <Header room={room} file={file} onClose={close} />
-          <div class="viewer-stage" data-preview={previewOf(file)} {...swipe}>
+          <div class="viewer-stage" {...swipe}>
             <Preview key={file.fileId} room={room} file={file} />
           </div>
           {viewable.length > 1 && <Steps index={index} total={viewable.length} onMove={move} />}
@@ -97,8 +97,8 @@ function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> &
         </h2>
         <small>{facts.filter(Boolean).join(' · ')}</small>
       </div>
-      {previewOf(file) === 'image' && <CopyFileImage room={room} file={file} />}
-      <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+      {previewOf(file) === 'image' && <CopyFileImage key={fileUrl} room={room} file={file} />}
+      <CopyButton key={fileUrl} text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
       {previewOf(file) === 'pdf' && (
         <a
           class="button round"
