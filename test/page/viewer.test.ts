@@ -53,12 +53,17 @@ describe('the page, the file viewer', () => {
       ['archive.zip', 'application/zip', 'zip'],
       ['sound.wav', 'audio/wav', silence],
       ['photo.png', 'image/png', picture],
+      ['removed.txt', 'text/plain', 'removed'],
     ]);
     const { page } = await site.openDevice({ at: `/r/${code}`, permissions: ['clipboard-read', 'clipboard-write'] });
+    // Its message takes the focus, but not again in the viewer.
+    await page.getByRole('button', { name: 'Remove removed.txt' }).press('Enter');
+    await page.getByRole('status').filter({ hasText: 'Removed removed.txt' }).waitFor();
     await fileLink(page, 'photo.png').press('Enter');
     await named(page, 'photo.png');
     await position(page, '1 of 4');
     await isDrawn(page, 'photo.png');
+    await eventually('the viewer has the focus', () => viewer(page).evaluate((it) => it === document.activeElement));
     await viewer(page).getByText('kB · PNG').waitFor();
     await viewer(page).getByRole('button', { name: 'Copy image photo.png' }).click();
     await viewer(page).getByText('Copied.').waitFor();

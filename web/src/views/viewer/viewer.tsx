@@ -37,10 +37,9 @@ export function Viewer({ room, files, firstId, onClose }: ViewerProps) {
     addEventListener('keydown', onKeyDown);
     return () => removeEventListener('keydown', onKeyDown);
   });
-  useLayoutEffect(() => {
-    dialog.current?.showModal();
-    dialog.current?.focus();
-  }, []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+  // After the effects of the messages, one of which may ask for the focus.
+  useEffect(() => dialog.current?.focus(), []);
 
   /** The browser restores the focus to the first file, but the user is at the current one. */
   function close(): void {
