@@ -22,6 +22,12 @@ const hashedName = 'assets/[name].[hash:12]';
 const roomModules =
   /@codemirror|\/node_modules\/diff\/|\/src\/(client\/)?text[./]|\/web\/src\/(room\/te|views\/room\/(?!\w+-dialog|pin-pad|find-links))/;
 
+/** Chunks to load together with a dynamic import. The chunk of the first view is there already. */
+function preloadsOf(file: string, imports: readonly string[]): string[] {
+  const others = imports.filter((path) => path !== file && !path.includes('/page.'));
+  return others.length === 0 ? [] : [file, ...others];
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   build: {
@@ -30,7 +36,7 @@ export default defineConfig({
     target: 'baseline-widely-available',
     // No data: URLs, so that the Content-Security-Policy does not have to allow them.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: { polyfill: false, resolveDependencies: (file, imports) => preloadsOf(file, imports) },
     license: { fileName: 'assets/licenses.md' },
     rolldownOptions: {
       output: {

@@ -93,6 +93,7 @@ describe('the page', () => {
         'style-src': "'self'",
         'img-src': "'self' blob:",
         'media-src': "'self' blob:",
+        'frame-src': "'self'",
         'connect-src': "'self'",
         'manifest-src': "'self'",
         'worker-src': "'self'",
@@ -105,14 +106,17 @@ describe('the page', () => {
     }
   });
 
-  it('[SITE-3] may show images from the origin of the files', async (t) => {
+  it('[SITE-3] may show images, audio, video and PDF from the origin of the files', async (t) => {
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org' });
     assert.equal(policyOf(await server.api.get('/'))['img-src'], "'self' blob: https://pop.example.org");
     const tag = (await server.api.get('/')).headers.get('etag') ?? '';
     await server.restart({ POPROOM_FILES_URL: 'https://files.example.org:8443/of/poproom' });
     const response = await server.api.get('/', { headers: { 'if-none-match': tag } });
     assert.equal(response.status, 200, 'a copy with the old policy is not good any more');
-    assert.equal(policyOf(response)['img-src'], "'self' blob: https://files.example.org:8443");
+    const policy = policyOf(response);
+    for (const type of ['img-src', 'media-src'])
+      assert.equal(policy[type], "'self' blob: https://files.example.org:8443");
+    assert.equal(policy['frame-src'], "'self' https://files.example.org:8443");
   });
 
   it('[SITE-3] has no inline script or style, and loads nothing from elsewhere', async (t) => {

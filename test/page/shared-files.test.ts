@@ -34,6 +34,31 @@ describe('the page, files of a room', () => {
     assert.equal(new URL(source ?? '').origin, filesUrl);
   });
 
+  it('[PAGE-40] [PAGE-22] open in the viewer also from another origin, a PDF in a frame that its own policy sandboxes', async (t) => {
+    const { page, filesUrl, upload } = await roomWithFront(t);
+    await upload('film.webm', 'video/webm');
+    await upload('report.pdf', 'application/pdf');
+    // The browser of the tests has no viewer for PDF, and downloads the file in the frame instead.
+    await page.addInitScript(() => Object.defineProperty(navigator, 'pdfViewerEnabled', { value: true }));
+    await page.reload();
+    const [framed] = await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith('report.pdf')),
+      page.getByRole('link', { name: 'report.pdf', exact: true }).click(),
+    ]);
+    assert.equal(new URL(framed.url()).origin, filesUrl);
+    assert.match(framed.headers()['content-security-policy'] ?? '', /^sandbox;/);
+    const viewer = page.getByRole('dialog');
+    assert.equal(await viewer.getByRole('link', { name: 'Open in new tab' }).getAttribute('href'), framed.url());
+    const [film] = await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith('film.webm')),
+      page.keyboard.press('ArrowRight'),
+    ]);
+    assert.ok(film.ok());
+    await page.keyboard.press('ArrowRight');
+    const image = viewer.getByRole('img', { name: 'picture.png' });
+    await eventually('it is drawn', () => image.evaluate((img: HTMLImageElement) => img.naturalWidth > 0));
+  });
+
   it('[PAGE-12] are downloaded from another origin without leaving the room', async (t) => {
     const { page, code } = await roomWithFront(t);
     const link = page.getByRole('link', { name: 'Download picture.png' });
@@ -61,14 +86,14 @@ describe('the page, files of a room', () => {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), uploaded.json.fileUrl);
   });
 
-  it('[PAGE-12] are opened in a separate tab, which cannot access the room', async (t) => {
+  it('[PAGE-12] [PAGE-40] are opened in a separate tab with a modifier key, which cannot access the room', async (t) => {
     const { server, openDevice } = await startTestSite(t);
     const code = await server.api.room();
     await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
     const { page, context } = await openDevice({ at: `/r/${code}` });
     const [tab] = await Promise.all([
       context.waitForEvent('page'),
-      page.getByRole('link', { name: 'picture.png', exact: true }).click(),
+      page.getByRole('link', { name: 'picture.png', exact: true }).click({ modifiers: ['ControlOrMeta'] }),
     ]);
     await tab.waitForLoadState();
     assert.match(tab.url(), /\/picture\.png$/);
@@ -151,15 +176,25 @@ async function seesPicture(page: Page, name: string): Promise<void> {
   );
 }
 
+interface RoomWithFront {
+  page: Page;
+  code: string;
+  filesUrl: string;
+  /** Adds a file that is not really of its type. */
+  upload(name: string, type: string): Promise<unknown>;
+}
+
 /** A room with a picture, whose files have an origin of their own. */
-async function roomWithFront(t: TestContext): Promise<{ page: Page; code: string; filesUrl: string }> {
+async function roomWithFront(t: TestContext): Promise<RoomWithFront> {
   const front = await openFront(t);
   const { server, openDevice } = await startTestSite(t, { POPROOM_FILES_URL: front.url }, { filesOrigin: front.url });
   front.behind = server.port;
   const code = await server.api.room();
   await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
   const { page } = await openDevice({ at: `/r/${code}` });
-  return { page, code, filesUrl: front.url };
+  const upload = (name: string, type: string) =>
+    server.api.upload(code, name, 'x', { headers: { 'content-type': type } });
+  return { page, code, filesUrl: front.url, upload };
 }
 
 interface Front {

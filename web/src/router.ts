@@ -12,7 +12,8 @@ export type Route =
 const path = signal(location.pathname);
 addEventListener('popstate', () => {
   const to = location.pathname;
-  if (!onLeave) {
+  // Within the same view, Back closes the file viewer.
+  if (!onLeave || to === path.value) {
     path.value = to;
     return;
   }
@@ -52,6 +53,13 @@ function go(to: string): void {
   path.value = location.pathname;
   scrollTo(0, 0);
 }
+
+/** The handler of a link. With a modifier key, the browser opens a tab or a window, or saves the target. */
+export const onPlainClick = (act: () => void) => (event: MouseEvent) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  act();
+};
 
 export const goHome = (): void => navigate('/');
 export const goToRoom = (code: string): void => navigate(`/r/${code}`);

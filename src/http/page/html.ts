@@ -52,16 +52,18 @@ export function pageHeaders({ filesUrl, publicUrl }: LinkSettings): Record<strin
 /** `web-share` is allowed by default, and browsers without it would log a warning. */
 const permissions = 'camera=(self), clipboard-read=(self), clipboard-write=(self), microphone=(), geolocation=()';
 
-/** Images in a room are loaded from the files URL, which may have a different origin. */
+/** Previews in a room are loaded from the files URL, which may have a different origin. */
 function contentPolicy(filesFrom: string | undefined): string {
-  const pictures = filesFrom === undefined ? '' : ` ${new URL(filesFrom).origin}`;
+  const files = filesFrom === undefined ? '' : ` ${new URL(filesFrom).origin}`;
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     // blob: is for the camera, and for files before their upload.
-    `img-src 'self' blob:${pictures}`,
-    "media-src 'self' blob:",
+    `img-src 'self' blob:${files}`,
+    `media-src 'self' blob:${files}`,
+    // For PDF files. All files are sandboxed by their own policy.
+    `frame-src 'self'${files}`,
     "connect-src 'self'",
     "manifest-src 'self'",
     "worker-src 'self'",

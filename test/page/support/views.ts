@@ -122,6 +122,7 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
       await page.getByText(translate('deleteHistoryHint')).waitFor();
     },
     'file menu': await fileMenu(site),
+    ...(await viewers(site)),
     'leave dialog': await leaveDialog(site),
     'delete dialog': async (page, translate) => {
       await openEmptyRoom(page);
@@ -144,6 +145,28 @@ async function fileMenu({ server: { api } }: TestSite): Promise<ShowView> {
     await page.getByText(translate('fileRemoved', { name: 'removed.txt' })).waitFor();
     await api.upload(code, 'removed.txt', 'x');
     await openMenu(`${longName}.png`);
+  };
+}
+
+/** A text that is too long to be shown as a whole, and an image that is damaged. */
+async function viewers({ server: { api } }: TestSite): Promise<Record<string, ShowView>> {
+  const code = await api.room();
+  const content = `${longName.repeat(3)}\n`.repeat(700);
+  await api.upload(code, `${longName}.txt`, content, { headers: { 'content-type': 'text/plain' } });
+  await api.upload(code, `${longName}.png`, 'x', { headers: { 'content-type': 'image/png' } });
+  const open = async (page: Page, name: string) => {
+    await page.goto(`/r/${code}`);
+    await page.getByRole('link', { name, exact: true }).click();
+  };
+  return {
+    'text viewer': async (page) => {
+      await open(page, `${longName}.txt`);
+      await page.getByRole('dialog').locator('pre').waitFor();
+    },
+    'damaged image in the viewer': async (page, translate) => {
+      await open(page, `${longName}.png`);
+      await page.getByText(translate('cannotShowFile')).waitFor();
+    },
   };
 }
 

@@ -16,6 +16,18 @@ export async function pasteText(): Promise<string | undefined> {
   return navigator.clipboard.readText().catch(() => undefined);
 }
 
+/** Browsers offer it in secure contexts only. */
+export const canCopyImages = (): boolean =>
+  typeof ClipboardItem === 'function' && typeof navigator.clipboard?.write === 'function';
+
+/** Takes a promise, because Safari allows access only during the click. */
+export function copyImage(png: Promise<Blob>): Promise<boolean> {
+  return navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The legacy command, which works after any click. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');

@@ -1,14 +1,16 @@
-/** A button that copies text and shows a check mark for a moment. */
+/** A button that copies text or an image, and shows a check mark for a moment. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { t } from '../i18n/index.ts';
-import { copyText } from './clipboard.ts';
+import { copyImage, copyText } from './clipboard.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { notify } from './notices.tsx';
 
 interface Props {
   /** A function if the text is expensive to produce. */
-  text: string | (() => string);
+  text?: string | (() => string);
+  /** An image to copy instead, if `canCopyImages`. */
+  png?: () => Promise<Blob>;
   /** The visible label, or the accessible name if compact. */
   label: string;
   icon?: IconName;
@@ -17,7 +19,7 @@ interface Props {
   disabled?: boolean;
 }
 
-export function CopyButton({ text, label, icon = 'copy', compact, disabled }: Props) {
+export function CopyButton({ text = '', png, label, icon = 'copy', compact, disabled }: Props) {
   const isDone = useSignal(false);
   useEffect(() => {
     if (!isDone.value) return;
@@ -28,7 +30,7 @@ export function CopyButton({ text, label, icon = 'copy', compact, disabled }: Pr
   }, [isDone.value]);
 
   async function onClick() {
-    isDone.value = await copyText(typeof text === 'string' ? text : text());
+    isDone.value = await (png ? copyImage(png()) : copyText(typeof text === 'string' ? text : text()));
     notify(isDone.value ? t('copied') : t('copyFailed'));
   }
 

@@ -1,29 +1,13 @@
 /** A button that copies the QR code as an image, in browsers that support it. */
 import { t } from '../i18n/index.ts';
-import { Icon } from './icon.tsx';
-import { notify } from './notices.tsx';
+import { canCopyImages } from './clipboard.ts';
+import { CopyButton } from './copy-button.tsx';
 import { encodeQr } from './qr-code.tsx';
 
 const pixelsPerModule = 12;
 
 export function CopyQrButton({ text }: { text: string }) {
-  if (typeof ClipboardItem !== 'function' || typeof navigator.clipboard?.write !== 'function') return null;
-
-  async function onClick() {
-    const item = new ClipboardItem({ 'image/png': drawQr(text) });
-    const isCopied = await navigator.clipboard.write([item]).then(
-      () => true,
-      () => false,
-    );
-    notify(isCopied ? t('copied') : t('copyFailed'));
-  }
-
-  return (
-    <button type="button" class="button" onClick={onClick}>
-      <Icon name="qr" />
-      {t('copyQr')}
-    </button>
-  );
+  return canCopyImages() ? <CopyButton png={() => drawQr(text)} label={t('copyQr')} icon="qr" /> : null;
 }
 
 async function drawQr(text: string): Promise<Blob> {

@@ -4,7 +4,7 @@ import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Logo } from '../components/logo.tsx';
 import { t } from '../i18n/index.ts';
-import { goHome } from '../router.ts';
+import { goHome, onPlainClick } from '../router.ts';
 
 const Settings = lazy(() => import('./settings.tsx'), 'Settings');
 
@@ -12,16 +12,7 @@ export function Header() {
   const isOpen = useSignal(false);
   return (
     <header class="top">
-      <a
-        class="brand"
-        href="/"
-        aria-label={t('home')}
-        onClick={(event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-          event.preventDefault();
-          goHome();
-        }}
-      >
+      <a class="brand" href="/" aria-label={t('home')} onClick={onPlainClick(goHome)}>
         <Logo />
         <span>Poproom</span>
       </a>

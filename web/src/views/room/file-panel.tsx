@@ -1,4 +1,5 @@
 /** The files of the room and the current uploads. */
+import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { deviceId } from '../../device/identity.ts';
@@ -13,6 +14,7 @@ import { useArrivals } from './arrivals.ts';
 import { FailedUploads } from './failed-uploads.tsx';
 import { FileRow } from './file-row.tsx';
 import { pickedFiles } from './incoming-files.ts';
+import { Viewer } from './lazy-viewer.ts';
 import { createRemoval } from './remove-with-undo.ts';
 import { UploadRow } from './upload-row.tsx';
 
@@ -21,6 +23,7 @@ export function FilePanel({ room }: { room: RoomModel }) {
   const { recent, adderOf } = useArrivals(room.content.value);
   const files = newestFirst(room.content.value.files).filter(({ fileId }) => !hidden.value.has(fileId));
   const uploads = room.uploads.list.value;
+  const viewedId = useSignal<string | undefined>(undefined);
   return (
     <section class="file-panel">
       <header>
@@ -37,13 +40,27 @@ export function FilePanel({ room }: { room: RoomModel }) {
         {files.map((file) => (
           <FileRow
             key={file.fileId}
+            room={room}
             file={file}
             addedBy={file.deviceId === deviceId ? t('you') : adderOf(file)}
             isNew={recent.has(file.fileId)}
+            onView={() => {
+              viewedId.value = file.fileId;
+            }}
             onRemove={(byKeyboard) => void remove(file, byKeyboard)}
           />
         ))}
       </ul>
+      {viewedId.value && (
+        <Viewer
+          room={room}
+          files={files}
+          firstId={viewedId.value}
+          onClose={() => {
+            viewedId.value = undefined;
+          }}
+        />
+      )}
     </section>
   );
 }

@@ -5,25 +5,40 @@ import { Icon } from '../../components/icon.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
+import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { kindOf, Thumbnail } from './thumbnail.tsx';
+import { onPlainClick } from '../../router.ts';
+import { isViewable, kindOf, previewOf } from './file-kind.ts';
+import { CopyFileImage } from './lazy-viewer.ts';
+import { Thumbnail } from './thumbnail.tsx';
 
 interface Props {
+  room: RoomModel;
   file: SharedFile;
   /** The device that added it. */
   addedBy: string;
   isNew: boolean;
+  /** Opens the viewer. */
+  onView: () => void;
   onRemove: (byKeyboard: boolean) => void;
 }
 
-export function FileRow({ file, addedBy, isNew, onRemove }: Props) {
-  const { fileName, fileUrl, fileSize, contentType, uploadedAt, folder } = file;
+export function FileRow({ room, file, addedBy, isNew, onView, onRemove }: Props) {
+  const { fileId, fileName, fileUrl, fileSize, contentType, uploadedAt, folder } = file;
   const facts = [folder && `${folder}/`, size(fileSize), kindOf(fileName, contentType)];
   return (
     <li class="file" data-new={isNew || undefined}>
       <Thumbnail url={fileUrl} name={fileName} type={contentType} />
       <div class="file-info">
-        <a href={fileUrl} target="_blank" rel="noopener noreferrer" dir="auto" title={fileName}>
+        <a
+          id={fileId}
+          href={fileUrl}
+          target="_blank"
+          rel="noopener noreferrer"
+          dir="auto"
+          title={fileName}
+          onClick={isViewable(file) ? onPlainClick(onView) : undefined}
+        >
           {fileName}
         </a>
         <small>
@@ -43,14 +58,15 @@ export function FileRow({ file, addedBy, isNew, onRemove }: Props) {
         >
           <Icon name="down" />
         </a>
-        <FileMenu file={file} onRemove={onRemove} />
+        <FileMenu room={room} file={file} onRemove={onRemove} />
       </div>
     </li>
   );
 }
 
 /** Buttons in the row, or on a touch screen a menu, where nobody taps Remove instead of Download. */
-function FileMenu({ file: { fileName, fileUrl }, onRemove }: Pick<Props, 'file' | 'onRemove'>) {
+function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRemove'>) {
+  const { fileName, fileUrl } = file;
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   return (
@@ -66,6 +82,7 @@ function FileMenu({ file: { fileName, fileUrl }, onRemove }: Pick<Props, 'file' 
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: closes the menu after a click on one of its buttons, by key or not. */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
       <div class="file-menu" id={id} popover="auto" ref={menu} onClick={() => menu.current?.hidePopover?.()}>
+        {previewOf(file) === 'image' && <CopyFileImage room={room} file={file} />}
         <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
         <button
           type="button"
