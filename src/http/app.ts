@@ -70,11 +70,11 @@ export function createApp(parts: AppParts): App {
     return isOverridden && typeof method === 'string' ? match(method.toUpperCase(), path) : found;
   }
 
-  /** `/docs/` leads to `/docs`. Only for URLs that people open. */
+  /** `/docs/` leads to `/docs`. */
   function redirectOf(raw: IncomingMessage, path: string, found: Found): Reply | undefined {
     if (found.kind !== 'nothing' || !path.endsWith('/')) return undefined;
     const target = match(raw.method ?? '', path.slice(0, -1));
-    if (target.kind !== 'found' || !isSameOriginOnly(target)) return undefined;
+    if (target.kind !== 'found' || !openedByPeople.has(target.path)) return undefined;
     return { status: 308, headers: { Location: path.slice(0, -1) + raw.url?.slice(path.length) } };
   }
 
@@ -173,6 +173,9 @@ const ownPaths = new Set<string>(
     .filter(({ sameOriginOnly }) => sameOriginOnly)
     .map(({ path }) => path),
 );
+
+/** People type these URLs, and may add a slash. */
+const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/r/:roomId']);
 
 const tusPaths = new Set<string>(
   Object.values(endpoints as Record<string, Endpoint>)

@@ -368,7 +368,7 @@ describe('the page that was built', () => {
       assert.equal(response.status, 308, path);
       assert.equal(response.headers.get('location'), `${path}?text=a%20b`);
     }
-    for (const path of ['/api/health/', '/docs//', '/nothing/']) {
+    for (const path of ['/api/health/', '/docs//', '/nothing/', '/assets/icon.svg/', '/favicon.ico/']) {
       assertError(await api.get(path), 404, 'NOT_FOUND');
     }
     const icon = await api.get('/favicon.ico');

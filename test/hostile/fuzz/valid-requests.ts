@@ -83,11 +83,18 @@ interface Sending {
   body: Draft['body'];
 }
 
-function sendingOf({ bodySchema, takesFile }: Operation): fc.Arbitrary<Sending> {
+function sendingOf(operation: Operation): fc.Arbitrary<Sending> {
+  const { bodySchema, takesFile } = operation;
   if (takesFile) return fc.oneof(bareFile, formFile);
   if (!bodySchema) return fc.constant({ headers: [], body: undefined });
-  const body = bodySchema.properties?.edits ? anyEdit(bodySchema) : objectOf(bodySchema);
+  const body = bodySchema.properties?.edits ? anyEdit(bodySchema) : objectOf(harmless(operation, bodySchema));
   return body.map((fields) => ({ headers: [['Content-Type', 'application/json']], body: fields }));
+}
+
+/** Other requests use the same rooms, so their PINs and expiry times must not change. */
+function harmless({ method, path }: Operation, schema: Schema): Schema {
+  if (method !== 'PATCH' || !path.endsWith('{roomId}')) return schema;
+  return { required: ['name'], properties: { name: schema.properties?.name ?? {} } };
 }
 
 /** Of a text that is not known: at its start, or at its end. */
@@ -119,12 +126,14 @@ const formFile = fc.tuple(bytes, fileType).map(([file, type]) => ({
 /** By its fields; those that are not required are there half of the time. */
 function objectOf({ properties = {}, required = [] }: Schema): fc.Arbitrary<Map<string, string>> {
   const fields = Object.entries(properties).map(([name, schema]) => {
-    const value = jsonOf(schema);
+    const value = name === 'name' ? roomName : jsonOf(schema);
     const optional = required.includes(name) ? value : fc.option(value, { nil: undefined });
     return optional.map((text) => [name, text] as const);
   });
   return fc.tuple(...fields).map((all) => new Map(all.filter((it): it is [string, string] => it[1] !== undefined)));
 }
+
+const roomName = fc.string({ unit: 'binary', maxLength: 40 }).map((name) => JSON.stringify(name));
 
 function jsonOf({ type, pattern, minimum = 0 }: Schema): fc.Arbitrary<string> {
   if (type === 'boolean') return fc.boolean().map(String);
