@@ -147,6 +147,7 @@ class FieldBinding implements SharedField {
     const { selectionStart: start, selectionEnd: end } = this.#field;
     if (this.#isComposing || (start === this.#selection.start && end === this.#selection.end)) return;
     this.#selection = { start, end };
+    this.#isCaretPlaced = true;
     this.#text.endGroup();
   }
 
