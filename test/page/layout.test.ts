@@ -32,6 +32,14 @@ describe('the page, layout', () => {
       assert.ok(seen >= visible, `${width} × ${height}: ${seen} pixels, from ${box?.y}`);
     }
     assert.equal(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight), false);
+    await page.getByRole('button', { name: 'Delete room' }).click();
+    const remove = page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true });
+    const [filled, plain] = await Promise.all(
+      [remove, page.getByRole('button', { name: 'Cancel' })].map((button) =>
+        button.evaluate((it) => getComputedStyle(it).backgroundColor),
+      ),
+    );
+    assert.notEqual(filled, plain, 'the button that deletes is filled');
   });
 
   it('[PAGE-52] [PAGE-58] shifts nothing while a room loads, which shows its code, and when others join', async (t) => {
@@ -95,6 +103,8 @@ describe('the page, layout', () => {
       const { page, context } = await site.openDevice({ viewport });
       const top = async () => (await page.getByText('PIN and expiration').boundingBox())?.y;
       const before = await top();
+      const cards = await page.locator('.home-card').evaluateAll((all) => all.map((card) => card.clientHeight));
+      assert.ok(Math.abs((cards[0] ?? 0) - (cards[1] ?? 0)) <= 1, `both cards are ${cards} pixels high`);
       await page.getByText('PIN and expiration').click();
       await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
       const field = page.getByRole('textbox', { name: '4-digit PIN' });
