@@ -57,6 +57,9 @@ async function pictureOf(browser: Browser, colorScheme: 'light' | 'dark'): Promi
   ]);
   await laptop.getByText('schedule.pdf').waitFor();
   await laptop.getByRole('navigation').waitFor();
+  // It folds when the phone joins.
+  await laptop.getByRole('button', { name: 'QR code and link' }).click();
+  await laptop.mouse.move(0, 0);
   await settled(laptop, phone);
   const shots = [await laptop.screenshot(), await phone.screenshot()] as const;
   await Promise.all([desktop.close(), mobile.close()]);
@@ -66,7 +69,7 @@ async function pictureOf(browser: Browser, colorScheme: 'light' | 'dark'): Promi
 /** Greetings gone, animations over, the picture drawn. */
 async function settled(...pages: Page[]): Promise<void> {
   for (const page of pages) {
-    await page.locator('.notice').waitFor({ state: 'detached' });
+    await page.locator('.notice').first().waitFor({ state: 'detached' });
     await page.locator('img').first().waitFor();
     await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))');
   }

@@ -42,7 +42,6 @@ describe('the page, the invitation', () => {
     assert.equal(await device.page.evaluate(() => isSecureContext), false);
     await assertCopies(device, 'Copy code', code);
     await assertCopies(device, 'Copy link', `http://poproom.test:${site.server.port}/r/${code}`);
-    assert.equal(await device.page.getByRole('button', { name: 'Paste' }).count(), 0, 'pasting by click needs the API');
   });
 
   it('[PAGE-9] copies a text unchanged over plain HTTP: tabs, spaces and empty lines', async (t) => {
@@ -100,16 +99,48 @@ describe('the page, the invitation', () => {
     );
   });
 
-  it('[PAGE-3] is available when other devices are in the room', async (t) => {
+  it('[PAGE-3] [PAGE-53] folds when another device joins, and remembers what the user chooses', async (t) => {
     const site = await startTestSite(t);
-    const device = await site.openDevice({ viewport: { width: 390, height: 800 } });
+    const device = await site.openDevice();
     const code = await startRoom(device);
     const qr = device.page.getByRole('img', { name: 'QR code for this room' });
+    const fold = device.page.getByRole('button', { name: 'QR code and link' });
+    await qr.waitFor();
+    const phone = await joinRoom(site, code);
+    await qr.waitFor({ state: 'hidden' });
+    await phone.page.close();
+    await device.page.getByText('Waiting for another device…').waitFor();
+    assert.equal(await qr.count(), 0, 'it stays folded');
+    await fold.click();
     await qr.waitFor();
     await joinRoom(site, code);
-    await qr.waitFor({ state: 'hidden' });
-    await device.page.getByRole('button', { name: 'QR code and link' }).click();
+    await device.page.reload();
     await qr.waitFor();
+    await fold.click();
+    await qr.waitFor({ state: 'hidden' });
+  });
+
+  it('[PAGE-3] [PAGE-53] is shown on the whole screen, with a QR code that fills it', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice({ viewport: { width: 390, height: 844 } });
+    const { page } = device;
+    const code = await startRoom(device);
+    for (const [width, height, button] of [
+      [390, 844, 'Invite'],
+      [1280, 800, 'Full screen'],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await page.getByRole('button', { name: button }).click();
+      const dialog = page.getByRole('dialog', { name: 'QR code and link' });
+      await dialog.locator('.qr path[d^="M"]').waitFor();
+      const box = await dialog.getByRole('img', { name: 'QR code for this room' }).boundingBox();
+      assert.ok((box?.width ?? 0) >= 0.5 * Math.min(width, height), `${box?.width} of ${width} × ${height}`);
+      assert.equal(await dialog.evaluate(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight), false);
+      await dialog.getByText([...code].join(' '), { exact: true }).waitFor({ state: 'attached' });
+      await dialog.getByText(`/r/${code}`).waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    }
   });
 });
 

@@ -6,6 +6,12 @@ import { type BrowserDevice, showsStatus, showsText, startTestSite, textOf } fro
 import { twoDevices } from '../support/two-devices.ts';
 import { agreedText } from './support/typing.ts';
 
+declare global {
+  interface Window {
+    alerts: string[];
+  }
+}
+
 const interrupted = ({ page }: BrowserDevice) => page.getByText('No connection. Your changes are kept');
 
 describe('the page, a lost connection', () => {
@@ -23,11 +29,18 @@ describe('the page, a lost connection', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-15] during a restart of the server is restored on every device', async (t) => {
+  it('[PAGE-15] [PAGE-57] [PAGE-58] during a restart of the server is restored on every device', async (t) => {
     const { laptop, phone, site } = await twoDevices(t, 'one\ntwo\nthree\n');
     const port = String(site.server.port);
+    await recordAlerts(laptop);
+    assert.equal(new Set(await dotColours(laptop)).size, 1);
+    const [live] = await dotColours(laptop);
     await site.server.stop();
     for (const device of [laptop, phone]) await showsStatus(device, 'Offline');
+    await interrupted(laptop).waitFor();
+    await laptop.page.getByText('Others may have left or joined').waitFor();
+    assert.ok(!(await dotColours(laptop)).includes(live as string));
+    assert.doesNotMatch(await laptop.page.evaluate(() => window.alerts.join()), /wrong|problem/);
     await textOf(laptop).fill('one, laptop\ntwo\nthree\n');
     await textOf(phone).fill('one\ntwo\nthree, phone\n');
     await site.server.restart({ PORT: port });
@@ -41,6 +54,8 @@ describe('the page, a lost connection', () => {
       );
       await showsStatus(device, 'Saved');
     }
+    await laptop.page.getByText('Others may have left or joined').waitFor({ state: 'detached' });
+    assert.ok((await dotColours(laptop)).includes(live as string));
   });
 
   it('[PAGE-15] does not lose edits, even across a reload while the server is down', async (t) => {
@@ -150,3 +165,20 @@ describe('the page, a limit', () => {
     await textOf(phone).waitFor();
   });
 });
+
+/** The colours of the dots of all devices. */
+const dotColours = ({ page }: BrowserDevice) =>
+  page.locator('.devices .dot').evaluateAll((dots) => dots.map((dot) => getComputedStyle(dot).backgroundColor));
+
+/** Every alert, even one that is shown for a moment only. */
+async function recordAlerts({ page }: BrowserDevice): Promise<void> {
+  await page.evaluate(() => {
+    window.alerts = [];
+    const alerts = document.querySelector('.alerts') as Element;
+    new MutationObserver(() => window.alerts.push(alerts.textContent)).observe(alerts, {
+      childList: true,
+      subtree: true,
+      characterData: true,
+    });
+  });
+}

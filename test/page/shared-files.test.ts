@@ -147,7 +147,7 @@ describe('the page, files of a room', () => {
     }
   });
 
-  it('[PAGE-22] [PAGE-9] are shown next to plain text, whose links lead only to the web', async (t) => {
+  it('[PAGE-22] [PAGE-9] are shown next to plain text, whose links lead only to the web and to e-mail', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -160,7 +160,7 @@ describe('the page, files of a room', () => {
     await links.first().waitFor();
     assert.equal(await textOf(phone).inputValue(), hostile);
     for (const link of await links.all()) {
-      assert.match((await link.getAttribute('href')) ?? '', /^https:\/\/example\.org\//);
+      assert.match((await link.getAttribute('href')) ?? '', /^(https:\/\/example\.org\/|mailto:a@example\.org$)/);
       assert.match((await link.getAttribute('rel')) ?? '', /noopener/);
     }
     assert.equal(await phone.page.locator('img[src="x"], main script').count(), 0);

@@ -1,5 +1,6 @@
 /** What can be done with the text: copy, paste, clear, follow its links. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import {
   type BrowserDevice,
@@ -34,7 +35,31 @@ describe('the page, the tools of the text', () => {
     for (const device of [laptop, phone]) await showsText(device, 'two more\nlines 😀');
   });
 
-  it('[PAGE-9] copy over plain HTTP, where pasting needs the keyboard', async (t) => {
+  it('[PAGE-51] paste on a line of its own before the caret is placed, and images as files', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'of others' } });
+    const laptop = await joinRoom(site, code, clipboard);
+    const { page } = laptop;
+    const paste = page.getByRole('button', { name: 'Paste' });
+    await showsText(laptop, 'of others');
+    await page.evaluate(() => navigator.clipboard.writeText('mine'));
+    await paste.click();
+    await showsText(laptop, 'of others\nmine');
+    await paste.click();
+    await showsText(laptop, 'of others\nminemine');
+
+    await page.evaluate(async () => {
+      const canvas = new OffscreenCanvas(2, 2);
+      canvas.getContext('2d');
+      await navigator.clipboard.write([new ClipboardItem({ 'image/png': canvas.convertToBlob() })]);
+    });
+    await paste.click();
+    await page.getByRole('link', { name: /^Download screenshot-.*\.png$/ }).waitFor();
+    await showsText(laptop, 'of others\nminemine');
+  });
+
+  it('[PAGE-9] [PAGE-51] copy over plain HTTP, where a field takes what is pasted', async (t) => {
     const host = 'pop.test';
     const site = await startTestSite(t, {}, { host, browserArgs: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
     const laptop = await site.openDevice();
@@ -44,10 +69,23 @@ describe('the page, the tools of the text', () => {
     await textOf(laptop).fill('over plain HTTP');
     await page.getByRole('button', { name: 'Copy all' }).click();
     await page.getByText('Copied.').waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Paste' }).count(), 0);
-    await textOf(laptop).fill('');
-    await textOf(laptop).press('ControlOrMeta+v');
-    await showsText(laptop, 'over plain HTTP');
+    const paste = page.getByRole('button', { name: 'Paste' });
+    await paste.click();
+    const field = page.getByRole('textbox', { name: 'Press Ctrl+V, or hold the field and choose Paste.' });
+    await field.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('ControlOrMeta+v');
+    await field.waitFor({ state: 'detached' });
+    await showsText(laptop, 'over plain HTTPover plain HTTP');
+    assert.ok(await textOf(laptop).evaluate((text) => text === document.activeElement));
+
+    await paste.click();
+    await field.evaluate((element) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.items.add(new File(['x'], 'image.png', { type: 'image/png' }));
+      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    });
+    await page.getByRole('link', { name: /^Download screenshot-.*\.png$/ }).waitFor();
+    assert.equal(await field.count(), 0);
   });
 
   it('[PAGE-9] clear it on all devices, with undo', async (t) => {
@@ -96,7 +134,33 @@ describe('the page, the tools of the text', () => {
     assert.match(await font(), /mono/i);
   });
 
-  it('[PAGE-9] [PAGE-22] show its web links, and no other links', async (t) => {
+  it('[PAGE-60] save it as a file, and print it with the names of the files', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await site.server.api.upload(code, 'notes.pdf', 'x');
+    const content = `${'line\n'.repeat(60)}the end`;
+    await site.server.api.post(`/api/rooms/${code}/content`, { json: { content } });
+    const laptop = await joinRoom(site, code, { timezoneId: 'Asia/Tokyo' });
+    const { page } = laptop;
+    await showsText(laptop, content);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save as text file' }).click();
+    const download = await downloading;
+    const today = new Date().toLocaleDateString('sv', { timeZone: 'Asia/Tokyo' });
+    assert.equal(download.suggestedFilename(), `poproom-${code}-${today}.txt`);
+    assert.equal(await readFile(await download.path(), 'utf8'), content);
+
+    await page.emulateMedia({ media: 'print', reducedMotion: 'reduce' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    const printed = await page.locator('body').innerText();
+    assert.match(printed, /Text\s+line\n/);
+    assert.match(printed, /the end\s+Files\s+notes\.pdf/);
+    assert.doesNotMatch(printed, /Copy|Delete|Expires|Chrome/);
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+    assert.equal(await page.locator('.printed-text').count(), 0);
+  });
+
+  it('[PAGE-9] [PAGE-22] [PAGE-60] show its links, e-mail addresses and phone numbers, and no other links', async (t) => {
     const site = await startTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
@@ -105,6 +169,8 @@ describe('the page, the tools of the text', () => {
         'see https://example.org/a?b=c#d, (http://example.com/x)',
         'javascript:alert(1) JAVASCRIPT://example.org/%0aalert(1) data:text/html,<script>alert(1)</script>',
         'ftp://files.example.org file:///etc/passwd someone@example.org vbscript:x //other.example.org',
+        'mailto:ada@example.org?body=alert Tel. +44 20 7946 0958, (555) 010-1234, 030/1234567.',
+        'On 01.02.2026 at 10:00, order 12345678901, 192.168.0.100, 2026-11-16',
       ].join('\n'),
     );
     const links = laptop.page.getByRole('navigation', { name: 'Links in the text' }).getByRole('link');
@@ -115,8 +181,12 @@ describe('the page, the tools of the text', () => {
     const addresses = found.map(({ href }) => href);
     for (const wanted of ['https://example.org/a?b=c#d', 'http://example.com/x'])
       assert.ok(addresses.includes(wanted), `${wanted} is among ${addresses}`);
+    assert.deepEqual(
+      addresses.filter((address) => !address?.startsWith('http')),
+      ['mailto:someone@example.org', 'mailto:ada@example.org', 'tel:+442079460958', 'tel:5550101234', 'tel:0301234567'],
+    );
     for (const { href, rel } of found) {
-      assert.match(href ?? '', /^https?:\/\//);
+      assert.match(href ?? '', /^(https?:\/\/|mailto:|tel:)/);
       assert.doesNotMatch(href ?? '', /alert|files\.|passwd/);
       assert.equal(rel, 'noopener noreferrer');
     }

@@ -102,6 +102,35 @@ describe('the page, when the request limit is reached', () => {
   });
 });
 
+describe('the page, when few requests are left', () => {
+  it('[PAGE-61] says how many, and counts several files before it sends the first', async (t) => {
+    const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '30' });
+    const laptop = await site.openDevice();
+    const { page } = laptop;
+    await startRoom(laptop);
+    await page.getByText(/requests? left/).waitFor({ state: 'detached' });
+    while ((await remaining(site)) > 4) await site.server.api.get('/api/health');
+    await pickFiles(page, [{ name: 'first.txt', content: 'x' }]);
+    await page.getByText(/^3 requests left\. Resets in (60|59) minutes\.$/).waitFor();
+
+    await pickFiles(
+      page,
+      Array.from({ length: 4 }, (_, i) => ({ name: `${i}.txt`, content: 'x' })),
+    );
+    await page.getByText(/^Too many files\. You can add 3 more in the next (60|59) minutes\.$/).waitFor();
+    assert.equal(await page.locator('.file').count(), 1);
+    assert.equal(await remaining(site), 3);
+    await pickFiles(page, [
+      { name: 'a.txt', content: 'x' },
+      { name: 'b.txt', content: 'x' },
+    ]);
+    for (const name of ['a.txt', 'b.txt']) await arrived(page, name);
+    await page.getByText(/^1 request left\./).waitFor();
+    await page.getByRole('link', { name: 'Poproom home' }).click();
+    await page.getByText(/^1 request left\./).waitFor();
+  });
+});
+
 /** All requests of this machine. */
 async function useUp(site: TestSite): Promise<void> {
   while ((await remaining(site)) > 0) await site.server.api.get('/api/health');

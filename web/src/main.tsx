@@ -1,5 +1,6 @@
 /** The entry point of the page. */
 import { render } from 'preact';
+import { keepFocus } from './components/keep-focus.ts';
 import { measureClockOffset } from './device/clock.ts';
 import { applyTheme } from './device/preferences.ts';
 import { reloadRecentRooms } from './device/recent-rooms.ts';
@@ -11,5 +12,7 @@ reloadRecentRooms();
 void measureClockOffset();
 applyTheme();
 await applyLanguage();
-render(<App />, document.getElementById('app') as HTMLElement);
+const root = document.getElementById('app') as HTMLElement;
+keepFocus(root);
+render(<App />, root);
 registerServiceWorker();

@@ -110,6 +110,17 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
       await page.context().setOffline(true);
       await page.getByText(translate('connectionLost')).waitFor();
     },
+    'full-screen invitation': async (page, translate) => {
+      await page.setViewportSize({ width: 320, height: 640 });
+      await openEmptyRoom(page);
+      await page.getByRole('button', { name: translate('invite'), exact: true }).click();
+      await page.locator('dialog .qr path[d^="M"]').waitFor();
+    },
+    'paste dialog': async (page, translate) => {
+      await openEmptyRoom(page);
+      await page.getByRole('button', { name: translate('paste'), exact: true }).click();
+      await page.getByRole('dialog', { name: translate('paste') }).waitFor();
+    },
     'empty history': async (page, translate) => {
       await openEmptyRoom(page);
       await page.getByRole('button', { name: translate('history') }).click();

@@ -9,11 +9,31 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export const canPaste = (): boolean => typeof navigator.clipboard?.readText === 'function';
+export interface ClipboardContent {
+  text: string;
+  image?: File | undefined;
+}
 
-/** Undefined if the user or the browser denies access. */
-export async function pasteText(): Promise<string | undefined> {
-  return navigator.clipboard.readText().catch(() => undefined);
+/** Undefined if the user or the browser denies access, and over plain HTTP. */
+export async function readClipboard(): Promise<ClipboardContent | undefined> {
+  try {
+    const { clipboard } = navigator;
+    if (typeof clipboard.read !== 'function') return { text: await clipboard.readText() };
+    return await contentOf(await clipboard.read());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Office programs copy an image along with text. In this case the user wants the text. */
+async function contentOf(items: ClipboardItems): Promise<ClipboardContent> {
+  const find = async (pattern: RegExp) => {
+    const item = items.find(({ types }) => types.some((type) => pattern.test(type)));
+    return item?.getType(item.types.find((type) => pattern.test(type)) as string);
+  };
+  const text = (await (await find(/^text\/plain$/))?.text()) ?? '';
+  const image = text === '' ? await find(/^image\//) : undefined;
+  return { text, image: image && new File([image], `image.${image.type.slice(6)}`, { type: image.type }) };
 }
 
 /** Browsers offer it in secure contexts only. */

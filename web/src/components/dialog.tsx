@@ -7,15 +7,20 @@ import { Icon } from './icon.tsx';
 interface Props {
   title: string;
   onClose: () => void;
-  /** Wide enough for two columns. */
-  isWide?: boolean;
+  /** Wide enough for two columns, or as large as the screen. */
+  size?: 'wide' | 'full' | undefined;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, onClose, isWide, children }: Props) {
+export function Dialog({ title, onClose, size, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Open before the next key event, so that a quick Escape reaches the dialog.
-  useLayoutEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+    // By default, the browser would focus the close button. An input would open the keyboard of a phone.
+    const first = dialog.current?.querySelector('textarea') ?? dialog.current?.querySelector('h2');
+    first?.focus();
+  }, []);
 
   // Close synchronously to restore the focus. The native close event fires later and would close a dialog that was
   // reopened in between.
@@ -29,7 +34,7 @@ export function Dialog({ title, onClose, isWide, children }: Props) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the dialog is a shortcut; Escape and the button do the same.
     <dialog
       ref={dialog}
-      class={isWide ? 'dialog wide' : 'dialog'}
+      class={`dialog ${size ?? ''}`}
       aria-label={title}
       onCancel={close}
       onSubmit={close}
@@ -39,7 +44,7 @@ export function Dialog({ title, onClose, isWide, children }: Props) {
     >
       <div class="dialog-body">
         <div class="dialog-head">
-          <h2>{title}</h2>
+          <h2 tabIndex={-1}>{title}</h2>
           <button type="button" class="button round" aria-label={t('close')} onClick={() => close()}>
             <Icon name="close" />
           </button>

@@ -9,10 +9,11 @@ interface Closable {
   onClose?: () => void;
 }
 
-/** The component that a module exports by this name. */
+/** The component that a module exports by this name. Renders the placeholder while it loads. */
 export function lazy<Name extends string, P extends object>(
   load: () => Promise<Record<Name, FunctionComponent<P>>>,
   name: Name,
+  Placeholder?: FunctionComponent<P>,
 ): FunctionComponent<P> {
   const loaded = signal<FunctionComponent<P> | 'failed' | undefined>(undefined);
 
@@ -35,7 +36,7 @@ export function lazy<Name extends string, P extends object>(
       if (typeof loaded.peek() !== 'function') start();
     }, []);
     if (component === 'failed') return <LoadFailed {...(props as Closable)} />;
-    const Component = component;
+    const Component = component ?? Placeholder;
     return Component ? <Component {...props} /> : null;
   };
 }

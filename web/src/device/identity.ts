@@ -20,6 +20,10 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
+const namesIn = (list: [RegExp, string][]) => list.map(([, name]) => name).join('|');
+/** Matches the names that `defaultDeviceName` returns. */
+export const defaultNamePattern = new RegExp(`^(${namesIn(browsers)}|Browser) on (${namesIn(systems)})$`);
+
 /** "Chrome on Android". */
 function defaultDeviceName(userAgent: string): string {
   const firstMatch = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -1,25 +1,34 @@
-/** Whether this device has requests left. Files need requests; the text uses the live channel, which needs none. */
-import { type ReadonlySignal, signal } from '@preact/signals';
+/** How many requests this device has left. Files need requests; the text uses the live channel, which needs none. */
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { RateLimit } from '../../../src/client/index.ts';
 import { type PoproomError, rateLimitIn } from '../../../src/client/light.ts';
 import { toPoproomError } from '../server.ts';
 
-const until = signal<number | undefined>(undefined);
+const latest = signal<RateLimit | undefined>(undefined);
+
+/** As of the last response; undefined if the server has no limit. */
+export const requestLimit: ReadonlySignal<RateLimit | undefined> = latest;
 
 /** When the device can send requests again; undefined while it can. */
-export const limitedUntil: ReadonlySignal<number | undefined> = until;
+export const limitedUntil: ReadonlySignal<number | undefined> = computed(() =>
+  latest.value?.remaining === 0 ? latest.value.resetAt.getTime() : undefined,
+);
 
 /** Asks an endpoint that does not count towards the limit. */
 export async function checkRequestLimit(): Promise<void> {
   const response = await fetch('/livez', { method: 'HEAD' }).catch(() => undefined);
-  if (!response) return;
-  const limit = rateLimitIn((name) => response.headers.get(name));
-  until.value = limit?.remaining === 0 ? limit.resetAt.getTime() : undefined;
+  if (response) noteLimit(response.headers);
+}
+
+export function noteLimit(headers: Headers): void {
+  latest.value = rateLimitIn((name) => headers.get(name));
 }
 
 /** The error of a failed request, which may be that the limit is reached. */
 export function noteFailure(cause: unknown): PoproomError {
   const error = toPoproomError(cause);
   const { code, details, retryAfter = 0 } = error;
-  if (code === 'RATE_LIMITED' && details.reason === 'requests') until.value = Date.now() + retryAfter * 1000;
+  if (code === 'RATE_LIMITED' && details.reason === 'requests')
+    latest.value = { limit: 0, remaining: 0, resetAt: new Date(Date.now() + retryAfter * 1000) };
   return error;
 }

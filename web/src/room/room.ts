@@ -6,7 +6,7 @@ import { forgetRoom, savedPin, savePin, saveResumeToken } from '../device/recent
 import { connectToServer } from '../server.ts';
 import { claimDrafts } from './drafts.ts';
 import { openChannel } from './live-channel.ts';
-import { noteFailure } from './request-limit.ts';
+import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
   type ConnectionState,
   type JoinAttempt,
@@ -114,6 +114,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
   async function run(request: Promise<unknown>): Promise<boolean> {
     try {
       await request;
+      void checkRequestLimit();
       return true;
     } catch (cause) {
       const error = noteFailure(cause);

@@ -1,7 +1,7 @@
 /** Uploads of files to the room. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { PoproomError, RoomBase } from '../../../src/client/light.ts';
-import { noteFailure } from './request-limit.ts';
+import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import { createStateMachine, type StateMachine } from './state-machine.ts';
 import { type UploadId, uploadIdFor } from './upload-ids.ts';
 import { isUnfinished, type UploadEvent, type UploadState, uploadTransitions } from './upload-state.ts';
@@ -164,6 +164,7 @@ async function transfer({ file, folder, name, id, send }: Upload, room: RoomBase
     const options = { name, folder, onProgress, signal, uploadId: id.value, onUploadId };
     const { fileUrl } = await room.upload(file, options);
     send({ type: 'stored', fileUrl });
+    void checkRequestLimit();
   } catch (cause) {
     if (signal.aborted) return;
     const error = noteFailure(cause);

@@ -4,6 +4,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { RadioGroup } from '../components/radio-group.tsx';
 import { deviceName, maxNameLength, renameDevice } from '../device/identity.ts';
 import { type Theme, theme } from '../device/preferences.ts';
+import { translateDeviceName } from '../i18n/device-name.ts';
 import { chosenLanguage, type Language, languages, t } from '../i18n/index.ts';
 
 export function Settings({ onClose }: { onClose: () => void }) {
@@ -13,12 +14,13 @@ export function Settings({ onClose }: { onClose: () => void }) {
         <span>{t('deviceName')}</span>
         <input
           type="text"
-          value={deviceName.value}
+          value={translateDeviceName(deviceName.value)}
+          dir="auto"
           maxLength={maxNameLength}
           autocomplete="off"
           onChange={({ currentTarget }) => {
             renameDevice(currentTarget.value);
-            currentTarget.value = deviceName.value;
+            currentTarget.value = translateDeviceName(deviceName.value);
           }}
         />
         <small>{t('deviceNameHint')}</small>

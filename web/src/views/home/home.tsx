@@ -1,6 +1,7 @@
 /** The home page: start a room, join one, or return to a recent one. */
 
 import { Icon } from '../../components/icon.tsx';
+import { RequestsLeft } from '../../components/requests-left.tsx';
 import { hasNetwork } from '../../device/network.ts';
 import { t } from '../../i18n/index.ts';
 import { Illustration } from './illustration.tsx';
@@ -30,6 +31,7 @@ export function Home() {
         <StartForm />
         <JoinForm />
       </div>
+      <RequestsLeft />
       <RecentRooms />
       <p class="small-print">{t('smallPrint')}</p>
     </div>

@@ -1,7 +1,7 @@
 /** Starts a room with one click. A PIN and a lifetime are optional. */
 import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { rememberRoom, savePin } from '../../device/recent-rooms.ts';
@@ -53,14 +53,14 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   return (
     <form class="card home-card" onSubmit={onSubmit} noValidate>
       <h2>{t('startTitle')}</h2>
-      <button type="submit" class="button primary large" aria-disabled={isStarting}>
-        <Icon name="plus" />
-        {isStarting ? t('starting') : t('start')}
-      </button>
       <details class="options">
         <summary>
-          {t('options')}
-          <Icon name="unfold" />
+          <span>{t('options')}</span>
+          <span class="chosen-options">
+            {exactTime(lifetime.value)}
+            {wantsPin.value && <Icon name="lock" />}
+            <Icon name="unfold" />
+          </span>
         </summary>
         <RadioGroup
           legend={t('lifetime')}
@@ -80,6 +80,10 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
         </label>
         {wantsPin.value && <PinField pin={pin} field={pinField} />}
       </details>
+      <button type="submit" class="button primary large" aria-disabled={isStarting}>
+        <Icon name="plus" />
+        {isStarting ? t('starting') : t('start')}
+      </button>
       <p class="problem" role="alert">
         {typeof state.value === 'object' && state.value.problem}
       </p>
@@ -88,6 +92,8 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
 }
 
 function PinField({ pin, field }: { pin: Signal<string>; field: RefObject<HTMLInputElement | null> }) {
+  // The user has just asked for a PIN.
+  useLayoutEffect(() => field.current?.focus(), []);
   return (
     <label class="field">
       <span>{t('pinLabel')}</span>
@@ -99,7 +105,7 @@ function PinField({ pin, field }: { pin: Signal<string>; field: RefObject<HTMLIn
         autocomplete="off"
         maxLength={4}
         value={pin.value}
-        placeholder="0000"
+        placeholder="••••"
         aria-describedby="pin-hint"
         onInput={({ currentTarget }) => {
           pin.value = currentTarget.value.replace(/\D/g, '').slice(0, 4);

@@ -9,6 +9,8 @@ import { limitedUntil } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { ConnectionState } from '../../room/room-phase.ts';
 
+export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
+
 export function Alerts({ room }: { room: RoomModel }) {
   return (
     <div class="alerts" role="status">
@@ -22,11 +24,11 @@ export function Alerts({ room }: { room: RoomModel }) {
 function ConnectionAlert({ room }: { room: RoomModel }) {
   const { connection } = room.phase.value;
   if (connection.type !== 'waiting') return null;
-  const isOffline = connection.error.code === 'OFFLINE';
+  const isLost = isConnectionLost(connection);
   return (
     <p class="alert">
-      <Icon name={isOffline ? 'offline' : 'clock'} />
-      <span>{isOffline ? t('connectionLost') : <RetryCountdown connection={connection} />}</span>
+      <Icon name={isLost ? 'offline' : 'clock'} />
+      <span>{isLost ? t('connectionLost') : <RetryCountdown connection={connection} />}</span>
     </p>
   );
 }
@@ -44,8 +46,12 @@ function RequestLimitAlert({ until }: { until: number }) {
   );
 }
 
+/** Not if a limit is reached. A server that restarts is unreachable for a moment, which is not a problem of its own. */
+export const isConnectionLost = ({ error: { code } }: WaitingConnection): boolean =>
+  code === 'OFFLINE' || code === 'UNAVAILABLE';
+
 /** Why the connection failed, with the time until the next attempt. */
-export function RetryCountdown({ connection }: { connection: Extract<ConnectionState, { type: 'waiting' }> }) {
+export function RetryCountdown({ connection }: { connection: WaitingConnection }) {
   return <Countdown until={connection.until.getTime()} format={(ms) => errorMessage(connection.error, ms)} />;
 }
 

@@ -3,6 +3,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
 import { deviceId } from '../../device/identity.ts';
+import { translateDeviceName } from '../../i18n/device-name.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { Device } from '../../room/room-phase.ts';
@@ -17,16 +18,21 @@ interface Props {
 
 export function Devices({ room, typing }: Props) {
   const { devices: present } = room.content.value;
+  const isOutdated = useIsDisconnected(room);
   usePresenceNotices(present);
   const devices = ownFirst(present);
   const [shown, rest] = [devices.slice(0, maxShown()), devices.slice(maxShown())];
   return (
-    <section class="devices" aria-label={t('deviceCount', { n: devices.length })}>
+    <section
+      class="devices"
+      data-outdated={isOutdated || undefined}
+      aria-label={t('deviceCount', { n: devices.length })}
+    >
       <ul>
         {shown.map((device) => (
-          <li key={device.deviceId}>
+          <li key={device.deviceId} data-own={device.deviceId === deviceId || undefined}>
             <i class="dot" />
-            <span class="device-name" title={nameOf(device)}>
+            <span class="device-name" dir="auto" title={nameOf(device)}>
               {nameOf(device)}
             </span>
             {device.deviceId === deviceId && <small>{t('you')}</small>}
@@ -39,11 +45,23 @@ export function Devices({ room, typing }: Props) {
             {rest.some((device) => typing.value.has(device.deviceId)) && <TypingBubble />}
           </li>
         )}
-        {devices.length < 2 && <li class="waiting">{t('waitingForDevice')}</li>}
+        {isOutdated ? (
+          <li class="waiting">{t('devicesOutdated')}</li>
+        ) : (
+          devices.length < 2 && <li class="waiting">{t('waitingForDevice')}</li>
+        )}
       </ul>
       <TypingAnnouncement devices={devices} typing={typing.value} />
     </section>
   );
+}
+
+/** Stays true during the attempts to reconnect. */
+function useIsDisconnected(room: RoomModel): boolean {
+  const isDisconnected = useRef(false);
+  const { type } = room.phase.value.connection;
+  if (type !== 'connecting') isDisconnected.current = type === 'waiting';
+  return isDisconnected.current;
 }
 
 function TypingBubble() {
@@ -78,7 +96,7 @@ function ownFirst(devices: readonly Device[]): readonly Device[] {
 
 /** Removes control characters, which could reorder the surrounding text: others choose this name. */
 export const nameOf = ({ deviceName = '' }: Device): string =>
-  deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
+  translateDeviceName(deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim()) || t('unnamedDevice');
 
 /** A device that rejoins within this time has not left: it was renamed or its page was reloaded. */
 const rejoinGraceMs = 2_000;

@@ -25,7 +25,11 @@ export function HistoryDialog({ room, text, onClose }: Props) {
   useEffect(() => void history.load(), [history]);
   const { value: list } = history.list;
   return (
-    <Dialog title={t('history')} onClose={onClose} isWide={list.status === 'loaded' && list.entries.length > 0}>
+    <Dialog
+      title={t('history')}
+      onClose={onClose}
+      size={list.status === 'loaded' && list.entries.length > 0 ? 'wide' : undefined}
+    >
       {list.status === 'loading' && <p class="aside">{t('loading')}</p>}
       {list.status === 'failed' && (
         <>
@@ -120,11 +124,20 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
 function Version({ room, entry }: { room: RoomModel; entry: HistoryEntry }) {
   const at = new Date(entry.timestamp);
   const exact = dateAndTime(at);
+  const author = authorOf(room, entry);
   return (
     <span class="version">
       <time dateTime={entry.timestamp}>{timeAgo(useServerNow() - at.getTime())}</time>
       <small>{exact}</small>
-      <small>{[size(entry.size), authorOf(room, entry)].filter(Boolean).join(' · ')}</small>
+      <small>
+        {size(entry.size)}
+        {author && (
+          <>
+            {' · '}
+            <bdi>{author}</bdi>
+          </>
+        )}
+      </small>
     </span>
   );
 }

@@ -51,6 +51,9 @@ const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
 /** "photos/2026" of "/photos/2026/a.jpg". */
 const folderIn = (path: string): string => path.replace(/^\//, '').replace(/\/?[^/]*$/, '');
 
+/** An image that the page has read from the clipboard. */
+export const clipboardImage = (image: File): IncomingFile[] => [{ file: withScreenshotName(image) }];
+
 /** Browsers give all pasted images the same name. */
 function withScreenshotName(file: File): File {
   if (!/^image\.(png|jpe?g)$/.test(file.name)) return file;

@@ -1,87 +1,83 @@
-/** How other devices join: the code, the QR code, the link. Collapses when another device has joined. */
+/** How other devices join: the code, and on a wide screen also the QR code and the link, which fold. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { CopyQrButton } from '../../components/copy-qr-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { QrCode } from '../../components/qr-code.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { invitationFold } from '../../device/preferences.ts';
+import { isWideScreen } from '../../device/screen.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
-import { linkTo, shareOrigin } from '../../router.ts';
+import { Code, InviteOptions } from './invite-options.tsx';
+
+const InviteDialog = lazy(() => import('./invite-dialog.tsx'), 'InviteDialog');
 
 export function Invitation({ room }: { room: RoomModel }) {
-  const isOpen = useSignal(true);
-  const isAlone = room.content.value.devices.length < 2;
+  const isFullScreen = useSignal(false);
+  const { devices } = room.content.value;
+  // Stays true when the other device leaves: the invitation must not open and close while someone types.
+  const hadCompany = useSignal(devices.length > 1);
   useLayoutEffect(() => {
-    isOpen.value = isAlone;
-  }, [isAlone]);
-  const link = linkTo(room.code);
+    if (devices.length > 1) hadCompany.value = true;
+  }, [devices.length]);
+  const isOpen = invitationFold.value === 'auto' ? !hadCompany.value : invitationFold.value === 'open';
+  const showFullScreen = () => {
+    isFullScreen.value = true;
+  };
 
   return (
-    <aside class="card invitation" data-open={isOpen.value || undefined}>
+    <aside class="card invitation">
       <div class="invitation-head">
         <div>
           <h2>{t('roomCode')}</h2>
           <Code code={room.code} />
         </div>
         <CopyButton text={room.code} label={t('copyCode')} compact />
-        <button
-          type="button"
-          class="button round fold"
-          aria-expanded={isOpen.value}
-          aria-controls="invite-options"
-          aria-label={t('invite')}
-          title={t('invite')}
-          onClick={() => {
-            isOpen.value = !isOpen.value;
-          }}
-        >
-          <Icon name={isOpen.value ? 'fold' : 'qr'} />
-        </button>
-      </div>
-      <div class="invite-options" id="invite-options">
-        <QrCode text={link} label={t('qrLabel')} />
-        <p>{t('inviteHint', { host: new URL(shareOrigin).host })}</p>
-        <p class="link">{link.replace(/^https?:\/\//, '')}</p>
-        <div class="actions">
-          <CopyButton text={link} label={t('copyLink')} icon="link" />
-          <CopyQrButton text={link} />
-          <ShareButton link={link} />
-        </div>
-        {room.content.value.hasPin && (
-          <p class="aside with-icon">
-            <Icon name="lock" />
-            {t('pinRequired')}
-          </p>
+        {isWideScreen.value ? (
+          <FoldButton isOpen={isOpen} />
+        ) : (
+          <button
+            type="button"
+            class={devices.length > 1 ? 'button' : 'button primary'}
+            title={t('qrAndLink')}
+            onClick={showFullScreen}
+          >
+            <Icon name="qr" />
+            {t('invite')}
+          </button>
         )}
       </div>
+      {isWideScreen.value && (
+        <div class="invite-options" id="invite-options" hidden={!isOpen}>
+          <InviteOptions room={room} onFullScreen={showFullScreen} />
+        </div>
+      )}
+      {isFullScreen.value && (
+        <InviteDialog
+          room={room}
+          onClose={() => {
+            isFullScreen.value = false;
+          }}
+        />
+      )}
     </aside>
   );
 }
 
-/** In two groups for reading aloud; letter by letter for screen readers. */
-function Code({ code }: { code: string }) {
-  const half = Math.ceil(code.length / 2);
-  return (
-    <p class="code">
-      <span class="visually-hidden">{[...code].join(' ')}</span>
-      <span aria-hidden="true">{code.slice(0, half)}</span>
-      <span aria-hidden="true">{code.slice(half)}</span>
-    </p>
-  );
-}
-
-/** Opens the system's share sheet, if the browser supports it. */
-function ShareButton({ link }: { link: string }) {
-  if (typeof navigator.share !== 'function') return null;
+function FoldButton({ isOpen }: { isOpen: boolean }) {
   return (
     <button
       type="button"
-      class="button"
-      onClick={() => navigator.share({ title: 'Poproom', url: link }).catch(() => undefined)}
+      class="button round"
+      aria-expanded={isOpen}
+      aria-controls="invite-options"
+      aria-label={t('qrAndLink')}
+      title={t('qrAndLink')}
+      onClick={() => {
+        invitationFold.value = isOpen ? 'folded' : 'open';
+      }}
     >
-      <Icon name="share" />
-      {t('share')}
+      <Icon name={isOpen ? 'fold' : 'qr'} />
     </button>
   );
 }

@@ -1,9 +1,10 @@
-/** The links in the text. The library that finds them is loaded when something looks like a link. */
+/** The links, e-mail addresses and phone numbers in the text. The library that finds them is loaded when something looks like a link. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { SharedText } from '../../../../src/client/index.ts';
-import { Icon } from '../../components/icon.tsx';
+import { Icon, type IconName } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
+import type { FoundLink } from './find-links.ts';
 
 const maxShown = 20;
 /** Links further down are not shown: searching a large text after every change would be slow. */
@@ -11,22 +12,20 @@ const maxSearched = 100_000;
 /** Search at most this often. */
 const searchIntervalMs = 200;
 
-interface Link {
-  url: string;
-  text: string;
-}
-
 /** Without the library (offline), no links are shown. */
-async function linksIn(text: string): Promise<Link[]> {
-  if (!/\w\.\w|:\/\//.test(text)) return [];
+async function linksIn(text: string): Promise<FoundLink[]> {
+  if (!/\w\.\w|:\/\/|\d[\d ()./-]{5}/.test(text)) return [];
   return import('./find-links.ts').then(
     ({ findLinks }) => findLinks(text, maxShown),
     () => [],
   );
 }
 
+const iconOf = (url: string): IconName =>
+  url.startsWith('mailto:') ? 'mail' : url.startsWith('tel:') ? 'phone' : 'link';
+
 export function Links({ text }: { text: SharedText }) {
-  const links = useSignal<Link[]>([]);
+  const links = useSignal<FoundLink[]>([]);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const search = async () => {
@@ -48,8 +47,8 @@ export function Links({ text }: { text: SharedText }) {
   return (
     <nav class="links" aria-label={t('linksInText')}>
       {links.value.map(({ url, text }) => (
-        <a key={url} href={url} target="_blank" rel="noopener noreferrer">
-          <Icon name="link" />
+        <a key={url} href={url} target={url.startsWith('http') ? '_blank' : undefined} rel="noopener noreferrer">
+          <Icon name={iconOf(url)} />
           <span>{text}</span>
         </a>
       ))}

@@ -39,6 +39,18 @@ export function PinPad({ room, prompt, isChecking }: Props) {
     if (pin.value.length === 4) room.join(pin.value);
   }
 
+  /** Digits that are typed while the focus is on the number pad. */
+  function onKeyDown({ key, target, ctrlKey, metaKey }: KeyboardEvent): void {
+    if (target === field.current || ctrlKey || metaKey) return;
+    if (/^\d$/.test(key)) onTyped(pin.value + key);
+    if (key === 'Backspace') onTyped(pin.value.slice(0, -1));
+  }
+
+  useLayoutEffect(() => {
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  });
+
   return (
     <section class="pin-view">
       <span class="message-icon">

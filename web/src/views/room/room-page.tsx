@@ -9,12 +9,12 @@ import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { openRoom, type RoomModel } from '../../room/room.ts';
-import type { ConnectionState } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
-import { RetryCountdown } from './alerts.tsx';
+import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
+import { RoomSkeleton } from './room-skeleton.tsx';
 
 const loadRoomView = () => import('./room-view.tsx');
-const RoomView = lazy(loadRoomView, 'RoomView');
+const RoomView = lazy(loadRoomView, 'RoomView', ({ room }) => <RoomSkeleton code={room.code} />);
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 
 export function RoomPage({ code }: { code: RoomCode }) {
@@ -67,12 +67,12 @@ function RoomGone({ code, reason }: { code: RoomCode; reason: keyof typeof goneM
 function Joining({ room }: { room: RoomModel }) {
   const { connection } = room.phase.value;
   // Keep the message during the next attempt, so that the button in it does not lose the focus.
-  const waiting = useRef<Extract<ConnectionState, { type: 'waiting' }>>(undefined);
+  const waiting = useRef<WaitingConnection>(undefined);
   if (connection.type === 'waiting') waiting.current = connection;
   const joining = t('joining', { code: room.code });
-  if (!waiting.current) return <p class="joining">{joining}</p>;
-  const { error, until } = waiting.current;
-  const isOffline = error.code === 'OFFLINE';
+  if (!waiting.current) return <RoomSkeleton code={room.code} />;
+  const { until } = waiting.current;
+  const isOffline = isConnectionLost(waiting.current);
   const countdown = isOffline && (
     <Countdown until={until.getTime()} format={(ms) => t('retryingIn', { time: roughTime(ms) })} />
   );

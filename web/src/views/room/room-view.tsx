@@ -1,5 +1,7 @@
 /** A joined room: the invitation, the devices, the text, the files. */
-import { useCallback, useEffect } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { focusToType } from '../../components/keep-focus.ts';
+import { RequestsLeft } from '../../components/requests-left.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
@@ -21,19 +23,26 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
     void receiveShared(room, text);
   }, [room, text]);
 
+  const heading = useRef<HTMLHeadingElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => focusToType(field.current, heading.current), []);
+
   const onFiles = useCallback((files: IncomingFile[]) => addFiles(room, files), [room]);
   return (
     <DropArea onFiles={onFiles}>
       <div class="room">
-        <h1 class="visually-hidden">{t('roomTitle', { code: room.code })}</h1>
+        <h1 class="visually-hidden" ref={heading} tabIndex={-1}>
+          {t('roomTitle', { code: room.code })}
+        </h1>
         <Alerts room={room} />
         <Invitation room={room} />
         <div class="room-panels">
           <Devices room={room} typing={text.typing} />
-          <TextPanel room={room} text={text} />
+          <TextPanel room={room} text={text} field={field} />
           <FilePanel room={room} />
           <footer>
             <Expiry room={room} />
+            <RequestsLeft />
             <DeleteRoom room={room} />
           </footer>
         </div>

@@ -3,18 +3,15 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { SharedText, TextChange, TextEdit } from '../../../../src/client/index.ts';
 import { type Changes, rebase, toChanges, toEdits } from '../../../../src/text/changes.ts';
 import { applyEdits, lengthAfter } from '../../../../src/text/edits.ts';
-import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/index.ts';
-import { size } from '../../i18n/quantities.ts';
-import { limits } from '../../limits.ts';
 import { changeField, scrollToPosition } from './field-scroll.ts';
 import { asShown, positionInField, positionInText, withLineEndingsOf } from './line-endings.ts';
 import { endOfEdits, movedPosition } from './moved-position.ts';
+import { isTooLong } from './text-limit.ts';
 import { typedEdits } from './typed-edit.ts';
 import { historyCommandOf, offerNativeUndo } from './undo-commands.ts';
 
 export interface SharedField {
-  /** Replaces the selection. */
+  /** Replaces the selection. If the user has not placed the caret yet, appends the text on a line of its own. */
   insert(text: string): void;
   undo(): void;
   redo(): void;
@@ -54,6 +51,8 @@ class FieldBinding implements SharedField {
   /** Changes that are not shown yet, because of an IME composition or because a large text was laid out recently. */
   #pending: Changes | undefined;
   #isComposing = false;
+  /** Not while the field has the focus only because the page has put it there. */
+  #isCaretPlaced = false;
   /** The field already shows the current change, so it must not be applied to it again. */
   #isShownAlready = false;
   #selection = { start: 0, end: 0 };
@@ -82,10 +81,13 @@ class FieldBinding implements SharedField {
     this.#takeInput();
     this.#show();
     this.#field.focus();
+    if (!this.#isCaretPlaced) this.#moveCaretToEnd();
     const { start: from, end: to } = this.#readSelection();
+    const separator = this.#isCaretPlaced || from === 0 || this.#shown.endsWith('\n') ? '' : '\n';
     this.#text.endGroup();
-    this.#text.edit([{ from, to, insert: withLineEndingsOf(this.#source, asShown(inserted)) }]);
+    this.#text.edit([{ from, to, insert: withLineEndingsOf(this.#source, asShown(separator + inserted)) }]);
     this.#text.endGroup();
+    this.#isCaretPlaced = true;
   }
 
   undo(): void {
@@ -100,6 +102,11 @@ class FieldBinding implements SharedField {
     const { signal } = this.#end;
     const on = <K extends keyof HTMLElementEventMap>(type: K, listen: (event: HTMLElementEventMap[K]) => void) =>
       this.#field.addEventListener(type, listen, { signal });
+    const onCaretPlaced = () => {
+      this.#isCaretPlaced = true;
+    };
+    for (const type of ['pointerdown', 'keydown', 'input'] as const) on(type, onCaretPlaced);
+    on('keyup', ({ key }) => key === 'Tab' && onCaretPlaced());
     on('keydown', (event) => this.#onCommand(event));
     on('beforeinput', (event) => {
       if (isOwnUndoStep.test(event.inputType)) this.#text.endGroup();
@@ -114,6 +121,11 @@ class FieldBinding implements SharedField {
     });
     on('compositionend', () => this.#onCompositionEnd());
     document.addEventListener('selectionchange', () => this.#onSelectionChange(), { signal });
+  }
+
+  #moveCaretToEnd(): void {
+    const { length } = this.#field.value;
+    this.#field.setSelectionRange(length, length);
   }
 
   #onCommand(event: KeyboardEvent | InputEvent): void {
@@ -135,6 +147,7 @@ class FieldBinding implements SharedField {
     const { selectionStart: start, selectionEnd: end } = this.#field;
     if (this.#isComposing || (start === this.#selection.start && end === this.#selection.end)) return;
     this.#selection = { start, end };
+    this.#isCaretPlaced = true;
     this.#text.endGroup();
   }
 
@@ -251,6 +264,10 @@ class FieldBinding implements SharedField {
   /** Only if the field has the focus: setting a selection moves the focus in some browsers. */
   #restoreSelection({ start, end, direction }: Selected, edits: readonly TextEdit[]): void {
     if (!this.#isFocused) return;
+    if (!this.#isCaretPlaced) {
+      this.#moveCaretToEnd();
+      return;
+    }
     const newEnd = movedPosition(edits, end);
     const newStart = start === end ? newEnd : Math.min(newEnd, movedPosition(edits, start, 'after'));
     this.#field.setSelectionRange(
@@ -277,11 +294,4 @@ class FieldBinding implements SharedField {
   get #isFocused(): boolean {
     return document.activeElement === this.#field;
   }
-}
-
-/** Notifies the user if so. The server would close the connection on a message of this size. */
-function isTooLong(length: number): boolean {
-  const isOver = length > limits.contentMax;
-  if (isOver) notify(t('insertTooLong', { size: size(limits.contentMax) }));
-  return isOver;
 }

@@ -1,26 +1,33 @@
 /** The text of the room and its tools. */
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { canPaste, pasteText } from '../../components/clipboard.ts';
+import type { RefObject } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
-import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
 import { Links } from './links.tsx';
+import { PasteButton } from './paste-button.tsx';
 import { replaceWithUndo } from './replace-with-undo.ts';
 import { type SharedField, useSharedField } from './shared-field.ts';
+import { saveAsFile, usePrintedText } from './text-file.ts';
 import { TextStatus } from './text-status.tsx';
 
 const HistoryDialog = lazy(() => import('./history-dialog.tsx'), 'HistoryDialog');
 
-export function TextPanel({ room, text }: { room: RoomModel; text: TextModel }) {
-  const field = useRef<HTMLTextAreaElement>(null);
+interface Props {
+  room: RoomModel;
+  text: TextModel;
+  field: RefObject<HTMLTextAreaElement | null>;
+}
+
+export function TextPanel({ room, text, field }: Props) {
   const bound = useSharedField(field, text.shared);
   usePasteAnywhere(bound);
+  usePrintedText(field, text.shared);
   const isHistoryOpen = useSignal(false);
   return (
     <section class="text-panel" data-mono={monospace.value || undefined}>
@@ -30,8 +37,16 @@ export function TextPanel({ room, text }: { room: RoomModel; text: TextModel }) 
         </h2>
         <TextStatus text={text} />
       </header>
-      <textarea id="text" ref={field} placeholder={t('textPlaceholder')} spellcheck={false} onBlur={text.flush} />
+      <textarea
+        id="text"
+        ref={field}
+        dir="auto"
+        placeholder={t('textPlaceholder')}
+        spellcheck={false}
+        onBlur={text.flush}
+      />
       <Tools
+        room={room}
         text={text}
         field={field}
         bound={bound}
@@ -53,20 +68,12 @@ export function TextPanel({ room, text }: { room: RoomModel; text: TextModel }) 
   );
 }
 
-interface ToolsProps {
-  text: TextModel;
-  field: { current: HTMLTextAreaElement | null };
+interface ToolsProps extends Props {
   bound: { current: SharedField | undefined };
   onHistory: () => void;
 }
 
-function Tools({ text, field, bound, onHistory }: ToolsProps) {
-  async function onPaste() {
-    const pasted = await pasteText();
-    if (pasted === undefined) notify(t('pasteBlocked'));
-    else bound.current?.insert(pasted);
-  }
-
+function Tools({ room, text, field, bound, onHistory }: ToolsProps) {
   function onClear() {
     field.current?.focus();
     replaceWithUndo(text.shared, '', t('cleared'));
@@ -75,12 +82,7 @@ function Tools({ text, field, bound, onHistory }: ToolsProps) {
   return (
     <div class="tools">
       <CopyButton text={() => text.shared.value} label={t('copyAll')} disabled={text.isEmpty.value} />
-      {canPaste() && (
-        <button type="button" class="button" onClick={onPaste}>
-          <Icon name="paste" />
-          {t('paste')}
-        </button>
-      )}
+      <PasteButton room={room} onText={(pasted) => bound.current?.insert(pasted)} />
       <button type="button" class="button" onClick={onClear} disabled={text.isEmpty.value}>
         <Icon name="erase" />
         {t('clear')}
@@ -99,6 +101,12 @@ function Tools({ text, field, bound, onHistory }: ToolsProps) {
           isDisabled={!text.canRedo.value}
           keepsFocus
           onPress={() => bound.current?.redo()}
+        />
+        <IconTool
+          icon="down"
+          label={t('saveText')}
+          isDisabled={text.isEmpty.value}
+          onPress={() => saveAsFile(room.code, text.shared.value)}
         />
         <IconTool icon="history" label={t('history')} onPress={onHistory} />
         <IconTool

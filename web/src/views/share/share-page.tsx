@@ -34,7 +34,7 @@ export function SharePage() {
         {text && <pre>{text}</pre>}
         {files.map((file) => (
           <p key={file}>
-            {file.name} · {size(file.size)}
+            <bdi>{file.name}</bdi> · {size(file.size)}
           </p>
         ))}
       </section>

@@ -1,0 +1,172 @@
+/** What is where on the screen: the text first, on small screens too, and nothing that shifts. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type BrowserDevice, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { translatorFor } from './support/views.ts';
+
+declare global {
+  interface Window {
+    shifted: number;
+  }
+}
+
+describe('the page, layout', () => {
+  it('[PAGE-52] has the text in the first screen, on phones and at 200 % zoom, and fills a large one', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
+    const { page } = device;
+    await startRoom(device);
+    // The least height of the text that must be visible.
+    for (const [width, height, visible] of [
+      [320, 568, 200],
+      [390, 844, 300],
+      [844, 390, 170],
+      [640, 360, 150],
+      [1280, 800, 300],
+      [1920, 1080, 550],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      const box = await textOf(device).boundingBox();
+      const seen = Math.min(height, (box?.y ?? 0) + (box?.height ?? 0)) - (box?.y ?? 0);
+      assert.ok(seen >= visible, `${width} × ${height}: ${seen} pixels, from ${box?.y}`);
+    }
+    assert.equal(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight), false);
+    await page.getByRole('button', { name: 'Delete room' }).click();
+    const remove = page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true });
+    const [filled, plain] = await Promise.all(
+      [remove, page.getByRole('button', { name: 'Cancel' })].map((button) =>
+        button.evaluate((it) => getComputedStyle(it).backgroundColor),
+      ),
+    );
+    assert.notEqual(filled, plain, 'the button that deletes is filled');
+  });
+
+  it('[PAGE-52] [PAGE-58] shifts nothing while a room loads, which shows its code, and when others join', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'a text' } });
+    for (const viewport of [
+      { width: 390, height: 844 },
+      { width: 1280, height: 800 },
+    ]) {
+      const device = await site.openDevice({ viewport });
+      const { page } = device;
+      await page.addInitScript(countShifts);
+      const opening = Promise.withResolvers<void>();
+      await page.routeWebSocket(/\/live$/, async (socket) => {
+        await opening.promise;
+        socket.connectToServer();
+      });
+      await page.goto(`/r/${code}`);
+      await page.getByText(`Joining room ${code}…`).waitFor();
+      assert.equal((await page.locator('.code [aria-hidden]').allInnerTexts()).join(''), code);
+      opening.resolve();
+      await textOf(device).waitFor();
+      const other = await joinRoom(site, code);
+      await page.getByText('joined.').waitFor();
+      assert.equal(await page.evaluate(() => window.shifted), 0, `${viewport.width}`);
+      await Promise.all([other.context.close(), device.context.close()]);
+    }
+  });
+
+  it('[PAGE-55] [PAGE-56] shows the whole PIN pad at 320 × 568 pixels, and combines clicked and typed digits', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room({ pin: '1204' });
+    const device = await site.openDevice({ at: `/r/${code}`, viewport: { width: 320, height: 568 } });
+    const { page } = device;
+    const digit = (name: string) => page.getByRole('button', { name, exact: true });
+    for (const [width, height] of [
+      [568, 320],
+      [320, 568],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      for (const name of ['1', '0', 'Delete last digit']) {
+        const box = await digit(name).boundingBox();
+        assert.ok(box && box.y >= 0 && box.y + box.height <= height, `${name} at ${box?.y} of ${height}`);
+      }
+    }
+    await digit('1').click();
+    await page.keyboard.type('29');
+    await page.keyboard.press('Backspace');
+    await digit('0').click();
+    await page.keyboard.press('4');
+    await textOf(device).waitFor();
+  });
+
+  it('[PAGE-55] opens the options without moving what is above, and starts a room with a PIN by keyboard', async (t) => {
+    const site = await startTestSite(t);
+    for (const viewport of [
+      { width: 320, height: 568 },
+      { width: 1280, height: 800 },
+    ]) {
+      const { page, context } = await site.openDevice({ viewport });
+      const top = async () => (await page.getByText('PIN and expiration').boundingBox())?.y;
+      const before = await top();
+      const cards = await page.locator('.home-card').evaluateAll((all) => all.map((card) => card.clientHeight));
+      assert.ok(Math.abs((cards[0] ?? 0) - (cards[1] ?? 0)) <= 1, `both cards are ${cards} pixels high`);
+      await page.getByText('PIN and expiration').click();
+      await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
+      const field = page.getByRole('textbox', { name: '4-digit PIN' });
+      await field.and(page.locator(':focus')).waitFor();
+      await page.evaluate(() => scrollTo(0, 0));
+      assert.equal(await top(), before);
+      assert.notEqual(await field.evaluate((input) => getComputedStyle(input, '::placeholder').fontWeight), '600');
+      await page.keyboard.type('1204');
+      await page.keyboard.press('Enter');
+      await textOf({ page, context }).waitFor();
+    }
+  });
+
+  it('[PAGE-54] [PAGE-55] [PAGE-59] follows scripts and languages, at 320 pixels', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room();
+    await site.server.api.upload(code, 'קובץ.docx', 'x');
+    const android = 'Mozilla/5.0 (Linux; Android 16; Pixel 10) AppleWebKit/537.36 Chrome/142.0 Mobile Safari/537.36';
+    await joinRoom(site, code, { userAgent: android });
+    const viewport = { width: 320, height: 568 };
+    for (const [language, name] of [
+      ['de', 'Chrome auf Android'],
+      ['es', 'Chrome en Android'],
+    ] as const) {
+      const device = await joinRoom(site, code, { locale: language, viewport });
+      await device.page.getByText(name, { exact: true }).waitFor();
+      const translate = translatorFor(language);
+      const tools = (['copyAll', 'paste', 'clear'] as const).map((key) =>
+        device.page
+          .locator('.tools')
+          .getByRole('button', { name: translate(key), exact: true })
+          .boundingBox(),
+      );
+      assert.equal(new Set((await Promise.all(tools)).map((box) => box?.y)).size, 1, language);
+      await assertDirections(device);
+    }
+  });
+});
+
+async function assertDirections(device: BrowserDevice): Promise<void> {
+  const { page } = device;
+  const direction = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((it) => getComputedStyle(it).direction);
+  await textOf(device).fill('שלום');
+  assert.equal(await direction('textarea'), 'rtl');
+  await textOf(device).fill('hello');
+  assert.equal(await direction('textarea'), 'ltr');
+  assert.equal(await direction('.device-name'), 'ltr');
+  assert.equal(await direction('.file-info a'), 'rtl');
+  const [name, details] = await Promise.all([leftOf(page, '.file-info a'), leftOf(page, '.file-info small')]);
+  assert.equal(name, details, 'the name is where its details are');
+}
+
+const leftOf = async (page: Page, selector: string) => (await page.locator(selector).first().boundingBox())?.x;
+
+/** Counts layout shifts, also those soon after an input. */
+function countShifts(): void {
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.shifted += (entry as unknown as { value: number }).value;
+  }).observe({ type: 'layout-shift', buffered: true });
+}

@@ -1,0 +1,68 @@
+/** The QR code and the link of a room, with buttons to pass them on. */
+import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyQrButton } from '../../components/copy-qr-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { QrCode } from '../../components/qr-code.tsx';
+import { t } from '../../i18n/index.ts';
+import type { RoomModel } from '../../room/room.ts';
+import { linkTo, shareOrigin } from '../../router.ts';
+
+interface Props {
+  room: RoomModel;
+  onFullScreen?: () => void;
+}
+
+export function InviteOptions({ room, onFullScreen }: Props) {
+  const link = linkTo(room.code);
+  return (
+    <>
+      <QrCode text={link} label={t('qrLabel')} />
+      <p>{t('inviteHint', { host: new URL(shareOrigin).host })}</p>
+      <p class="link">{link.replace(/^https?:\/\//, '')}</p>
+      <div class="actions">
+        <CopyButton text={link} label={t('copyLink')} icon="link" />
+        <CopyQrButton text={link} />
+        <ShareButton link={link} />
+        {onFullScreen && (
+          <button type="button" class="button" onClick={onFullScreen}>
+            <Icon name="expand" />
+            {t('fullScreen')}
+          </button>
+        )}
+      </div>
+      {room.content.value.hasPin && (
+        <p class="aside with-icon">
+          <Icon name="lock" />
+          {t('pinRequired')}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** In two groups for reading aloud; letter by letter for screen readers. */
+export function Code({ code }: { code: string }) {
+  const half = Math.ceil(code.length / 2);
+  return (
+    <p class="code">
+      <span class="visually-hidden">{[...code].join(' ')}</span>
+      <span aria-hidden="true">{code.slice(0, half)}</span>
+      <span aria-hidden="true">{code.slice(half)}</span>
+    </p>
+  );
+}
+
+/** Opens the system's share sheet, if the browser supports it. */
+function ShareButton({ link }: { link: string }) {
+  if (typeof navigator.share !== 'function') return null;
+  return (
+    <button
+      type="button"
+      class="button"
+      onClick={() => navigator.share({ title: 'Poproom', url: link }).catch(() => undefined)}
+    >
+      <Icon name="share" />
+      {t('share')}
+    </button>
+  );
+}
