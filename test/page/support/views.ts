@@ -20,6 +20,22 @@ export const translatorFor =
   (name, values = {}) =>
     format(tables[language][name], language, values);
 
+/** Changes the language of an open view, as if it had been chosen in another tab. */
+export async function switchLanguage(page: Page, chosen: Language | 'auto'): Promise<void> {
+  await page.evaluate(async (chosen) => {
+    const key = 'poproom:language';
+    localStorage.setItem(key, JSON.stringify(chosen));
+    dispatchEvent(new StorageEvent('storage', { key }));
+    const frame = () => new Promise(requestAnimationFrame);
+    const isShown = () => document.documentElement.lang === (chosen === 'auto' ? navigator.language : chosen);
+    for (let frames = 0; frames < 1_000 && !isShown(); frames++) await frame();
+    if (!isShown()) throw new Error(`the page is not in ${chosen}`);
+    // The views follow in the next frame.
+    await frame();
+    await frame();
+  }, chosen);
+}
+
 /** Opens a view, and waits until it is visible. */
 export type ShowView = (page: Page, translate: Translate) => Promise<void>;
 

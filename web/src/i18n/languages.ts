@@ -65,4 +65,4 @@ const formerCodes: Record<string, Language> = { in: 'id' };
 /** Languages that are written from right to left. */
 const rightToLeft: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
 
-export const directionOf = (language: Language): 'ltr' | 'rtl' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
+export const directionOf = (language: string): 'ltr' | 'rtl' => (rightToLeft.has(language) ? 'rtl' : 'ltr');

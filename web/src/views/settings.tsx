@@ -13,6 +13,7 @@ export function Settings({ onClose }: { onClose: () => void }) {
         <span>{t('deviceName')}</span>
         <input
           type="text"
+          dir="auto"
           value={deviceName.value}
           maxLength={maxNameLength}
           autocomplete="off"

@@ -120,7 +120,7 @@ export const strings: Translation = {
   deleteHistoryHint:
     'Hapus semua versi sebelumnya untuk semua orang di ruang ini? Teks saat ini tetap ada. Tindakan ini tidak dapat diurungkan.',
   files: 'File',
-  addFiles: 'Tambahkan file',
+  addFiles: 'Tambah file',
   noFiles: 'Tarik file ke sini, tempel screenshot, atau tambahkan file.',
   spaceLeft: 'Hingga {size} per file, tersisa {left} di ruang ini',
   addFolder: 'Tambahkan folder',

@@ -26,7 +26,7 @@ export function Devices({ room, typing }: Props) {
         {shown.map((device) => (
           <li key={device.deviceId}>
             <i class="dot" />
-            <span class="device-name" title={nameOf(device)}>
+            <span class="device-name" dir="auto" title={nameOf(device)}>
               {nameOf(device)}
             </span>
             {device.deviceId === deviceId && <small>{t('you')}</small>}
@@ -35,7 +35,7 @@ export function Devices({ room, typing }: Props) {
         ))}
         {rest.length > 0 && (
           <li title={rest.map(nameOf).join(', ')}>
-            +{rest.length}
+            <bdi dir="ltr">+{rest.length}</bdi>
             {rest.some((device) => typing.value.has(device.deviceId)) && <TypingBubble />}
           </li>
         )}

@@ -50,7 +50,7 @@ export function Links({ text }: { text: SharedText }) {
       {links.value.map(({ url, text }) => (
         <a key={url} href={url} target="_blank" rel="noopener noreferrer">
           <Icon name="link" />
-          <span>{text}</span>
+          <span dir="ltr">{text}</span>
         </a>
       ))}
     </nav>

@@ -30,7 +30,15 @@ export function TextPanel({ room, text }: { room: RoomModel; text: TextModel }) 
         </h2>
         <TextStatus text={text} />
       </header>
-      <textarea id="text" ref={field} placeholder={t('textPlaceholder')} spellcheck={false} onBlur={text.flush} />
+      <textarea
+        id="text"
+        ref={field}
+        // Browsers show the placeholder of a field without text from left to right if the direction is "auto".
+        dir={text.isEmpty.value ? undefined : 'auto'}
+        placeholder={t('textPlaceholder')}
+        spellcheck={false}
+        onBlur={text.flush}
+      />
       <Tools
         text={text}
         field={field}

@@ -31,10 +31,10 @@ export function SharePage() {
     <div class="home">
       <h1>{t('shareTitle')}</h1>
       <section class="card shared-content">
-        {text && <pre>{text}</pre>}
+        {text && <pre dir="auto">{text}</pre>}
         {files.map((file) => (
           <p key={file}>
-            {file.name} · {size(file.size)}
+            <bdi>{file.name}</bdi> · {size(file.size)}
           </p>
         ))}
       </section>
