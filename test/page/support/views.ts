@@ -21,19 +21,17 @@ export const translatorFor =
     format(tables[language][name], language, values);
 
 /** Changes the language of an open view, as if it had been chosen in another tab. */
-export async function switchLanguage(page: Page, chosen: Language | 'auto'): Promise<void> {
-  await page.evaluate(async (chosen) => {
+export async function switchLanguage(page: Page, chosen: Language): Promise<void> {
+  const isShown = await page.evaluate(async (chosen) => {
     const key = 'poproom:language';
     localStorage.setItem(key, JSON.stringify(chosen));
     dispatchEvent(new StorageEvent('storage', { key }));
-    const frame = () => new Promise(requestAnimationFrame);
-    const isShown = () => document.documentElement.lang === (chosen === 'auto' ? navigator.language : chosen);
-    for (let frames = 0; frames < 1_000 && !isShown(); frames++) await frame();
-    if (!isShown()) throw new Error(`the page is not in ${chosen}`);
-    // The views follow in the next frame.
-    await frame();
-    await frame();
+    for (let frames = 0; frames < 1_000 && document.documentElement.lang !== chosen; frames++) {
+      await new Promise(requestAnimationFrame);
+    }
+    return document.documentElement.lang === chosen;
   }, chosen);
+  if (!isShown) throw new Error(`the page is not in "${chosen}"`);
 }
 
 /** Opens a view, and waits until it is visible. */

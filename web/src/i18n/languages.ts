@@ -61,8 +61,3 @@ function languageOf(tag: string): Language | undefined {
 
 /** Codes that some systems still report. */
 const formerCodes: Record<string, Language> = { in: 'id' };
-
-/** Languages that are written from right to left. */
-const rightToLeft: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
-
-export const directionOf = (language: string): 'ltr' | 'rtl' => (rightToLeft.has(language) ? 'rtl' : 'ltr');

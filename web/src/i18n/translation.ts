@@ -1,6 +1,6 @@
 /** The type of a language's strings. */
+import { isolate } from './direction.ts';
 import type { strings } from './languages/en.ts';
-import { directionOf } from './languages.ts';
 
 export type StringKey = keyof typeof strings;
 
@@ -13,12 +13,8 @@ export type Translation = Record<StringKey, string | Plural>;
 /** Picks the plural form for `values.n`, and replaces each `{name}` by its value. */
 export function format(entry: string | Plural, language: string, values: Record<string, string | number>): string {
   const pattern = typeof entry === 'string' ? entry : pluralOf(entry, language, Number(values.n));
-  const isolated = directionOf(language) === 'rtl' ? isolate : String;
-  return pattern.replace(/\{(\w+)\}/g, (_, name) => isolated(values[name]));
+  return pattern.replace(/\{(\w+)\}/g, (_, name) => isolate(values[name], language));
 }
-
-/** Between Unicode isolates, so that a name or a link in another script does not reorder the sentence around it. */
-const isolate = (value: unknown): string => `\u2068${value}\u2069`;
 
 function pluralOf(forms: Plural, language: string, n: number): string {
   return forms[new Intl.PluralRules(language).select(n)] ?? forms.other;
