@@ -85,7 +85,7 @@ export const strings: Translation = {
   you: 'आप',
   thisDevice: 'यह डिवाइस',
   unnamedDevice: 'बिना नाम वाला डिवाइस',
-  typing: 'टाइप जारी',
+  typing: 'लिख रहे हैं',
   isTyping: '{name} पर टाइप किया जा रहा है।',
   waitingForDevice: 'दूसरे डिवाइस का इंतज़ार है…',
   joined: '{name} रूम से जुड़ गया।',

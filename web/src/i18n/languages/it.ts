@@ -85,7 +85,7 @@ export const strings: Translation = {
   you: 'Tu',
   thisDevice: 'questo dispositivo',
   unnamedDevice: 'Dispositivo senza nome',
-  typing: 'sta scrivendo',
+  typing: 'scrive',
   isTyping: '{name} sta scrivendo.',
   waitingForDevice: 'In attesa di un altro dispositivo…',
   joined: '{name} è ora nella stanza.',
