@@ -32,6 +32,7 @@ import {
   type ReceiveOptions,
   type RetryOptions,
   type Room,
+  type RoomChanged,
   type RoomCode,
   type RoomDevice,
   type RoomInfo,
@@ -44,10 +45,12 @@ import {
   type TextEdit,
   type TextEvents,
   type TextState,
+  type UpdateRoomRequest,
   type UploadOptions,
   type UploadSource,
   type WriteAnswer,
   type WriteOptions,
+  type ZipOptions,
 } from '../../src/client/index.ts';
 
 /** What it saw, in words. */
@@ -70,7 +73,9 @@ export async function useEverything(url: string): Promise<string[]> {
     `pin ${hasPin && made.hasPin && Date.parse(made.expiresAt) > Date.now()}`,
     await useText(room),
     await useFiles(room, call),
+    await useArchive(room, call),
     await useOneTimeFile(room, call),
+    await useChanges(room, call),
     await useLive(room),
     await useSharedText(room, call),
     await useUp(made, call),
@@ -101,6 +106,19 @@ async function useFiles(room: Room, call: CallOptions): Promise<string> {
   return `files ${uploaded.length} ${texts.sort().join(' ')} ${sent} ${removed?.success}`;
 }
 
+async function useArchive(room: Room, call: CallOptions): Promise<string> {
+  const options: ZipOptions = call;
+  const archive = await room.downloadZip(options);
+  const size = (await archive.arrayBuffer()).byteLength;
+  return `zip ${size > 0} ${new URL(await room.zipUrl(options)).searchParams.has('ticket')}`;
+}
+
+async function useChanges(room: Room, call: CallOptions): Promise<string> {
+  const change: UpdateRoomRequest = { name: 'Kitchen table' };
+  const { name }: RoomInfo = await room.update(change, call);
+  return `named ${name}`;
+}
+
 async function useOneTimeFile(room: Room, call: CallOptions): Promise<string> {
   const { once }: FileUploaded = await room.upload(new Blob(['secret']), { name: 'secret.txt', once: true });
   const file = (await room.files(call)).find((each) => each.once);
@@ -122,6 +140,7 @@ async function useLive(room: Room): Promise<string> {
     const event: LiveEvent = next.value;
     seen.push(event.type);
     if (event.type === 'snapshot') seen.push(await greet(live, event));
+    if (event.type === 'room') seen.push(nameIn(event));
     if (event.type === 'snapshot') await room.write('four');
     if (event.type === 'content' && event.content === 'four') leave.abort();
     next = await events.next();
@@ -132,6 +151,8 @@ async function useLive(room: Room): Promise<string> {
   live.rename('Gone');
   return `live ${seen.filter((what) => what !== 'devices').join(' ')} ${ended}`;
 }
+
+const nameIn = ({ name }: RoomChanged) => name ?? 'no name';
 
 async function useSharedText(room: Room, call: CallOptions): Promise<string> {
   const longText = 'a text that is long enough for the history';

@@ -71,7 +71,7 @@ describe('the package', () => {
   it('[PACK-1] contains what is run and read, and nothing else', () => {
     const kinds = [/^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/poproom\.js)$/, /^dist\/[\w-]+\.js$/];
     kinds.push(/^dist\/client\/index\.js$/, /^dist\/(client|protocol)\/(text\/)?[\w-]+\.d\.ts$/);
-    kinds.push(/^dist\/web\/((index|docs)\.html|assets\/[\w.-]+\.(js|css|svg|png|webmanifest|md)(\.(br|gz))?)$/);
+    kinds.push(/^dist\/web\/((index|docs)\.html|assets\/[\w.-]+\.(js|css|svg|png|ico|webmanifest|md)(\.(br|gz))?)$/);
     assert.deepEqual(
       contents.filter((path) => !kinds.some((kind) => kind.test(path))),
       [],
@@ -125,7 +125,9 @@ const everything = [
   'pin true',
   'text one VERSION_CONFLICT',
   'files 4 blob! bytes bytes strea 5 true',
+  'zip true true',
   'once true true secret',
+  'named Kitchen table',
   'live connecting connected snapshot written by A program content left',
   'shared seven eight, remote local local undo, synchronized true left loading true, true',
   'deleted true ROOM_NOT_FOUND',

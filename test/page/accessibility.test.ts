@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { startTestSite } from '../support/page.ts';
-import { allViews, translatorFor } from './support/views.ts';
+import { allViews, switchLanguage, translatorFor } from './support/views.ts';
 
 const all: axe.RunOnly = {
   type: 'tag',
@@ -12,8 +12,13 @@ const all: axe.RunOnly = {
 };
 const ofColours: axe.RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
+/** The most common views, which are also checked from right to left. */
+const main: readonly string[] = ['home with options', 'settings', 'PIN', 'full room', 'history', 'share'];
+
 describe('the page, accessibility', () => {
-  it('[PAGE-21] every view passes axe-core in the light and dark theme', { timeout: 300_000 }, async (t) => {
+  it('[PAGE-21] every view passes axe-core in the light and dark theme, and the main ones in Arabic', {
+    timeout: 300_000,
+  }, async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const views = await allViews(site);
     // Half-way through an animation, colours are not what they will be.
@@ -27,6 +32,10 @@ describe('the page, accessibility', () => {
       found.push(...(await violations(page, all)).map((violation) => `${name}, light: ${violation}`));
       await page.emulateMedia({ colorScheme: 'dark' });
       found.push(...(await violations(page, ofColours)).map((violation) => `${name}, dark: ${violation}`));
+      if (!main.includes(name)) continue;
+      await switchLanguage(page, 'ar');
+      found.push(...(await violations(page, all)).map((violation) => `${name}, Arabic: ${violation}`));
+      await switchLanguage(page, 'en');
     }
     assert.deepEqual(found, []);
   });

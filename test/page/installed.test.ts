@@ -6,6 +6,7 @@ import { type BrowserDevice, codeOf, startRoom, startTestSite, textOf } from '..
 import type { TestServer } from '../support/server.ts';
 import { arrived } from './support/files.ts';
 import { shareFromOtherApp, submitShare, waitForServiceWorker } from './support/service-worker.ts';
+import { translatorFor } from './support/views.ts';
 
 describe('the page, as an installed app', () => {
   it('[PAGE-17] can be installed: its manifest is valid, and its icons have the declared sizes', async (t) => {
@@ -50,6 +51,34 @@ describe('the page, as an installed app', () => {
       .waitFor();
     await context.setOffline(false);
     await textOf(device).waitFor();
+  });
+
+  it('[PAGE-17] opens offline in a chosen language, also after an update', async (t) => {
+    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    const { page, context } = await site.openDevice();
+    await waitForServiceWorker(page);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('combobox').selectOption('ar');
+    await page.getByRole('dialog', { name: translatorFor('ar')('settings') }).waitFor();
+    await context.setOffline(true);
+    await page.reload();
+    await page.getByText(translatorFor('ar')('youAreOffline')).waitFor();
+    assert.equal(await page.locator('html').getAttribute('dir'), 'rtl');
+
+    // Another version of the service worker has cached the files of its own languages.
+    await context.setOffline(false);
+    await page.evaluate(async () => {
+      await (await navigator.serviceWorker.ready).unregister();
+      for (const name of await caches.keys()) await caches.delete(name);
+      await (await caches.open('poproom-shell-former')).put('/assets/ja.0123456789ab.js', new Response(''));
+    });
+    await page.evaluate(() => localStorage.setItem('poproom:language', '"en"'));
+    await page.reload();
+    await waitForServiceWorker(page);
+    await page.evaluate(() => localStorage.setItem('poproom:language', '"ja"'));
+    await context.setOffline(true);
+    await page.reload();
+    await page.getByText(translatorFor('ja')('youAreOffline')).waitFor();
   });
 
   it('[PAGE-17] has all parts offline, including those that were never shown', async (t) => {

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
+import { matchLanguage } from '../../web/src/i18n/languages.ts';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, startRoom, startTestSite } from '../support/page.ts';
+import { codeOf, joinRoom, startRoom, startTestSite } from '../support/page.ts';
 import { pickFiles } from './support/files.ts';
-import { languages, translatorFor } from './support/views.ts';
+import { translatorFor } from './support/views.ts';
 
 describe('the page, theme and motion', () => {
   it('[PAGE-19] follows the theme of the system', async (t) => {
@@ -51,24 +52,85 @@ describe('the page, theme and motion', () => {
 describe('the page, languages', () => {
   it('[PAGE-20] follow the browser, with English as the fallback', async (t) => {
     const site = await startTestSite(t);
-    const heard = { 'zh-TW': 'zh', 'es-MX': 'es', 'de-CH': 'de', 'fr-FR': 'en' } as const;
-    for (const [locale, language] of Object.entries(heard)) {
+    const heard = { 'zh-TW': ['zh', 'ltr'], 'ar-EG': ['ar', 'rtl'], 'sv-SE': ['en', 'ltr'] } as const;
+    for (const [locale, [language, direction]] of Object.entries(heard)) {
       const { page } = await site.openDevice({ locale });
       await page.getByRole('button', { name: translatorFor(language)('start') }).waitFor();
-      assert.equal(await page.locator('html').getAttribute('lang'), language);
+      const root = page.locator('html');
+      assert.deepEqual([await root.getAttribute('lang'), await root.getAttribute('dir')], [language, direction]);
     }
   });
 
-  it('[PAGE-20] can be chosen in the settings, take effect immediately, and are remembered', async (t) => {
+  it('[PAGE-20] are the first that the browser asks for and the page has, in any region and script', () => {
+    assert.equal(matchLanguage(['pt-PT']), 'pt');
+    assert.equal(matchLanguage(['zh-Hant-HK']), 'zh');
+    assert.equal(matchLanguage(['sv', 'ja-JP', 'de']), 'ja');
+    // The former code of Indonesian.
+    assert.equal(matchLanguage(['in-ID']), 'id');
+    // Filipino, not Finnish or a language of the page.
+    assert.equal(matchLanguage(['fil', 'itx']), 'en');
+    assert.equal(matchLanguage([]), 'en');
+  });
+
+  it('[PAGE-20] can be chosen in the settings, take effect immediately in all tabs, and are remembered', async (t) => {
     const site = await startTestSite(t);
-    const { page } = await site.openDevice({ locale: 'de' });
-    for (const language of languages) {
+    const { page, context } = await site.openDevice({ locale: 'de' });
+    const other = await context.newPage();
+    await other.goto('/');
+    // The width test shows every language. These differ from each other in script, direction and number of forms.
+    for (const language of ['ar', 'ja', 'pl', 'en'] as const) {
+      const translate = translatorFor(language);
       await page.locator('header button').click();
       await page.getByRole('combobox').selectOption(language);
-      await page.getByRole('dialog', { name: translatorFor(language)('settings') }).waitFor();
+      await page.getByRole('dialog', { name: translate('settings') }).waitFor();
+      await other.getByRole('button', { name: translate('start') }).waitFor();
       await page.reload();
-      await page.getByRole('button', { name: translatorFor(language)('start') }).waitFor();
+      await page.getByRole('button', { name: translate('start') }).waitFor();
     }
+  });
+
+  it('[PAGE-20] from right to left keep codes, PIN pads and names in their own direction', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room({ pin: '1204' });
+    await site.server.api.upload(code, 'name.pdf', 'x', { pin: '1204' });
+    const { page } = await site.openDevice({ locale: 'ar', at: `/r/${code}` });
+    const pad = page.locator('.pad .button');
+    const xOf = async (digit: number) => (await pad.nth(digit - 1).boundingBox())?.x ?? 0;
+    assert.ok((await xOf(1)) < (await xOf(3)), 'the digits of the PIN pad');
+
+    await page.locator('.pin-dots input').pressSequentially('١٢٠٤');
+    await page.locator('textarea').waitFor();
+    const groups = page.locator('.code > [aria-hidden]');
+    const [first, second] = [await groups.first().boundingBox(), await groups.last().boundingBox()];
+    assert.ok((first?.x ?? 0) < (second?.x ?? 0), 'the groups of the code');
+    assert.match((await page.locator('.invite-options p').first().textContent()) ?? '', /\u2068[^\s]+:\d+\u2069/);
+
+    assert.equal(await directionOf(page, 'textarea'), 'rtl');
+    await page.locator('textarea').fill('English text');
+    await eventually('the text has its own direction', async () => (await directionOf(page, 'textarea')) === 'ltr');
+    assert.equal(await directionOf(page, '.file-info > a'), 'ltr');
+    assert.equal(await directionOf(page, '.file-info > small'), 'rtl');
+  });
+
+  it('[PAGE-20] accept codes and PINs in the digits of their keyboards', async (t) => {
+    const site = await startTestSite(t);
+    const { page } = await site.openDevice({ locale: 'hi' });
+    const translate = translatorFor('hi');
+    const code = await site.server.api.room();
+    // As an East Asian keyboard types it, in full width.
+    const typed = [...code].map((letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)).join('');
+    await page.getByRole('textbox', { name: translate('codeLabel') }).fill(typed);
+    await page.keyboard.press('Enter');
+    await page.locator('textarea').waitFor();
+    assert.equal(codeOf(page), code);
+
+    await page.goto('/');
+    await page.getByText(translate('options')).click();
+    await page.getByRole('checkbox').check();
+    await page.getByRole('textbox', { name: translate('pinLabel') }).fill('१२०४');
+    await page.getByRole('button', { name: translate('start') }).click();
+    await page.locator('textarea').waitFor();
+    assert.equal((await site.server.api.get(`/api/rooms/${codeOf(page)}`, { pin: '1204' })).status, 200);
   });
 });
 
@@ -134,6 +196,12 @@ async function choose(page: Page, theme: string): Promise<void> {
   await page.getByRole('radio', { name: theme }).check();
   await page.keyboard.press('Escape');
 }
+
+const directionOf = (page: Page, selector: string) =>
+  page
+    .locator(selector)
+    .first()
+    .evaluate((element) => getComputedStyle(element).direction);
 
 const motions = (page: Page) =>
   page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);

@@ -20,7 +20,9 @@ const lengthOf = (entry: string | Plural) => Math.max(...formsOf(entry).map((for
 /** The plural forms that a language needs for counts of files, devices and attempts. */
 function neededForms(language: string): string[] {
   const rules = new Intl.PluralRules(language);
-  return [...new Set(Array.from({ length: 1000 }, (_, n) => rules.select(n)))].toSorted();
+  const ofCounts = Array.from({ length: 1000 }, (_, n) => rules.select(n));
+  // Every language has "other". In some, only fractions have it.
+  return [...new Set([...ofCounts, 'other'])].toSorted();
 }
 
 describe('the strings of the page', () => {

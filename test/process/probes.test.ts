@@ -100,7 +100,7 @@ describe('the metrics', () => {
     await api.get(`/api/rooms/${room}`);
     await api.get('/api/rooms/ZZZZZZ');
     await api.get('/no/such/path');
-    await api.call('PATCH', `/api/rooms/${room}`);
+    await api.call('PUT', `/api/rooms/${room}`);
     await api.call('BREW', '/coffee').catch(() => undefined);
     const { status, text, headers } = await api.get('/metrics');
     assert.equal(status, 200);

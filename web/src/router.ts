@@ -1,6 +1,7 @@
 /** Client-side routing: the current route, navigation, and room links. */
 import { computed, signal } from '@preact/signals';
 import { parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
+import { toAsciiDigits } from './i18n/digits.ts';
 
 export type Route =
   | { name: 'home' }
@@ -71,7 +72,7 @@ export const linkTo = (code: string): string => `${shareOrigin}/r/${code}`;
 /** The room code in what the user typed or pasted: a code, or a link that contains one. */
 export function parseCodeOrLink(text: string): RoomCode | undefined {
   const linked = /\/r\/([^/?#\s]+)/.exec(text)?.[1];
-  return parseRoomCode(decode(linked ?? text).trim());
+  return parseRoomCode(toAsciiDigits(decode(linked ?? text)).trim());
 }
 
 function decode(text: string): string {

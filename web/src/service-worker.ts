@@ -49,14 +49,23 @@ worker.addEventListener('fetch', (event) => {
 const isPage = (path: string) => path === '/' || path === '/share' || path.startsWith('/r/');
 
 async function cacheShell(): Promise<void> {
+  const languages = [...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()), ...(await cachedLanguages())];
+  const files = languages.map((language) => __LANGUAGES__[language]).filter((path) => path !== undefined);
+  const paths = [...__SHELL__, ...files];
   const cache = await caches.open(shellCache);
-  const languages = navigator.languages.map((tag) => __LANGUAGES__[tag.slice(0, 2).toLowerCase()]);
-  const paths = [...__SHELL__, ...languages.filter((path) => path !== undefined)];
   await cache.addAll([...new Set(paths)].map((path) => new Request(path, { cache: 'reload' })));
 }
 
+/** The languages in the cache of the previous version: one of them may be the language that the user has chosen. */
+async function cachedLanguages(): Promise<string[]> {
+  const requests = await Promise.all((await shells()).map(async (name) => (await caches.open(name)).keys()));
+  return requests.flat().flatMap(({ url }) => /\/assets\/([a-z]{2})\.[0-9a-f]{12}\.js$/.exec(url)?.[1] ?? []);
+}
+
+const shells = async () => (await caches.keys()).filter((name) => name.startsWith('poproom-shell-'));
+
 async function deleteOldShells(): Promise<void> {
-  const old = (await caches.keys()).filter((name) => name.startsWith('poproom-shell-') && name !== shellCache);
+  const old = (await shells()).filter((name) => name !== shellCache);
   await Promise.all(old.map((name) => caches.delete(name)));
 }
 

@@ -20,6 +20,20 @@ export const translatorFor =
   (name, values = {}) =>
     format(tables[language][name], language, values);
 
+/** Changes the language of an open view, as if it had been chosen in another tab. */
+export async function switchLanguage(page: Page, chosen: Language): Promise<void> {
+  const isShown = await page.evaluate(async (chosen) => {
+    const key = 'poproom:language';
+    localStorage.setItem(key, JSON.stringify(chosen));
+    dispatchEvent(new StorageEvent('storage', { key }));
+    for (let frames = 0; frames < 1_000 && document.documentElement.lang !== chosen; frames++) {
+      await new Promise(requestAnimationFrame);
+    }
+    return document.documentElement.lang === chosen;
+  }, chosen);
+  if (!isShown) throw new Error(`the page is not in "${chosen}"`);
+}
+
 /** Opens a view, and waits until it is visible. */
 export type ShowView = (page: Page, translate: Translate) => Promise<void>;
 

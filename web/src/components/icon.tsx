@@ -44,9 +44,12 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
+/** Points in the direction of reading. Undo and redo look the same in all languages. */
+const directional: ReadonlySet<IconName> = new Set(['arrow']);
+
 export function Icon({ name }: { name: IconName }) {
   return (
-    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <svg class={directional.has(name) ? 'icon directional' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
       <path d={paths[name]} />
     </svg>
   );

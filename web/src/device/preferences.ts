@@ -28,7 +28,7 @@ export function applyTheme(): void {
   });
 }
 
-/** A signal whose changes are written to localStorage. */
+/** A signal whose changes are written to localStorage, and from there reach the other tabs. */
 export function persistedSignal<T>(key: string, initial: T, isValid: (value: unknown) => value is T) {
   const value = signal<T>(localStore.get(key, isValid) ?? initial);
   let first = true;
@@ -36,6 +36,9 @@ export function persistedSignal<T>(key: string, initial: T, isValid: (value: unk
     const now = value.value;
     if (!first) localStore.set(key, now);
     first = false;
+  });
+  localStore.onChange(key, () => {
+    value.value = localStore.get(key, isValid) ?? initial;
   });
   return value;
 }

@@ -8,6 +8,8 @@ export interface KeyValueStore {
   /** `undefined` removes the value. */
   set(key: string, value: unknown): void;
   keys(): string[];
+  /** Calls back when another tab has changed the value. */
+  onChange(key: string, listen: () => void): void;
 }
 
 /** Persists until the user clears it. */
@@ -39,6 +41,11 @@ function keyValueStore(storage: () => Storage): KeyValueStore {
       } catch {
         return [];
       }
+    },
+    onChange(key, listen) {
+      addEventListener('storage', (event) => {
+        if (event.key === prefix + key) listen();
+      });
     },
   };
 }

@@ -2,8 +2,9 @@
 import { computed, effect, signal } from '@preact/signals';
 import { persistedSignal } from '../device/preferences.ts';
 import { isOneOf } from '../device/storage.ts';
+import { directionOf } from './direction.ts';
 import { strings as english } from './languages/en.ts';
-import { directionOf, type Language, languageCodes, loaders, matchLanguage } from './languages.ts';
+import { type Language, languageCodes, loaders, matchLanguage } from './languages.ts';
 import { format, type StringKey, type Translation } from './translation.ts';
 
 export { type Language, languages } from './languages.ts';

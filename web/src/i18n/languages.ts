@@ -2,8 +2,25 @@
 import { strings as english } from './languages/en.ts';
 import type { Translation } from './translation.ts';
 
-/** Each language in its own words, in the order of the settings. */
-export const languages = { en: 'English', zh: '中文', es: 'Español', de: 'Deutsch' } as const;
+/** Each language in its own words, in the order of the settings: English, then by name. */
+export const languages = {
+  en: 'English',
+  id: 'Bahasa Indonesia',
+  de: 'Deutsch',
+  es: 'Español',
+  fr: 'Français',
+  it: 'Italiano',
+  pl: 'Polski',
+  pt: 'Português (Brasil)',
+  tr: 'Türkçe',
+  ru: 'Русский',
+  uk: 'Українська',
+  ar: 'العربية',
+  hi: 'हिन्दी',
+  zh: '中文',
+  ja: '日本語',
+  ko: '한국어',
+} as const;
 
 export type Language = keyof typeof languages;
 
@@ -14,18 +31,33 @@ type Loaded = { strings: Translation };
 /** English is part of the first view. The page loads another language only when it is requested. */
 export const loaders: Record<Language, () => Loaded | Promise<Loaded>> = {
   en: () => ({ strings: english }),
-  zh: () => import('./languages/zh.ts'),
-  es: () => import('./languages/es.ts'),
+  id: () => import('./languages/id.ts'),
   de: () => import('./languages/de.ts'),
+  es: () => import('./languages/es.ts'),
+  fr: () => import('./languages/fr.ts'),
+  it: () => import('./languages/it.ts'),
+  pl: () => import('./languages/pl.ts'),
+  pt: () => import('./languages/pt.ts'),
+  tr: () => import('./languages/tr.ts'),
+  ru: () => import('./languages/ru.ts'),
+  uk: () => import('./languages/uk.ts'),
+  ar: () => import('./languages/ar.ts'),
+  hi: () => import('./languages/hi.ts'),
+  zh: () => import('./languages/zh.ts'),
+  ja: () => import('./languages/ja.ts'),
+  ko: () => import('./languages/ko.ts'),
 };
 
 /** The first language that the page has; regions and scripts do not matter. */
 export function matchLanguage(tags: readonly string[]): Language {
-  const known = tags.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => Object.hasOwn(languages, tag));
-  return (known as Language | undefined) ?? 'en';
+  return tags.map(languageOf).find((language) => language !== undefined) ?? 'en';
 }
 
-/** Languages that are written from right to left. */
-const rightToLeft: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
+function languageOf(tag: string): Language | undefined {
+  const [code = ''] = tag.toLowerCase().split(/[-_]/);
+  const current = formerCodes[code] ?? code;
+  return languageCodes.find((language) => language === current);
+}
 
-export const directionOf = (language: Language): 'ltr' | 'rtl' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
+/** Codes that some systems still report. */
+const formerCodes: Record<string, Language> = { in: 'id' };

@@ -1,4 +1,5 @@
 /** The type of a language's strings. */
+import { isolate } from './direction.ts';
 import type { strings } from './languages/en.ts';
 
 export type StringKey = keyof typeof strings;
@@ -12,12 +13,8 @@ export type Translation = Record<StringKey, string | Plural>;
 /** Picks the plural form for `values.n`, and replaces each `{name}` by its value. */
 export function format(entry: string | Plural, language: string, values: Record<string, string | number>): string {
   const pattern = typeof entry === 'string' ? entry : pluralOf(entry, language, Number(values.n));
-  return pattern.replace(/\{(\w+)\}/g, (_, name) => isolated(String(values[name])));
+  return pattern.replace(/\{(\w+)\}/g, (_, name) => isolate(values[name], language));
 }
-
-/** A name that is written from right to left must not reorder the message around it. */
-const isolated = (value: string): string =>
-  /\p{Script=Hebrew}|\p{Script=Arabic}/u.test(value) ? `\u2068${value}\u2069` : value;
 
 function pluralOf(forms: Plural, language: string, n: number): string {
   return forms[new Intl.PluralRules(language).select(n)] ?? forms.other;

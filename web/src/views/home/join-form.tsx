@@ -32,6 +32,8 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
           class="code-input"
           type="text"
           name="code"
+          dir="ltr"
+          lang="en"
           autocomplete="off"
           autoCapitalize="characters"
           autoCorrect="off"

@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { rememberRoom, savePin } from '../../device/recent-rooms.ts';
+import { toAsciiDigits } from '../../i18n/digits.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { exactTime } from '../../i18n/quantities.ts';
@@ -101,6 +102,7 @@ function PinField({ pin, field }: { pin: Signal<string>; field: RefObject<HTMLIn
         ref={field}
         class="pin-input"
         type="text"
+        dir="ltr"
         inputMode="numeric"
         autocomplete="off"
         maxLength={4}
@@ -108,7 +110,7 @@ function PinField({ pin, field }: { pin: Signal<string>; field: RefObject<HTMLIn
         placeholder="••••"
         aria-describedby="pin-hint"
         onInput={({ currentTarget }) => {
-          pin.value = currentTarget.value.replace(/\D/g, '').slice(0, 4);
+          pin.value = toAsciiDigits(currentTarget.value).replace(/\D/g, '').slice(0, 4);
           currentTarget.value = pin.value;
         }}
       />

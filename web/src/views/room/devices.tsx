@@ -41,7 +41,7 @@ export function Devices({ room, typing }: Props) {
         ))}
         {rest.length > 0 && (
           <li title={rest.map(nameOf).join(', ')}>
-            +{rest.length}
+            <bdi dir="ltr">+{rest.length}</bdi>
             {rest.some((device) => typing.value.has(device.deviceId)) && <TypingBubble />}
           </li>
         )}

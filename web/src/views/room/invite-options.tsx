@@ -18,7 +18,9 @@ export function InviteOptions({ room, onFullScreen }: Props) {
     <>
       <QrCode text={link} label={t('qrLabel')} />
       <p>{t('inviteHint', { host: new URL(shareOrigin).host })}</p>
-      <p class="link">{link.replace(/^https?:\/\//, '')}</p>
+      <p class="link" dir="ltr">
+        {link.replace(/^https?:\/\//, '')}
+      </p>
       <div class="actions">
         <CopyButton text={link} label={t('copyLink')} icon="link" />
         <CopyQrButton text={link} />
@@ -44,7 +46,7 @@ export function InviteOptions({ room, onFullScreen }: Props) {
 export function Code({ code }: { code: string }) {
   const half = Math.ceil(code.length / 2);
   return (
-    <p class="code">
+    <p class="code" dir="ltr">
       <span class="visually-hidden">{[...code].join(' ')}</span>
       <span aria-hidden="true">{code.slice(0, half)}</span>
       <span aria-hidden="true">{code.slice(half)}</span>

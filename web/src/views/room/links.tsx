@@ -49,7 +49,7 @@ export function Links({ text }: { text: SharedText }) {
       {links.value.map(({ url, text }) => (
         <a key={url} href={url} target={url.startsWith('http') ? '_blank' : undefined} rel="noopener noreferrer">
           <Icon name={iconOf(url)} />
-          <span>{text}</span>
+          <span dir="ltr">{text}</span>
         </a>
       ))}
     </nav>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { toAsciiDigits } from '../../i18n/digits.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
@@ -35,7 +36,7 @@ export function PinPad({ room, prompt, isChecking }: Props) {
 
   function onTyped(text: string): void {
     if (isDisabled) return;
-    show(text.replace(/\D/g, '').slice(0, 4));
+    show(toAsciiDigits(text).replace(/\D/g, '').slice(0, 4));
     if (pin.value.length === 4) room.join(pin.value);
   }
 
@@ -60,7 +61,7 @@ export function PinPad({ room, prompt, isChecking }: Props) {
       <p class="pin-state" role="alert" data-wrong={((prompt.isWrong || isLocked) && !isChecking) || undefined}>
         <PinStatus room={room} prompt={prompt} isLocked={isLocked} isChecking={isChecking} />
       </p>
-      <label class="pin-dots" data-wrong={(prompt.isWrong && !isChecking) || undefined}>
+      <label class="pin-dots" dir="ltr" data-wrong={(prompt.isWrong && !isChecking) || undefined}>
         <span class="visually-hidden">{t('pinLabel')}</span>
         <input
           ref={field}
@@ -88,7 +89,7 @@ interface NumberPadProps {
 
 function NumberPad({ typed, isDisabled, onTyped }: NumberPadProps) {
   return (
-    <div class="pad">
+    <div class="pad" dir="ltr">
       {['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'].map((digit) => (
         <button key={digit} type="button" class="button" disabled={isDisabled} onClick={() => onTyped(typed + digit)}>
           {digit}

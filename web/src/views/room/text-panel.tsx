@@ -40,7 +40,8 @@ export function TextPanel({ room, text, field }: Props) {
       <textarea
         id="text"
         ref={field}
-        dir="auto"
+        // Browsers show the placeholder of a field without text from left to right if the direction is "auto".
+        dir={text.isEmpty.value ? undefined : 'auto'}
         placeholder={t('textPlaceholder')}
         spellcheck={false}
         onBlur={text.flush}

@@ -31,7 +31,7 @@ export function SharePage() {
     <div class="home">
       <h1>{t('shareTitle')}</h1>
       <section class="card shared-content">
-        {text && <pre>{text}</pre>}
+        {text && <pre dir="auto">{text}</pre>}
         {files.map((file) => (
           <p key={file}>
             <bdi>{file.name}</bdi> · {size(file.size)}
