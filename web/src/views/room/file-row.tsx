@@ -20,7 +20,7 @@ export function FileRow({ file, addedBy, isNew, onRemove }: Props) {
   const { fileName, fileUrl, fileSize, contentType, uploadedAt, folder } = file;
   const facts = [folder && `${folder}/`, size(fileSize), kindOf(fileName, contentType)];
   return (
-    <li class="file" data-new={isNew || undefined}>
+    <li class="file" data-id={file.fileId} data-new={isNew || undefined}>
       <Thumbnail url={fileUrl} name={fileName} type={contentType} />
       <div class="file-info">
         <a href={fileUrl} target="_blank" rel="noopener noreferrer" dir="auto" title={fileName}>
@@ -50,7 +50,7 @@ export function FileRow({ file, addedBy, isNew, onRemove }: Props) {
 }
 
 /** Buttons in the row, or on a touch screen a menu, where nobody taps Remove instead of Download. */
-function FileMenu({ file: { fileName, fileUrl }, onRemove }: Pick<Props, 'file' | 'onRemove'>) {
+export function FileMenu({ file: { fileName, fileUrl, once }, onRemove }: Pick<Props, 'file' | 'onRemove'>) {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   return (
@@ -66,7 +66,7 @@ function FileMenu({ file: { fileName, fileUrl }, onRemove }: Pick<Props, 'file' 
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: closes the menu after a click on one of its buttons, by key or not. */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
       <div class="file-menu" id={id} popover="auto" ref={menu} onClick={() => menu.current?.hidePopover?.()}>
-        <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+        {!once && <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />}
         <button
           type="button"
           class="button round remove"
