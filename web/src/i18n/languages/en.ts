@@ -48,6 +48,11 @@ export const strings = {
   themeDark: 'Dark',
   language: 'Language',
   languageAuto: 'Browser default',
+  newFiles: 'New files',
+  arrivalSound: 'Play a sound when files arrive',
+  arrivalNotification: 'Notify me while this page is in the background',
+  notificationsBlocked: 'Notifications are blocked. Allow them for this site in your browser.',
+  notificationsUnavailable: 'Not available in this browser or without HTTPS.',
   apiDocs: 'API documentation',
   // Joining a room
   joining: 'Joining room {code}…',

@@ -1,5 +1,6 @@
 /** The parts of the file panel that an empty room does not need; see file-parts.ts. */
 
+export { alertArrival } from '../../device/arrival-alerts.ts';
 export { FailedUploads } from './failed-uploads.tsx';
 export { FileTools } from './file-tools.tsx';
 export { OneTimeRow } from './one-time-row.tsx';
