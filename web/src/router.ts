@@ -36,7 +36,7 @@ export function blockLeaving(ask: (proceed: () => void) => void): () => void {
 export const route = computed<Route>(() => {
   if (path.value === '/') return { name: 'home' };
   if (path.value === '/share') return { name: 'share' };
-  // The server sends the page instead of a file only if the file is missing.
+  // The server sends the page instead of a file only if the file is missing or can be received only once.
   if (path.value.startsWith('/files/')) return { name: 'missing-file' };
   const typed = /^\/r\/([^/]+)\/?$/.exec(path.value)?.[1];
   if (typed === undefined) return { name: 'missing-page' };

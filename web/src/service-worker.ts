@@ -1,4 +1,4 @@
-/** Caches the page for offline use, and receives content that other apps share. */
+/** Caches the page for offline use, receives content that other apps share, and handles clicks on notifications. */
 import { shareCache, sharedAt } from './share/share-cache.ts';
 
 /** Set by the build: the files of every page, and a hash of all files. */
@@ -10,7 +10,8 @@ declare const __LANGUAGES__: Record<string, string>;
 interface Worker {
   addEventListener(type: 'install' | 'activate', listen: (event: ExtendableEvent) => void): void;
   addEventListener(type: 'fetch', listen: (event: FetchEvent) => void): void;
-  clients: { claim(): Promise<void> };
+  addEventListener(type: 'notificationclick', listen: (event: NotificationEvent) => void): void;
+  clients: Clients;
   location: Location;
 }
 interface ExtendableEvent extends Event {
@@ -19,6 +20,19 @@ interface ExtendableEvent extends Event {
 interface FetchEvent extends ExtendableEvent {
   request: Request;
   respondWith(response: Promise<Response>): void;
+}
+
+interface NotificationEvent extends ExtendableEvent {
+  notification: Notification;
+}
+interface Clients {
+  claim(): Promise<void>;
+  matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<WindowClient[]>;
+  openWindow(url: string): Promise<unknown>;
+}
+interface WindowClient {
+  url: string;
+  focus(): Promise<unknown>;
 }
 
 const worker = self as unknown as Worker;
@@ -45,6 +59,18 @@ worker.addEventListener('fetch', (event) => {
   else if (request.mode === 'navigate' && isPage(pathname)) event.respondWith(page(request));
   else if (request.method === 'GET' && pathname.startsWith('/assets/')) event.respondWith(asset(request));
 });
+
+worker.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(focusPage(String(event.notification.data)));
+});
+
+/** The page that has shown the notification, or a new one if the user has closed it. */
+async function focusPage(path: string): Promise<void> {
+  const pages = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const page = pages.find(({ url }) => new URL(url).pathname === path);
+  await (page ? page.focus() : worker.clients.openWindow(path));
+}
 
 const isPage = (path: string) => path === '/' || path === '/share' || path.startsWith('/r/');
 

@@ -148,6 +148,7 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
     },
     'file menu': await fileMenu(site),
     ...(await viewers(site)),
+    ...(await oneTimeViews(site)),
     'leave dialog': await leaveDialog(site),
     'delete dialog': async (page, translate) => {
       await openEmptyRoom(page);
@@ -191,6 +192,35 @@ async function viewers({ server: { api } }: TestSite): Promise<Record<string, Sh
     'damaged image in the viewer': async (page, translate) => {
       await open(page, `${longName}.png`);
       await page.getByText(translate('cannotShowFile')).waitFor();
+    },
+  };
+}
+
+/** A one-time file in the list, in a selection, and in the dialog that receives it. */
+async function oneTimeViews({ server: { api } }: TestSite): Promise<Record<string, ShowView>> {
+  const code = await api.room();
+  const name = `${longName}.txt`;
+  await api.upload(code, 'ordinary.pdf', 'x');
+  await api.upload(code, 'other.pdf', 'x');
+  const headers = { 'content-type': 'text/plain', 'x-file-name': name };
+  await api.post(`/api/rooms/${code}/upload?once=true`, { body: 'x', headers });
+  const open = async (page: Page, translate: Translate) => {
+    await page.goto(`/r/${code}`);
+    await page.getByRole('button', { name: translate('downloadAll') }).waitFor();
+    await page.getByRole('button', { name: translate('deleteAfterDownload') }).click();
+    await page.getByText(translate('nextFilesOnce')).waitFor();
+  };
+  return {
+    'one-time file': open,
+    selection: async (page, translate) => {
+      await open(page, translate);
+      await page.getByRole('button', { name: translate('select'), exact: true }).click();
+      await page.getByRole('checkbox', { name }).check();
+    },
+    'receive dialog': async (page, translate) => {
+      await open(page, translate);
+      await page.getByRole('button', { name: translate('receiveFile', { name }) }).click();
+      await page.getByText(translate('receiveHint')).waitFor();
     },
   };
 }

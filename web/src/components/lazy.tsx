@@ -9,19 +9,22 @@ interface Closable {
   onClose?: () => void;
 }
 
+type PropsOf<Component> = Component extends (props: infer P extends object) => unknown ? P : never;
+
 /** The component that a module exports by this name. Renders the placeholder while it loads. */
-export function lazy<Name extends string, P extends object>(
-  load: () => Promise<Record<Name, FunctionComponent<P>>>,
+export function lazy<Module, Name extends keyof Module>(
+  load: () => Promise<Module>,
   name: Name,
-  Placeholder?: FunctionComponent<P>,
-): FunctionComponent<P> {
-  const loaded = signal<FunctionComponent<P> | 'failed' | undefined>(undefined);
+  Placeholder?: FunctionComponent<PropsOf<Module[Name]>>,
+): FunctionComponent<PropsOf<Module[Name]>> {
+  type Component = FunctionComponent<PropsOf<Module[Name]>>;
+  const loaded = signal<Component | 'failed' | undefined>(undefined);
 
   function start(): void {
     loaded.value = undefined;
     load().then(
       (module) => {
-        loaded.value = module[name];
+        loaded.value = module[name] as Component;
       },
       () => {
         loaded.value = 'failed';

@@ -15,6 +15,8 @@ export interface RoomContent extends Readonly<RecentRoom> {
   readonly limits: Snapshot['room']['limits'];
   /** The number of wrong PINs for this room. */
   readonly pinAttempts: number;
+  /** The latest one-time file that someone has received while this page was connected. */
+  readonly received?: SharedFile | undefined;
 }
 
 /** An attempt to join the room, and the live channel that it opens. */
@@ -117,7 +119,7 @@ export const roomTransitions: Transitions<RoomPhase, RoomEvent> = {
   joined: {
     ...channelEvents,
     'file-added': (phase, { file }) => withContent(phase, { files: [...otherFiles(phase, file.fileId), file] }),
-    'file-removed': (phase, { fileId }) => withContent(phase, { files: otherFiles(phase, fileId) }),
+    'file-removed': onFileRemoved,
     devices: (phase, { devices }) => withContent(phase, { devices }),
     'pin-attempts': (phase, { pinAttempts }) => withContent(phase, { pinAttempts }),
   },
@@ -151,6 +153,11 @@ function onFailed(phase: RoomPhase, { error, at }: EventOf<'failed'>): RoomPhase
   // A room that this page has joined before was deleted.
   if (code === 'ROOM_NOT_FOUND') return { ...phase, name: 'gone', reason: content ? 'deleted' : 'not-found' };
   return { ...phase, name: 'failed', error };
+}
+
+function onFileRemoved(phase: PhaseNamed<'joined'>, { fileId, received }: EventOf<'file-removed'>): RoomPhase {
+  const removed = phase.content.files.find((file) => file.fileId === fileId);
+  return withContent(phase, { files: otherFiles(phase, fileId), ...(received && { received: removed }) });
 }
 
 function onEnded(phase: RoomPhase, { reason }: EventOf<'ended'>): RoomPhase {

@@ -9,8 +9,10 @@ export interface UploadId {
 const used = new Set<string>();
 
 /** Stored for this tab only: two tabs must not send parts of the same upload. Setting it to undefined removes it. */
-export function uploadIdFor(code: string, { name, size, lastModified }: File, folder = ''): UploadId {
-  const key = `upload:${size}/${lastModified}/${folder}/${name}:${code}`;
+export function uploadIdFor(code: string, file: File, folder = '', once = false): UploadId {
+  const { name, size, lastModified } = file;
+  // An ordinary upload must not continue as that of a one-time file.
+  const key = `upload:${once ? 'once/' : ''}${size}/${lastModified}/${folder}/${name}:${code}`;
   const stored = sessionStore.get(key, isString);
   let id = stored !== undefined && used.has(stored) ? undefined : stored;
   if (id !== undefined) used.add(id);

@@ -1,5 +1,5 @@
 /** Uploads of files to the room. */
-import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { PoproomError, RoomBase } from '../../../src/client/light.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import { createStateMachine, type StateMachine } from './state-machine.ts';
@@ -14,6 +14,8 @@ export interface IncomingFile {
 
 export interface Upload extends IncomingFile, StateMachine<UploadState, UploadEvent> {
   readonly name: string;
+  /** Whether the file is deleted after its first download. */
+  readonly once: boolean;
   readonly id: UploadId;
 }
 
@@ -22,6 +24,8 @@ export interface Uploads {
   readonly list: ReadonlySignal<readonly Upload[]>;
   /** Whether leaving would cancel one. */
   readonly areUnfinished: ReadonlySignal<boolean>;
+  /** Whether the next files are one-time files. Adding files resets it. */
+  readonly addsOnce: Signal<boolean>;
   add(files: Iterable<IncomingFile>): void;
   /** Call it when the room's file list has changed. */
   onFilesListed(fileUrls: readonly string[]): void;
@@ -46,14 +50,16 @@ const noticeMs = 3_000;
 
 export function createUploads({ code, room, refusalOf, discard }: UploadsOptions): Uploads {
   const list = signal<readonly Upload[]>([]);
+  const addsOnce = signal(false);
   /** The URLs of all files that have been in the room's list. */
   const listedUrls = new Set<string>();
   let isConnected = true;
 
   function createUpload({ file, folder }: IncomingFile): Upload {
-    const id = uploadIdFor(code, file, folder);
+    const once = addsOnce.value;
+    const id = uploadIdFor(code, file, folder, once);
     const machine = createStateMachine(uploadTransitions, { name: 'waiting' }, onTransition);
-    const upload = { file, folder, name: file.name || 'file', id, ...machine };
+    const upload = { file, folder, name: file.name || 'file', once, id, ...machine };
     return upload;
 
     function onTransition(before: UploadState, after: UploadState): void {
@@ -123,9 +129,11 @@ export function createUploads({ code, room, refusalOf, discard }: UploadsOptions
   return {
     list,
     areUnfinished: computed(() => list.value.some(({ state }) => isUnfinished(state.value))),
+    addsOnce,
 
     add(files) {
       const added = Array.from(files, createUpload);
+      if (added.length > 0) addsOnce.value = false;
       list.value = [...list.value, ...added];
       for (const upload of added) refuseOrPause(upload);
       startNext();
@@ -155,13 +163,14 @@ export function createUploads({ code, room, refusalOf, discard }: UploadsOptions
   };
 }
 
-async function transfer({ file, folder, name, id, send }: Upload, room: RoomBase, signal: AbortSignal): Promise<void> {
+async function transfer(upload: Upload, room: RoomBase, signal: AbortSignal): Promise<void> {
+  const { file, folder, name, once, id, send } = upload;
   const onProgress = (sent: number) => send({ type: 'progress', sent, at: performance.now() });
   const onUploadId = (uploadId: string) => {
     id.value = uploadId;
   };
   try {
-    const options = { name, folder, onProgress, signal, uploadId: id.value, onUploadId };
+    const options = { name, folder, once, onProgress, signal, uploadId: id.value, onUploadId };
     const { fileUrl } = await room.upload(file, options);
     send({ type: 'stored', fileUrl });
     void checkRequestLimit();

@@ -10,6 +10,7 @@ import { Home } from './home/home.tsx';
 import { MessagePage } from './message-page.tsx';
 import { RoomPage } from './room/room-page.tsx';
 
+const MissingFile = lazy(() => import('./missing-file.tsx'), 'MissingFile');
 const SharePage = lazy(() => import('./share/share-page.tsx'), 'SharePage');
 
 export function App() {
@@ -38,8 +39,7 @@ function View(current: Route) {
   if (current.name === 'share') return <SharePage />;
   if (current.name === 'missing-page')
     return <MessagePage title={t('pageMissing')}>{t('pageMissingHint')}</MessagePage>;
-  if (current.name === 'missing-file')
-    return <MessagePage title={t('fileMissing')}>{t('fileMissingHint')}</MessagePage>;
+  if (current.name === 'missing-file') return <MissingFile />;
   return current.code ? (
     <RoomPage key={current.code} code={current.code} />
   ) : (

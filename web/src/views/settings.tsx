@@ -1,4 +1,4 @@
-/** The settings of this device: its name, the theme, the language. */
+/** The settings of this device: its name, the theme, the language, alerts. */
 
 import { Dialog } from '../components/dialog.tsx';
 import { RadioGroup } from '../components/radio-group.tsx';
@@ -6,6 +6,7 @@ import { deviceName, maxNameLength, renameDevice } from '../device/identity.ts';
 import { type Theme, theme } from '../device/preferences.ts';
 import { translateDeviceName } from '../i18n/device-name.ts';
 import { chosenLanguage, type Language, languages, t } from '../i18n/index.ts';
+import { ArrivalSettings } from './arrival-settings.tsx';
 
 export function Settings({ onClose }: { onClose: () => void }) {
   return (
@@ -53,6 +54,7 @@ export function Settings({ onClose }: { onClose: () => void }) {
           ))}
         </select>
       </label>
+      <ArrivalSettings />
       <p class="aside">
         <a href="/docs">{t('apiDocs')}</a>
       </p>

@@ -1,4 +1,4 @@
-/** Files that others add while the room is open: a message, a highlight, and a count in the tab title. */
+/** Files that others add while the room is open: a message, a highlight, a count in the tab title, and alerts. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
@@ -7,6 +7,7 @@ import { countIfHidden } from '../../device/unseen.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomContent, SharedFile } from '../../room/room-phase.ts';
 import { nameOf } from './devices.tsx';
+import { loadFileParts } from './file-parts.ts';
 
 export interface Arrivals {
   /** The ids of the files to highlight. */
@@ -17,6 +18,12 @@ export interface Arrivals {
 
 const highlightMs = 4_000;
 
+/** The sound and the notification, if the user has chosen them. */
+async function alertArrival(text: string): Promise<void> {
+  const parts = await loadFileParts().catch(() => undefined);
+  parts?.alertArrival(text);
+}
+
 export function useArrivals({ files, devices }: RoomContent): Arrivals {
   // Also of devices that have left the room since.
   const names = useRef(new Map<string, string>()).current;
@@ -25,7 +32,7 @@ export function useArrivals({ files, devices }: RoomContent): Arrivals {
 
   const known = useRef<Set<string>>(undefined);
   const recent = useSignal<ReadonlySet<string>>(new Set());
-  const message = useRef({ name: '', n: 0, dismiss: (): boolean => false });
+  const message = useRef({ name: '', n: 0, text: '', dismiss: (): boolean => false });
 
   /** Files that one device adds in a row share one message. */
   function announce(file: SharedFile): void {
@@ -33,7 +40,7 @@ export function useArrivals({ files, devices }: RoomContent): Arrivals {
     const name = adderOf(file);
     const n = last.name === name && last.dismiss() ? last.n + 1 : 1;
     const text = n === 1 ? t('fileAdded', { name, file: file.fileName }) : t('filesAdded', { name, n });
-    message.current = { name, n, dismiss: notify(text) };
+    message.current = { name, n, text, dismiss: notify(text) };
   }
 
   function onArrived(file: SharedFile): void {
@@ -51,6 +58,7 @@ export function useArrivals({ files, devices }: RoomContent): Arrivals {
     known.current = new Set([...(before ?? []), ...files.map(({ fileId }) => fileId)]);
     arrived.forEach(onArrived);
     countIfHidden(arrived.length);
+    if (arrived.length > 0) void alertArrival(message.current.text);
   }, [files]);
 
   return { recent: recent.value, adderOf };

@@ -27,7 +27,7 @@ export function FileRow({ room, file, addedBy, isNew, onView, onRemove }: Props)
   const { fileId, fileName, fileUrl, fileSize, contentType, uploadedAt, folder } = file;
   const facts = [folder && `${folder}/`, size(fileSize), kindOf(fileName, contentType)];
   return (
-    <li class="file" data-new={isNew || undefined}>
+    <li class="file" data-id={file.fileId} data-new={isNew || undefined}>
       <Thumbnail url={fileUrl} name={fileName} type={contentType} />
       <div class="file-info">
         <a
@@ -65,8 +65,8 @@ export function FileRow({ room, file, addedBy, isNew, onView, onRemove }: Props)
 }
 
 /** Buttons in the row, or on a touch screen a menu, where nobody taps Remove instead of Download. */
-function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRemove'>) {
-  const { fileName, fileUrl } = file;
+export function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRemove'>) {
+  const { fileName, fileUrl, once } = file;
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   return (
@@ -83,7 +83,7 @@ function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRem
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
       <div class="file-menu" id={id} popover="auto" ref={menu} onClick={() => menu.current?.hidePopover?.()}>
         {previewOf(file) === 'image' && <CopyFileImage room={room} file={file} />}
-        <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+        {!once && <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />}
         <button
           type="button"
           class="button round remove"

@@ -16,7 +16,7 @@ import { type Direction, useSwipe } from './swipe.ts';
 
 export { type CopiedFile, CopyFileImage };
 
-export interface ViewerProps {
+interface ViewerProps {
   room: RoomModel;
   /** All files of the room, in the order of the list. */
   files: readonly SharedFile[];

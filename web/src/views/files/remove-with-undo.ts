@@ -1,21 +1,17 @@
 /** Removes files and offers Undo until the server erases them. Files that are removed in a row share one message. */
-import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 
-export interface Removal {
-  /** The ids of files that the page no longer shows, while the server still lists them. */
-  readonly hidden: ReadonlySignal<ReadonlySet<string>>;
-  remove(file: SharedFile, byKeyboard: boolean): Promise<void>;
-}
+type Remove = (file: SharedFile, byKeyboard: boolean) => Promise<void>;
 
 /** The server erases a removed file after 60 seconds; the request to restore it needs some of them. */
 const restorableMs = 56_000;
 
-export function createRemoval(room: RoomModel): Removal {
-  const hidden = signal<ReadonlySet<string>>(new Set());
+/** `hidden`: the ids of files that the page no longer shows, while the server still lists them. */
+export function createRemoval(room: RoomModel, hidden: Signal<ReadonlySet<string>>): Remove {
   let removed: readonly SharedFile[] = [];
   let dismiss = () => false;
   room.content.subscribe(({ files }) => {
@@ -50,15 +46,12 @@ export function createRemoval(room: RoomModel): Removal {
     if (dismiss()) show(false);
   }
 
-  return {
-    hidden,
-    async remove(file, byKeyboard) {
-      hidden.value = new Set([...hidden.value, file.fileId]);
-      if (!(await room.removeFile(file))) return unhide(file);
-      // If the user has closed the message, it does not return.
-      removed = dismiss() ? [...removed, file] : [file];
-      show(byKeyboard);
-      setTimeout(() => onErased(file), restorableMs);
-    },
+  return async (file, byKeyboard) => {
+    hidden.value = new Set([...hidden.value, file.fileId]);
+    if (!(await room.removeFile(file))) return unhide(file);
+    // If the user has closed the message, it does not return.
+    removed = dismiss() ? [...removed, file] : [file];
+    show(byKeyboard);
+    setTimeout(() => onErased(file), restorableMs);
   };
 }

@@ -1,11 +1,9 @@
-/** Retries or dismisses all failed uploads, when there are several. */
+/** Retries or dismisses all failed uploads. */
 import { t } from '../../i18n/index.ts';
 import type { UploadEvent } from '../../room/upload-state.ts';
 import type { Upload } from '../../room/uploads.ts';
 
-export function FailedUploads({ uploads }: { uploads: readonly Upload[] }) {
-  const failed = uploads.filter(({ state }) => state.value.name === 'failed');
-  if (failed.length < 2) return null;
+export function FailedUploads({ failed }: { failed: readonly Upload[] }) {
   const canRetry = failed.some(({ state: { value } }) => value.name === 'failed' && value.canRetry);
   const sendAll = (event: UploadEvent) => {
     for (const upload of failed) upload.send(event);

@@ -1,0 +1,8 @@
+/** The parts of the file panel that an empty room does not need; see file-parts.ts. */
+
+export { alertArrival } from '../../device/arrival-alerts.ts';
+export { FailedUploads } from './failed-uploads.tsx';
+export { FileTools } from './file-tools.tsx';
+export { OneTimeRow } from './one-time-row.tsx';
+export { ReceiveDialog } from './receive-dialog.tsx';
+export { createRemoval } from './remove-with-undo.ts';
