@@ -14,7 +14,7 @@ describe('the API documentation in a browser', () => {
       await page.evaluate(() => navigator.clipboard.readText()),
       `curl ${site.server.url}/api/rooms \\
   -H 'Content-Type: application/json' \\
-  -d '{"pin": "0427", "expiresIn": 3600}'`,
+  -d '{"pin": "0427", "expiresIn": 3600, "name": "Kitchen table"}'`,
     );
   });
 
