@@ -113,6 +113,8 @@ export interface RoomBase {
   removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
   /** Restores a file that was removed. */
   restoreFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
+  /** Removes an unfinished upload by its id (see `onUploadId`). Otherwise it counts towards the limits for 24 hours. */
+  cancelUpload(uploadId: string, options?: CallOptions): Promise<void>;
   /** Deletes the room with everything in it, for all devices. */
   delete(options?: CallOptions): Promise<Confirmation>;
   /** Joins the room and receives its changes; see {@link LiveRoom}. */
@@ -191,6 +193,10 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     },
     removeFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
+    cancelUpload: async (uploadId, options) => {
+      const request = { method: 'DELETE', headers: { 'Tus-Resumable': '1.0.0' }, ...options };
+      await transport.send(`${path}/uploads/${encodeURIComponent(uploadId)}`, withPin(request));
+    },
     restoreFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}/restore`, isConfirmation, { method: 'POST', ...options }),
     delete: (options) => call('', isConfirmation, { method: 'DELETE', ...options }),

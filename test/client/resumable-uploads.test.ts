@@ -119,6 +119,20 @@ describe('an upload of the SDK', () => {
     );
   });
 
+  it('[SDK-20] removes an unfinished upload', async (t) => {
+    const { room } = await start(t);
+    const aborter = new AbortController();
+    let id = '';
+    const onUploadId = (uploadId: string) => {
+      id = uploadId;
+      aborter.abort();
+    };
+    const options = { name: 'a.bin', signal: aborter.signal, onUploadId };
+    await assert.rejects(room.upload(randomBytes(6 * MiB), options), { name: 'AbortError' });
+    await room.cancelUpload(id);
+    await assert.rejects(room.cancelUpload(id), { code: 'UPLOAD_NOT_FOUND' });
+  });
+
   it('[SDK-20] keeps its folder, and a removed file can be restored', async (t) => {
     const { room } = await start(t);
     await room.upload(new Blob(['a']), { name: 'a.txt', folder: 'notes' });

@@ -58,7 +58,11 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     room: requests,
     refusalOf: (file, others) => refusalOf(phase.peek().content as RoomContent, file, others),
     discard(uploadId) {
-      if (phase.peek().name !== 'gone') void discardUpload(code, uploadId, phase.peek().attempt.pin);
+      // If this fails, the server deletes the upload when it expires.
+      if (phase.peek().name !== 'gone')
+        void requests()
+          .cancelUpload(uploadId)
+          .catch(() => undefined);
     },
   });
 
@@ -148,12 +152,6 @@ const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
 /** The phases with a live channel are those that react to its end. */
 function channelOf({ name, attempt }: RoomPhase): AbortController | undefined {
   return 'ended' in roomTransitions[name] ? attempt.aborter : undefined;
-}
-
-/** If it fails, the server deletes the upload when it expires. */
-async function discardUpload(code: RoomCode, uploadId: string, pin: string | undefined): Promise<void> {
-  const headers = { 'Tus-Resumable': '1.0.0', ...(pin !== undefined && { 'X-Room-Pin': pin }) };
-  await fetch(`/api/rooms/${code}/uploads/${uploadId}`, { method: 'DELETE', headers }).catch(() => undefined);
 }
 
 /** Loads the text engine, which is not part of the first view. */
