@@ -22,7 +22,7 @@ import { type Memory, openMemoryProbe, withInspector } from './memory.ts';
 const batch = 1000;
 const batches = isLongRun ? 200 : 20;
 /** After this many batches, all code is loaded. */
-const warmUp = 2;
+const warmUp = 5;
 /** In MiB, for code that is compiled later and for the thousands of created rooms. */
 const maxGrowth = isLongRun ? { heap: 4, resident: 32 } : { heap: 2, resident: 16 };
 const timeout = { timeout: isLongRun ? 3_600_000 : 300_000 };
