@@ -23,7 +23,7 @@ export interface UploadOptions extends CallOptions {
   onUploadId?: ((uploadId: string) => void) | undefined;
 }
 
-/** Who uploads the file. */
+/** The identity of the uploader. */
 interface Sender {
   pin: string | undefined;
   deviceId: string | undefined;
