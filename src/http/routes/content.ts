@@ -19,7 +19,7 @@ export const writeContent = ({ rooms, largestContent }: Service): Handler => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, async ({ content, pin }) => {
       const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
-      const body = `{"success":true,${textBody(content, written.writtenAt).slice(1)}`;
+      const body = `{"success":true,${textBody({ content, ...written }).slice(1)}`;
       return jsonText(200, body, { ETag: versionTag(written.version) });
     });
   };
@@ -85,11 +85,11 @@ const maxCachedLength = 4096;
 function cachedBody(text: Content & { [cachedJson]?: string }): string {
   const known = text[cachedJson];
   if (known !== undefined) return known;
-  const made = textBody(text.content, text.writtenAt);
+  const made = textBody(text);
   if (made.length <= maxCachedLength) text[cachedJson] = made;
   return made;
 }
 
 /** Concatenated by hand: this is the most frequent response, and serializing an object would cost twice as much. */
-const textBody = (content: string, writtenAt: number) =>
-  `{"content":${JSON.stringify(content)},"timestamp":"${toTimestamp(writtenAt)}"}`;
+const textBody = ({ content, version, writtenAt }: Content) =>
+  `{"content":${JSON.stringify(content)},"version":${version},"timestamp":"${toTimestamp(writtenAt)}"}`;

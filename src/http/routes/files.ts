@@ -21,9 +21,10 @@ export const uploadFile = (service: Service): Handler => {
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
     const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
     const file = await (isForm ? uploadForm(service, request) : uploadRaw(service, request, type));
-    const { name: fileName, size: fileSize, once } = file;
-    const body = { success: true, fileUrl: linkTo(file), fileName, fileSize, ...(once && { once }) } as const;
-    return json(201, body satisfies FileUploaded);
+    const { id: fileId, name: fileName, size: fileSize, once } = file;
+    const fileUrl = linkTo(file);
+    const body = { success: true, fileId, fileUrl, fileName, fileSize, ...(once && { once }) } as const;
+    return json(201, body satisfies FileUploaded, { Location: fileUrl });
   };
 };
 

@@ -45,7 +45,9 @@ export const uploadsEndpoints = {
       },
     ],
     body: 'file',
-    successes: [{ status: 201, description: 'The file was stored.', schema: schemas.fileUploaded }],
+    successes: [
+      { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
+    ],
     errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
