@@ -71,6 +71,15 @@ export function bodyOf(raw: IncomingMessage): Readable {
   return hasBody(raw) ? raw : Readable.from([]);
 }
 
+/** The content type without its parameters, in lower case. Text is UTF-8 unless a charset says otherwise. */
+export function mediaTypeOf({ headers }: IncomingMessage): { type: string; isUtf8Text: boolean } {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
+    .find(Boolean);
+  return { type: type.trim(), isUtf8Text: charset === undefined || /^utf-?8$/.test(charset) };
+}
+
 export function refuseCompressed(raw: IncomingMessage): void {
   const { 'content-encoding': coding = 'identity' } = raw.headers;
   if (coding.toLowerCase() === 'identity') return;

@@ -13,20 +13,32 @@ import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
-export const uploadFile = (service: Service): Handler => {
-  return async (request) => {
-    const { linkTo } = fileAddresses(request, service.links);
-    refuseCompressed(request.raw);
+export const uploadFile = (service: Service): Handler =>
+  receiveFile(service, (request) => {
     const type = header(request.raw, 'content-type');
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
     const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
-    const file = await (isForm ? uploadForm(service, request) : uploadRaw(service, request, type));
+    return isForm ? uploadForm(service, request) : uploadRaw(service, request, { type, name: rawName(request) });
+  });
+
+/** `curl -T` sends no content type. */
+export const putFile = (service: Service): Handler =>
+  receiveFile(service, (request) => {
+    const { name = '' } = request.params;
+    return uploadRaw(service, request, { type: header(request.raw, 'content-type') ?? '', name });
+  });
+
+function receiveFile({ links }: Service, receive: (request: Request) => Promise<StoredFile>): Handler {
+  return async (request) => {
+    const { linkTo } = fileAddresses(request, links);
+    refuseCompressed(request.raw);
+    const file = await receive(request);
     const { id: fileId, name: fileName, size: fileSize, once } = file;
     const fileUrl = linkTo(file);
     const body = { success: true, fileId, fileUrl, fileName, fileSize, ...(once && { once }) } as const;
     return json(201, body satisfies FileUploaded, { Location: fileUrl });
   };
-};
+}
 
 async function uploadForm({ files, space }: Service, request: Request): Promise<StoredFile> {
   const announced = announcedLength(request.raw);
@@ -47,8 +59,11 @@ async function uploadForm({ files, space }: Service, request: Request): Promise<
   });
 }
 
-async function uploadRaw({ files }: Service, request: Request, type: string): Promise<StoredFile> {
-  const name = rawName(request);
+async function uploadRaw(
+  { files }: Service,
+  request: Request,
+  { name, type }: { name: string; type: string },
+): Promise<StoredFile> {
   const once = parseOnce(request.query.get('once'));
   const size = announcedLength(request.raw);
   const caller = callerOf(request);
