@@ -58,6 +58,11 @@ export const headers = {
     schema: { type: 'string' },
     example: '"9f86d081"',
   },
+  'Last-Modified': {
+    description: 'When the upload was complete.',
+    schema: { type: 'string' },
+    example: 'Sun, 15 Nov 2026 09:30:00 GMT',
+  },
   PageETag: {
     description: 'The version of the page or asset in the selected encoding, in quotes.',
     schema: { type: 'string' },

@@ -121,7 +121,7 @@ describe('a request from another site without CORS', () => {
     for (const headers of [plainCors, { ...plainCors, ...marks('websocket', 'websocket') }]) {
       const path = `/api/rooms/${room}/live`;
       const response = await requestRaw(t, server.port, requestHead('GET', path, { ...handshake, ...headers }));
-      assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'Origin');
+      assert.equal(assertError(response, 403, 'ORIGIN_NOT_ALLOWED').field, 'Origin');
     }
     const { headers } = await server.api.get(`/api/rooms/${room}`);
     assert.equal(headers.get('x-ratelimit-remaining'), '98');

@@ -1,4 +1,5 @@
 /** Files of a room: upload, list, remove. */
+import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf } from '../../core/files/files.ts';
 import type { StoredFile } from '../../core/ports.ts';
@@ -9,9 +10,11 @@ import { formOverhead, receiveForm } from '../request/form.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { parseOnce } from '../request/once.ts';
 import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request/request.ts';
+import { isNamedExactly } from '../request/versions.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
+import { tagOf } from './serve-file.ts';
 
 export const uploadFile = (service: Service): Handler =>
   receiveFile(service, (request) => {
@@ -101,13 +104,20 @@ export const listFiles =
     return json(200, { files: found.map((file) => fileEntryOf(file, linkTo)) } satisfies FileList);
   };
 
-export const removeFile = ({ files }: Service): Handler => changeFile(files.remove, 'The file was removed.');
+export const removeFile = ({ files }: Service): Handler =>
+  changeFile((caller, fileId, { raw }) => {
+    const expected = header(raw, 'if-match');
+    const isExpected = (file: StoredFile) => expected === undefined || isNamedExactly(expected, tagOf(file));
+    return files.remove(caller, fileId, isExpected);
+  }, 'The file was removed.');
 export const restoreFile = ({ files }: Service): Handler => changeFile(files.restore, 'The file was restored.');
 
-function changeFile(change: Service['files']['remove'], message: string): Handler {
+type FileChange = (caller: Caller, fileId: string, request: Request) => Promise<void>;
+
+function changeFile(change: FileChange, message: string): Handler {
   return async (request) => {
     const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
-    await change(callerOf(request, pin), request.params.fileId ?? '');
+    await change(callerOf(request, pin), request.params.fileId ?? '', request);
     return json(200, { success: true, message } satisfies Confirmation);
   };
 }
