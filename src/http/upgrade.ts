@@ -9,6 +9,7 @@ import type { Authorizer } from './request/authorize.ts';
 import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
 import { hasBody, pathOf } from './request/request.ts';
+import { givenRequestId } from './request/request-id.ts';
 import type { Resumption } from './request/resumption.ts';
 import { corsHeaders } from './response/cors.ts';
 import { errorReply } from './response/error-reply.ts';
@@ -44,7 +45,7 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
     const startedAt = performance.now();
     // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
     socket.on('error', onError);
-    const id = nextRequestId();
+    const id = givenRequestId(raw) ?? nextRequestId();
     const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
     const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
     const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';

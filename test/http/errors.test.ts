@@ -178,6 +178,21 @@ const occasions: Record<ErrorCode, Occasion> = {
 };
 
 describe('an error', () => {
+  it('[ERR-7] has the request id that it was given, if it is short and harmless', async (t) => {
+    const server = await startTestServer(t);
+    const ask = (id: string) => server.api.get('/api/nothing', { headers: { 'x-request-id': id } });
+    for (const id of ['a', 'Trace_1.2-3', 'x'.repeat(64)]) {
+      const { json, headers } = await ask(id);
+      assert.deepEqual([json.requestId, headers.get('x-request-id')], [id, id]);
+    }
+    assert.match(server.logged(), /"requestId":"a"/, 'of the first one; others share a line');
+    for (const id of ['', 'a b', 'x'.repeat(65), '"quoted"', '{}', 'a,b', 'é']) {
+      const { json, headers } = await ask(id);
+      assert.match(json.requestId, /^[0-9a-z]{8}-[0-9a-z]+$/, id);
+      assert.equal(headers.get('x-request-id'), json.requestId);
+    }
+  });
+
   for (const [code, { status, env, meet }] of Object.entries(occasions)) {
     it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
       const response = await meet(await startTestServer(t, env), t);

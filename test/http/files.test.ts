@@ -125,6 +125,24 @@ describe('a file', () => {
     assert.equal(await since(time, { 'if-none-match': '"other"' }), 200, 'the tag decides');
   });
 
+  it('[API-12] is listed with as many others as the client wants', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room();
+    for (const name of ['a', 'b', 'c']) await api.upload(room, name, '');
+    for (const list of ['files', 'history']) {
+      for (const limit of ['0', '-1', '1.5', 'x', '', '10000']) {
+        const response = await api.get(`/api/rooms/${room}/${list}?limit=${limit}`);
+        assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'limit');
+      }
+    }
+    const names = async (limit: number) =>
+      (await api.get(`/api/rooms/${room}/files?limit=${limit}`)).json.files.map(
+        ({ fileName }: { fileName: string }) => fileName,
+      );
+    assert.deepEqual(await names(2), ['a', 'b']);
+    assert.deepEqual(await names(9999), ['a', 'b', 'c']);
+  });
+
   it('[FILE-10] is removed only in the version that If-Match names', async (t) => {
     const server = await startTestServer(t);
     const { api } = server;

@@ -45,6 +45,13 @@ describe('a refused upgrade', () => {
     assert.equal(await counted(server, 403), '1');
   });
 
+  it('[ERR-7] has the request id that it was given', async (t) => {
+    const server = await startTestServer(t);
+    const given = handshake('7KQ2MX', 'Origin: https://evil.example', 'X-Request-Id: from-proxy_1.2');
+    const { json, headers } = await requestRaw(t, server.port, given);
+    assert.deepEqual([json.requestId, headers.get('x-request-id')], ['from-proxy_1.2', 'from-proxy_1.2']);
+  });
+
   it('[LIVE-27] returns 426 with the version that the server supports', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();

@@ -41,6 +41,16 @@ export function pathOf(url: string): string {
   return at === -1 ? url : url.slice(0, at);
 }
 
+/** The maximum length of a list in the response; undefined for all of it. */
+export function limitIn({ query }: Request): number | undefined {
+  const text = query.get('limit');
+  if (text === null) return undefined;
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new PoproomError('VALIDATION_FAILED', '"limit" must be a whole number from 1 to 9999.', {
+    details: { field: 'limit' },
+  });
+}
+
 /** The caller of a room operation. A PIN in the body counts only if neither the header nor the query has one. */
 export function callerOf({ raw, params, query, client, isCrossSite }: Request, bodyPin?: string): Caller {
   return {

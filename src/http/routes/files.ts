@@ -9,7 +9,15 @@ import { abortSignalOf } from '../request/aborted.ts';
 import { formOverhead, receiveForm } from '../request/form.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { parseOnce } from '../request/once.ts';
-import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request/request.ts';
+import {
+  announcedLength,
+  bodyOf,
+  callerOf,
+  header,
+  limitIn,
+  type Request,
+  refuseCompressed,
+} from '../request/request.ts';
 import { isNamedExactly } from '../request/versions.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
@@ -100,7 +108,8 @@ export const listFiles =
   ({ files, links }: Service): Handler =>
   async (request) => {
     const { linkTo } = fileAddresses(request, links);
-    const found = await files.list(callerOf(request));
+    const limit = limitIn(request);
+    const found = (await files.list(callerOf(request))).slice(0, limit);
     return json(200, { files: found.map((file) => fileEntryOf(file, linkTo)) } satisfies FileList);
   };
 

@@ -1,6 +1,6 @@
 /** Endpoints of files, archives and one-time files. */
 
-import { claim, fileId, roomAccess, selectedFiles, ticketQuery } from '../parameters.ts';
+import { claim, fileId, listLimit, roomAccess, selectedFiles, ticketQuery } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
 import { anyBody, anyRoom, type Endpoint } from './endpoint.ts';
 
@@ -86,7 +86,7 @@ export const filesEndpoints = {
     tag: 'Files',
     summary: 'List the files of a room',
     description: 'Lists the files, oldest first.',
-    parameters: roomAccess,
+    parameters: [...roomAccess, listLimit],
     successes: [{ status: 200, description: 'The files.', schema: schemas.fileList }],
     errors: anyRoom,
     counted: true,

@@ -1,6 +1,6 @@
 /** Endpoints of the text and its history. */
 
-import { checkpointVersion, roomAccess } from '../parameters.ts';
+import { checkpointVersion, listLimit, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
 import { anyBody, anyRoom, type Endpoint } from './endpoint.ts';
 
@@ -80,7 +80,7 @@ export const textEndpoints = {
     description:
       'Lists checkpoints of the text, newest first: one after 30 seconds of changes, and one before each large removal or ' +
       'replacement. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text.',
-    parameters: roomAccess,
+    parameters: [...roomAccess, listLimit],
     successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
     errors: anyRoom,
     counted: true,
