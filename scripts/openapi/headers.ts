@@ -96,12 +96,12 @@ export const headers = {
   RoomLocation: {
     description: 'The URL of the room in the API. Absent if the Host header is malformed.',
     schema: { type: 'string' },
-    example: 'http://localhost:8080/api/rooms/7KQ2MX',
+    example: 'https://pop.example.org/api/rooms/7KQ2MX',
   },
   FileLocation: {
     description: 'The URL of the file, the same as `fileUrl`.',
     schema: { type: 'string' },
-    example: 'http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg',
+    example: 'https://pop.example.org/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg',
   },
   'Upload-Offset': {
     description: 'The number of bytes that the server has.',
