@@ -97,7 +97,7 @@ export const textEndpoints = {
     successes: [
       { status: 200, description: 'The snapshot was stored.', schema: schemas.contentEdited, headers: ['ETag'] },
     ],
-    errors: [...anyRoom, ...anyBody, 'ENCRYPTION_REQUIRED', 'EDIT_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyBody, 'ENCRYPTION_REQUIRED', 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
     counted: true,
   },
   listHistory: {
