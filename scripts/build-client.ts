@@ -1,4 +1,4 @@
-/** Builds the SDK into dist/client/index.js: one file for browsers and all other runtimes. */
+/** Builds the SDK for browsers and all other runtimes: dist/client/index.js, and files that it loads. */
 import { build } from 'rolldown';
 import { slimCodeMirror } from './build-slim-codemirror.ts';
 
@@ -9,7 +9,13 @@ export async function buildClient(root: string): Promise<void> {
     platform: 'neutral',
     plugins: [slimCodeMirror()],
     // The output is as readable as the source, so it needs no source map.
-    output: { file: 'dist/client/index.js', format: 'esm' },
+    output: {
+      dir: 'dist/client',
+      format: 'esm',
+      entryFileNames: 'index.js',
+      // `index.js` must not export what only the encryption needs, so both share a third file.
+      chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? 'encryption.js' : 'base.js'),
+    },
     logLevel: 'warn',
   });
 }

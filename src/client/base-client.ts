@@ -1,8 +1,11 @@
 /** The client without the text engine, which the page loads only when it joins a room. */
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
+import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
+import { EncryptionError } from './error.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RetryOptions } from './retry.ts';
-import { createRoomHandle, type RoomBase } from './room.ts';
+import { createRoomHandle } from './room.ts';
+import type { RoomBase, RoomKeyAccess } from './room-base.ts';
 import { isHealthReport, isRoomCreated } from './shapes.ts';
 import { type CallOptions, createTransport } from './transport.ts';
 
@@ -23,11 +26,22 @@ export interface BaseClient<Room extends RoomBase = RoomBase> {
   readonly url: string;
   /** From the last response. Undefined before the first one, and if the server has no limit. */
   readonly rateLimit: RateLimit | undefined;
-  /** Creates a room. The returned room knows its PIN. */
-  createRoom(request?: CreateRoomRequest, options?: CallOptions): Promise<Room & Creation>;
-  /** Returns a room by its code, in any case, with or without dashes. Sends no request yet. */
-  room(code: string, access?: { pin?: string | undefined }): Room;
+  /**
+   * Creates a room. The returned room knows its PIN. With `encrypted`, the server cannot read the room: only devices with
+   * its key can, which is in `key` and `link` of the returned room. Keep it: nobody can recover it.
+   */
+  createRoom(request?: NewRoom, options?: CallOptions): Promise<Room & Creation>;
+  /**
+   * Returns a room by its code, in any case, with or without dashes, or by its link, which may contain a room key after
+   * `#`. Sends no request yet.
+   */
+  room(codeOrLink: string, access?: RoomKeyAccess): Room;
   health(options?: CallOptions): Promise<HealthReport>;
+}
+
+export interface NewRoom extends Omit<CreateRoomRequest, 'encryption'> {
+  /** Makes an encrypted room, which has a room key instead of a PIN. */
+  encrypted?: boolean | undefined;
 }
 
 /** Details of a room that was just created. */
@@ -45,24 +59,53 @@ export function createBaseClient<Room extends RoomBase>(
   toRoom: (room: RoomBase) => Room,
 ): BaseClient<Room> {
   const transport = createTransport({ url, apiKey, retry: retry === true ? {} : retry || undefined });
-  const room: BaseClient<Room>['room'] = (code, { pin } = {}) =>
-    toRoom(createRoomHandle(transport, { code, pin, deviceId, deviceName }));
+  const access = (code: string, pin?: string) => ({ code, pin, deviceId, deviceName });
+  const plainRoom = (code: string, pin?: string) => toRoom(createRoomHandle(transport, access(code, pin)));
+  const sealedRoom = (code: string, source: KeyOptions) => toRoom(createEncryptedRoom(transport, access(code), source));
+  const post = (json: CreateRoomRequest, options: CallOptions | undefined) =>
+    transport.call('/api/rooms', isRoomCreated, { method: 'POST', json, ...options });
+
+  /** The name is sealed with the code of the room, so it is set after the creation. */
+  async function createEncrypted({ name, ...request }: CreateRoomRequest, options?: CallOptions) {
+    const { createRoomKey, formatRoomKey } = await loadEncryption();
+    const { key, keys, encryption } = await createRoomKey();
+    const { roomId, expiresAt, hasPin, encrypted } = await post({ ...request, encryption }, options);
+    const room = sealedRoom(roomId, { key: formatRoomKey(key), keys });
+    try {
+      if (encrypted !== true) throw notEncrypted();
+      if (name) await room.update({ name }, options);
+    } catch (error) {
+      await room.delete().catch(() => undefined);
+      throw error;
+    }
+    return withCreation(room, { expiresAt, hasPin, name: name ?? undefined });
+  }
 
   return {
     url: transport.url,
     get rateLimit() {
       return transport.rateLimit;
     },
-    room,
-    async createRoom(request = {}, options) {
-      const { roomId, expiresAt, hasPin, name } = await transport.call('/api/rooms', isRoomCreated, {
-        method: 'POST',
-        json: request,
-        ...options,
-      });
-      return { ...room(roomId, request), expiresAt, hasPin, name };
+    room(codeOrLink, { pin, key, seen } = {}) {
+      const link = parseRoomLink(transport.url, codeOrLink);
+      const code = link?.code ?? codeOrLink;
+      const roomKey = key ?? link?.key;
+      return roomKey === undefined ? plainRoom(code, pin) : sealedRoom(code, { key: roomKey, seen });
+    },
+    async createRoom({ encrypted = false, ...request } = {}, options) {
+      if (encrypted) return createEncrypted(request, options);
+      const { roomId, expiresAt, hasPin, name } = await post(request, options);
+      return withCreation(plainRoom(roomId, request.pin), { expiresAt, hasPin, name });
     },
     // A degraded server sends its report with status 503.
     health: (options) => transport.call('/api/health', isHealthReport, { ...options, acceptedStatus: 503 }),
   };
 }
+
+/** Not a copy, because `seen` of an encrypted room changes. */
+const withCreation = <Room extends RoomBase>(room: Room, creation: Creation): Room & Creation =>
+  Object.assign(room, creation);
+
+/** For a server that ignores `encryption`. */
+const notEncrypted = () =>
+  new EncryptionError('NOT_ENCRYPTED', 'This server does not support encrypted rooms. The room was not kept.');

@@ -1,6 +1,6 @@
 /** The client of the SDK: a server, and its rooms with their shared texts. */
 import { type BaseClient, type ClientOptions, type Creation, createBaseClient } from './base-client.ts';
-import type { RoomBase } from './room.ts';
+import type { RoomBase } from './room-base.ts';
 import { createRoomText, type LiveText, type LiveTextOptions } from './text/live-text.ts';
 
 export interface Room extends RoomBase {
@@ -14,8 +14,9 @@ export interface Client extends BaseClient<Room> {}
 
 /** Creates a client for a server. It sends no request yet. */
 export function createClient(options: ClientOptions): Client {
-  return createBaseClient(options, (room) => ({
-    ...room,
-    text: (textOptions = {}) => createRoomText(room.live, options.deviceId, textOptions),
-  }));
+  return createBaseClient(options, (room) =>
+    Object.assign(room, {
+      text: (textOptions: LiveTextOptions = {}) => createRoomText(room.live, options.deviceId, textOptions),
+    }),
+  );
 }

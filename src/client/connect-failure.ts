@@ -8,7 +8,7 @@ import type { Transport } from './transport.ts';
 export async function throwRefusal(
   transport: Transport,
   path: string,
-  pin: string | undefined,
+  headers: Readonly<Record<string, string | undefined>>,
   token: ResumeToken | undefined,
   withTimeout: () => AbortSignal,
 ): Promise<never> {
@@ -18,7 +18,7 @@ export async function throwRefusal(
   }
   const signal = withTimeout();
   await pingWithinLimit(transport, signal);
-  await transport.call(path, isRoomInfo, { headers: { 'X-Room-Pin': pin }, signal });
+  await transport.call(path, isRoomInfo, { headers, signal });
   // The server responds but the channel did not open: too many are open, or a proxy blocks it.
   throw noChannel();
 }

@@ -8,7 +8,27 @@ import { isError, isObject } from './shapes.ts';
  * An error code of the server, or one of the SDK: `OFFLINE` if the server cannot be reached, `INVALID_RESPONSE` if the
  * response is not that of a Poproom server or is a redirect to another one.
  */
-export type PoproomErrorCode = ErrorCode | 'OFFLINE' | 'INVALID_RESPONSE';
+export type PoproomErrorCode = ErrorCode | EncryptionErrorCode | 'OFFLINE' | 'INVALID_RESPONSE';
+
+/**
+ * - `KEY_MALFORMED`: a string that cannot be a room key.
+ * - `KEY_MISTYPED`: a room key whose check symbol is wrong.
+ * - `KEY_WRONG`: a room key that is valid but belongs to another room.
+ * - `NOT_ENCRYPTED`: the caller has a room key, but the server says that the room is not encrypted.
+ * - `DATA_DAMAGED`: the data was changed, cut or moved, or was sealed with another key.
+ * - `ROLLBACK`: the server sent an older version than this device has seen.
+ * - `FORK`: the server sent a version that does not continue the one this device has seen.
+ * - `ZIP_UNAVAILABLE`: the server cannot make a zip archive of encrypted files.
+ */
+export type EncryptionErrorCode =
+  | 'KEY_MALFORMED'
+  | 'KEY_MISTYPED'
+  | 'KEY_WRONG'
+  | 'NOT_ENCRYPTED'
+  | 'DATA_DAMAGED'
+  | 'ROLLBACK'
+  | 'FORK'
+  | 'ZIP_UNAVAILABLE';
 
 export interface PoproomErrorExtras {
   details?: Readonly<Record<string, unknown>> | undefined;
@@ -31,6 +51,16 @@ export class PoproomError extends Error {
     this.code = code;
     this.details = details;
     this.retryAfter = retryAfter ?? secondsIn(details);
+  }
+}
+
+/** An error of an encrypted room. It contains neither a key nor decrypted data. */
+export class EncryptionError extends PoproomError {
+  declare readonly code: EncryptionErrorCode;
+
+  constructor(code: EncryptionErrorCode, message: string) {
+    super(code, message);
+    this.name = 'EncryptionError';
   }
 }
 

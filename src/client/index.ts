@@ -20,14 +20,15 @@ export type {
 } from '../protocol/types.ts';
 export type { ClientOptions } from './base-client.ts';
 export { type Client, type CreatedRoom, createClient, type Room } from './client.ts';
-export { PoproomError, type PoproomErrorCode } from './error.ts';
+export type { SeenVersion } from './encryption.ts';
+export { EncryptionError, type EncryptionErrorCode, PoproomError, type PoproomErrorCode } from './error.ts';
 export type { LiveRoom } from './live.ts';
 export type { LiveOptions } from './live-channel.ts';
 export type { Ended, LiveEvent } from './live-event.ts';
 export type { RateLimit } from './rate-limit.ts';
 export type { ReceiveOptions } from './receive.ts';
 export type { RetryOptions } from './retry.ts';
-export type { EditOptions, WriteOptions, ZipOptions } from './room.ts';
+export type { DownloadOptions, EditOptions, RoomKeyAccess, WriteOptions, ZipOptions } from './room-base.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { LiveText, LiveTextOptions } from './text/live-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';

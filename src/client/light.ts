@@ -2,6 +2,6 @@
 
 export { resumeTokenTtlMs } from '../protocol/resume.ts';
 export { type ClientOptions, createBaseClient } from './base-client.ts';
-export { PoproomError } from './error.ts';
+export { EncryptionError, PoproomError } from './error.ts';
 export { rateLimitIn } from './rate-limit.ts';
-export type { RoomBase } from './room.ts';
+export type { RoomBase } from './room-base.ts';

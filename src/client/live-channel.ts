@@ -2,7 +2,8 @@
 import type { Join, ServerMessage } from '../protocol/types.ts';
 import { type AsyncQueue, createAsyncQueue } from './async-queue.ts';
 import { ping, pingWithinLimit, throwRefusal } from './connect-failure.ts';
-import { connect } from './connection.ts';
+import { type Connection, connect } from './connection.ts';
+import type { ChannelCodec } from './encryption.ts';
 import { offlineError, PoproomError, toPoproomError } from './error.ts';
 import { type Ended, isChange, type LiveEvent } from './live-event.ts';
 import {
@@ -21,18 +22,11 @@ import {
 } from './live-state.ts';
 import type { ResumeToken } from './resume-token.ts';
 import { delay } from './retry.ts';
+import { accessHeaders, type RoomAccess } from './room-access.ts';
 import { channelOf } from './text/channel.ts';
 import type { SharedText } from './text/shared-text.ts';
 import type { Transport } from './transport.ts';
 import { createWrites, type WriteAnswer } from './writes.ts';
-
-/** How a client accesses a room. */
-export interface RoomAccess {
-  code: string;
-  pin: string | undefined;
-  deviceId: string | undefined;
-  deviceName: string | undefined;
-}
 
 export interface LiveOptions {
   /** Leaves the room when it aborts. */
@@ -68,6 +62,8 @@ export function createLiveChannel(
   const textChannel = text && channelOf(text);
   const writes = createWrites();
   let state: LiveState = initialState;
+  /** Set for an encrypted room when its keys are known. */
+  let codec: ChannelCodec | undefined;
 
   /** Stops what the previous state has started, unless it continues. */
   function enter(next: LiveState): void {
@@ -124,18 +120,27 @@ export function createLiveChannel(
     // Opening a channel counts as a request, this check does not. It is skipped on the first attempt, because after
     // sleep it might use a dead connection, while a channel opens a new one.
     if (progress.failures > 0) await (protocols ? ping : pingWithinLimit)(transport, withTimeout()).catch(onFailed);
+    if (!scope.signal.aborted) await prepareCodec().catch(onFailed);
     if (scope.signal.aborted) return;
     yield* openConnection(scope.signal, toJoin(progress.seq), protocols);
     if (state.name !== 'connecting') return;
-    await throwRefusal(transport, path, currentAccess().pin, protocols && token, withTimeout).catch(onFailed);
+    const headers = await accessHeaders(currentAccess());
+    await throwRefusal(transport, path, headers, protocols && token, withTimeout).catch(onFailed);
+  }
+
+  async function prepareCodec(): Promise<void> {
+    if (codec) return;
+    const room = await currentAccess().encryption?.unlock();
+    codec ??= room && (textChannel ? textChannel.bindCodec(room.createCodec) : room.createCodec(undefined));
   }
 
   function toJoin(seq: number | undefined): Join {
     const { pin, deviceId, deviceName } = currentAccess();
     const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
-    if (!textChannel) return join;
+    if (!textChannel) return codec?.join(join) ?? join;
     const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);
-    return { ...join, ...textJoin, ...(needsSnapshot && { seq: undefined }) } as Join;
+    const withText = { ...join, ...textJoin, ...(needsSnapshot && { seq: undefined }) } as Join;
+    return codec?.join(withText) ?? withText;
   }
 
   /** Returns the events of the connection, which end with it. The program may read them later. */
@@ -145,8 +150,9 @@ export function createLiveChannel(
       headers: transport.headers,
       protocols,
       signal,
-      onOpen: (connection) => enter(onOpen(state, connection)),
-      onMessage(message, length) {
+      onOpen: (connection) => enter(onOpen(state, sealed(connection, events))),
+      onMessage(received, length) {
+        const message = codec?.open(received) ?? received;
         receive(message, events);
         if (isChange(message)) events.push(message, length);
         // The program still receives queued events. Rejoining delivers later changes.
@@ -156,11 +162,19 @@ export function createLiveChannel(
       onEnd(end) {
         enter(onConnectionEnd(state, end));
         events.end();
+        codec?.onDisconnected();
         textChannel?.onDisconnected();
         writes.fail(offlineError());
       },
     });
     return events;
+  }
+
+  /** A connection that seals what is sent, if the room is encrypted. */
+  function sealed(connection: Connection, events: AsyncQueue<LiveEvent>): Connection {
+    if (!codec) return connection;
+    const send = codec.onConnected({ send: connection.send, receive: (message) => receive(message, events) });
+    return { ...connection, send };
   }
 
   /** Writes and the text receive a message on arrival, before the program reads it. */

@@ -120,8 +120,9 @@ export function onConnectionEnd(state: LiveState, end: ConnectionEnd): LiveState
 export function onDrained(state: LiveState): LiveState {
   if (state.name !== 'disconnected') return state;
   const { error, progress } = state;
-  // This client has given the correct PIN, so others with its address caused the lock. Wait until it ends.
-  const isLockedByOthers = error.code === 'PIN_LOCKED' && progress.seq !== undefined;
+  // This client has given the correct PIN or key, so others with its address caused the lock. Wait until it ends.
+  const isLocked = error.code === 'PIN_LOCKED' || error.code === 'KEY_LOCKED';
+  const isLockedByOthers = isLocked && progress.seq !== undefined;
   if ((isFinal(error) && !isLockedByOthers) || progress.violations >= maxViolations)
     return { name: 'ended', reason: error };
   const failures = Date.now() - progress.startedAt > lastingMs ? 0 : progress.failures + 1;

@@ -1,7 +1,8 @@
 /** The live channel of a room: an async iterator that reconnects automatically, and a way to write. */
-import { createLiveChannel, type LiveOptions, type RoomAccess } from './live-channel.ts';
+import { createLiveChannel, type LiveOptions } from './live-channel.ts';
 import type { Ended, LiveEvent } from './live-event.ts';
 import { createResumeToken } from './resume-token.ts';
+import type { RoomAccess } from './room-access.ts';
 import { isWhole } from './shapes.ts';
 import type { Transport } from './transport.ts';
 import type { WriteAnswer } from './writes.ts';

@@ -5,23 +5,24 @@ import { delay, retryDelay } from './retry.ts';
 import { definedHeaders, type Transport } from './transport.ts';
 import { sendWithXhr } from './upload-xhr.ts';
 
-export interface ResumableFile {
-  bytes: Blob;
-  name: string;
-  type: string;
-  folder: string | undefined;
-  once: boolean;
+/** Bytes that can be read by parts: a Blob, or the encrypted form of one. */
+export interface PartSource {
+  readonly size: number;
+  slice(from: number, to: number): Blob | Promise<Blob>;
 }
 
+/** What others see of a file: its name, type and folder, or all of it sealed. */
+export type FileLabels = { name: string; type: string; folder: string | undefined } | { meta: string };
+
+export type ResumableFile = FileLabels & { bytes: PartSource; once: boolean };
+
 export interface ResumableOptions {
-  pin: string | undefined;
-  deviceId: string | undefined;
-  onProgress: ((sent: number) => void) | undefined;
-  signal: AbortSignal | undefined;
+  onProgress?: ((sent: number) => void) | undefined;
+  signal?: AbortSignal | undefined;
   /** The id of an upload of the same file that was interrupted. */
-  uploadId: string | undefined;
+  uploadId?: string | undefined;
   /** Called with the id of the upload, for a later attempt to continue it. */
-  onUploadId: ((uploadId: string) => void) | undefined;
+  onUploadId?: ((uploadId: string) => void) | undefined;
 }
 
 /** Small at first, so that a slow connection shows progress and loses little. */
@@ -34,6 +35,13 @@ const maxFailures = 8;
 
 const temporary: readonly string[] = ['OFFLINE', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED', 'UPLOAD_CONFLICT'];
 
+interface ResumableTarget {
+  transport: Transport;
+  /** The path of the room. */
+  path: string;
+  headers: Readonly<Record<string, string | undefined>>;
+}
+
 /** The progress of an upload as the server knows it. */
 interface Position {
   offset: number;
@@ -41,20 +49,18 @@ interface Position {
   fileUrl: string | undefined;
 }
 
-/** Returns undefined if the server does not support resumable uploads. `path` is that of the room. */
+/** Returns undefined if the server does not support resumable uploads. */
 export async function uploadResumably(
-  transport: Transport,
-  path: string,
+  { transport, path, ...target }: ResumableTarget,
   file: ResumableFile,
   options: ResumableOptions,
 ): Promise<FileUploaded | undefined> {
   const { onProgress, onUploadId, signal } = options;
-  const { pin, deviceId } = options;
-  const headers = definedHeaders({ 'Tus-Resumable': '1.0.0', 'X-Room-Pin': pin, 'X-Device-Id': deviceId });
+  const headers = definedHeaders({ 'Tus-Resumable': '1.0.0', ...target.headers });
 
   async function create(): Promise<{ id: string; position: Position }> {
-    const { name: filename, type: filetype, folder, once } = file;
-    const metadata = { filename, filetype, ...(folder && { folder }), ...(once && { once: 'true' }) };
+    const { once } = file;
+    const metadata = { ...labelsOf(file), ...(once && { once: 'true' }) };
     const { headers: created } = await transport.send(`${path}/uploads`, {
       method: 'POST',
       headers: { ...headers, 'Upload-Length': String(file.bytes.size), 'Upload-Metadata': encodeMetadata(metadata) },
@@ -91,7 +97,7 @@ export async function uploadResumably(
   }
 
   async function sendPart(id: string, offset: number, bytes: number): Promise<Position> {
-    const part = file.bytes.slice(offset, offset + bytes);
+    const part = await file.bytes.slice(offset, Math.min(offset + bytes, file.bytes.size));
     const call = {
       headers: {
         ...headers,
@@ -165,6 +171,12 @@ export async function uploadResumably(
 
 export const noOneTimeFiles = (): PoproomError =>
   new PoproomError('INVALID_RESPONSE', 'This server does not support one-time files. The file was not kept.');
+
+function labelsOf(file: FileLabels): Record<string, string> {
+  if ('meta' in file) return { meta: file.meta };
+  const { name: filename, type: filetype, folder } = file;
+  return { filename, filetype, ...(folder && { folder }) };
+}
 
 function nextPartBytes(bytes: number, ms: number): number {
   if (ms < fastPartMs) return Math.min(2 * bytes, largestPart);

@@ -7,6 +7,16 @@ const final: ReadonlySet<PoproomErrorCode> = new Set([
   'PIN_REQUIRED',
   'PIN_INCORRECT',
   'PIN_LOCKED',
+  'KEY_REQUIRED',
+  'KEY_INCORRECT',
+  'KEY_LOCKED',
+  'KEY_MALFORMED',
+  'KEY_MISTYPED',
+  'NOT_ENCRYPTED',
+  'ENCRYPTION_REQUIRED',
+  'DATA_DAMAGED',
+  'ROLLBACK',
+  'FORK',
   'API_KEY_REQUIRED',
   'INVALID_API_KEY',
   'VALIDATION_FAILED',
@@ -38,7 +48,7 @@ export interface RetryOptions {
   maxSeconds?: number | undefined;
 }
 
-const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'UNAVAILABLE']);
+const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'KEY_LOCKED', 'UNAVAILABLE']);
 
 export interface RetryableRequest {
   method?: string | undefined;

@@ -1,23 +1,11 @@
 /** One room: its requests and its live channel. */
 import { parseRoomCode } from '../protocol/room-code.ts';
-import type {
-  Confirmation,
-  ContentEdited,
-  EditContentRequest,
-  FileClaimed,
-  FileEntry,
-  FileUploaded,
-  HistoryEntry,
-  HistoryText,
-  RoomInfo,
-  RoomText,
-  TextEdit,
-  UpdateRoomRequest,
-} from '../protocol/types.ts';
+import type { EditContentRequest, RoomText } from '../protocol/types.ts';
 import { PoproomError, unexpectedResponse } from './error.ts';
-import { type LiveRoom, openLive } from './live.ts';
-import type { LiveOptions, RoomAccess } from './live-channel.ts';
-import { type ReceiveOptions, receive } from './receive.ts';
+import { openLive } from './live.ts';
+import { receive } from './receive.ts';
+import { accessHeaders, type RoomAccess } from './room-access.ts';
+import type { DownloadOptions, RoomBase } from './room-base.ts';
 import {
   isConfirmation,
   isContent,
@@ -31,105 +19,21 @@ import {
   type Shape,
 } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
-import { type UploadOptions, upload } from './upload.ts';
-import type { UploadSource } from './upload-source.ts';
-
-export interface WriteOptions extends CallOptions {
-  /** Writes only if this is still the current version; otherwise fails with `VERSION_CONFLICT`. */
-  baseVersion?: number | undefined;
-}
-
-export interface EditOptions extends CallOptions {
-  /** The version that the positions of the edits refer to. Default: the current one. */
-  baseVersion?: number | undefined;
-}
-
-/** The fields of a one-time file that {@link RoomBase.receive} needs. */
-type ReceivableFile = Pick<FileEntry, 'fileId' | 'fileUrl' | 'fileSize'>;
-
-export interface ZipOptions extends CallOptions {
-  /** The ids of the files to include, at most 200. Default: all files. */
-  files?: readonly string[] | undefined;
-}
-
-/** A room without its shared text, which `Room` adds. */
-export interface RoomBase {
-  readonly code: string;
-  /** URL of the room's page, to share with people. */
-  readonly link: string;
-  info(options?: CallOptions): Promise<RoomInfo>;
-  /**
-   * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
-   * name. This object and its live channels use the new PIN from then on.
-   */
-  update(changes: UpdateRoomRequest, options?: CallOptions): Promise<RoomInfo>;
-  /** Reads the text and its version. */
-  read(options?: CallOptions): Promise<RoomText>;
-  /** Replaces the whole text. */
-  write(content: string, options?: WriteOptions): Promise<RoomText>;
-  /** Replaces ranges of the text. The server rebases edits of an older version over newer ones. */
-  edit(edits: readonly TextEdit[], options?: EditOptions): Promise<ContentEdited>;
-  /** Appends to the text. */
-  append(text: string, options?: CallOptions): Promise<ContentEdited>;
-  /** Lists the earlier texts of the room, newest first. */
-  history(options?: CallOptions): Promise<HistoryEntry[]>;
-  /** Reads one of the earlier texts. */
-  historyText(version: number, options?: CallOptions): Promise<HistoryText>;
-  /** Makes an earlier text the current one again, as a new version. */
-  restore(version: number, options?: CallOptions): Promise<RoomText>;
-  /** Deletes all earlier texts, but not the current one. */
-  clearHistory(options?: CallOptions): Promise<Confirmation>;
-  /** Lists the files of the room, oldest first. */
-  files(options?: CallOptions): Promise<FileEntry[]>;
-  /**
-   * Uploads a Blob or File, bytes, a stream of bytes or, outside browsers, the file at a path. Files over 5 MiB are sent
-   * in parts: after an interruption the upload continues where it was. The limits are in {@link info}.
-   */
-  upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
-  /**
-   * Downloads a file as the body of a response, always from the server itself, even if `fileUrl` has another origin. A
-   * one-time file fails with `ONE_TIME_FILE`: use {@link receive}.
-   */
-  download(file: Pick<FileEntry, 'fileUrl'>, options?: CallOptions): Promise<Response>;
-  /**
-   * Receives a one-time file: claims it, downloads it and, when it is saved, erases it from the room. If this fails, the
-   * file is given back. Fails with `FILE_CLAIMED` while someone else is receiving it.
-   */
-  receive<T = Blob>(file: ReceivableFile, options?: ReceiveOptions<T>): Promise<T>;
-  /** Reserves a one-time file for 30 minutes. Its `url` returns the file. {@link receive} does this automatically. */
-  claim(fileId: string, options?: CallOptions): Promise<FileClaimed>;
-  /** Confirms that a claimed file was received completely: erases it from the room. */
-  confirmClaim(claim: string, options?: CallOptions): Promise<Confirmation>;
-  /** Gives a claimed file back, so that others can receive it. */
-  releaseClaim(claim: string, options?: CallOptions): Promise<Confirmation>;
-  /** Downloads all files, or the selected ones, as a zip archive in the body of a response. */
-  downloadZip(options?: ZipOptions): Promise<Response>;
-  /**
-   * Returns a URL of the zip archive that a browser can open as a link. It contains no PIN, and can be opened for 60
-   * seconds.
-   */
-  zipUrl(options?: ZipOptions): Promise<string>;
-  /** Removes a file. It can be restored for 60 seconds. */
-  removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
-  /** Restores a file that was removed. */
-  restoreFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
-  /** Removes an unfinished upload by its id (see `onUploadId`). Otherwise it counts towards the limits for 24 hours. */
-  cancelUpload(uploadId: string, options?: CallOptions): Promise<void>;
-  /** Deletes the room with everything in it, for all devices. */
-  delete(options?: CallOptions): Promise<Confirmation>;
-  /** Joins the room and receives its changes; see {@link LiveRoom}. */
-  live(options?: LiveOptions): LiveRoom;
-}
+import { upload } from './upload.ts';
 
 /** A change of the PIN also changes `access`. */
 export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = `/api/rooms/${encodeURIComponent(code)}`;
-  const withPin = (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': access.pin, ...call.headers } });
-  const call = <T>(end: string, shape: Shape<T>, call: Call = {}) => transport.call(path + end, shape, withPin(call));
+  const withAccess = async (call: Call): Promise<Call> => ({
+    ...call,
+    headers: { ...(await accessHeaders(access)), ...call.headers },
+  });
+  const call = async <T>(end: string, shape: Shape<T>, call: Call = {}) =>
+    transport.call(path + end, shape, await withAccess(call));
 
   async function text(call: Call): Promise<RoomText> {
-    const { status, body, header } = await transport.request(`${path}/content`, isContent, withPin(call));
+    const { status, body, header } = await transport.request(`${path}/content`, isContent, await withAccess(call));
     const version = body.version ?? parseVersion(header('ETag'));
     if (version === undefined) throw unexpectedResponse(status);
     return { content: body.content, version, timestamp: body.timestamp };
@@ -141,6 +45,8 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
   const room: RoomBase = {
     code,
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
+    key: undefined,
+    seen: undefined,
     info: (options) => call('', isRoomInfo, options),
     async update(changes, options) {
       const info = await call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
@@ -160,12 +66,9 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
     clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
     files: async (options) => (await call('/files', isFileList, options)).files,
-    upload: (source, options = {}) => {
-      const { pin, deviceId } = access;
-      return upload(transport, path, source, { ...options, pin, deviceId });
-    },
-    download: async ({ fileUrl }, options) =>
-      retainResponse(await transport.send(filePath(fileUrl), { ...options, omitsApiKey: true })),
+    upload: async (source, options = {}) =>
+      upload({ transport, path, headers: await senderHeaders(access) }, source, options),
+    download: ({ fileUrl }, options) => download(transport, fileUrl, options),
     receive: ({ fileId, fileUrl, fileSize }, options = {}) => {
       const calls = {
         claim: (options: CallOptions) => room.claim(fileId, options),
@@ -186,7 +89,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     releaseClaim: (claim, options) =>
       call(`/claims/${encodeURIComponent(claim)}`, isConfirmation, { method: 'DELETE', ...options }),
     downloadZip: async ({ files, signal } = {}) =>
-      retainResponse(await transport.send(zipPath(path, files), withPin({ signal }))),
+      retainResponse(await transport.send(zipPath(path, files), await withAccess({ signal }))),
     zipUrl: async ({ files, signal } = {}) => {
       const { ticket } = await call('/tickets', isTicketIssued, { method: 'POST', signal });
       return transport.url + zipPath(path, files, ticket);
@@ -195,7 +98,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
       call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
     cancelUpload: async (uploadId, options) => {
       const request = { method: 'DELETE', headers: { 'Tus-Resumable': '1.0.0' }, ...options };
-      await transport.send(`${path}/uploads/${encodeURIComponent(uploadId)}`, withPin(request));
+      await transport.send(`${path}/uploads/${encodeURIComponent(uploadId)}`, await withAccess(request));
     },
     restoreFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}/restore`, isConfirmation, { method: 'POST', ...options }),
@@ -203,6 +106,23 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     live: (options) => openLive(transport, path, access, options),
   };
   return room;
+}
+
+/** The headers of an upload. */
+export const senderHeaders = async (access: RoomAccess): Promise<Record<string, string | undefined>> => ({
+  ...(await accessHeaders(access)),
+  'X-Device-Id': access.deviceId,
+});
+
+async function download(
+  transport: Transport,
+  fileUrl: string,
+  { range, signal }: DownloadOptions = {},
+): Promise<Response> {
+  const headers = { Range: range && `bytes=${range.from}-${range.to - 1}` };
+  const response = await transport.send(filePath(fileUrl), { headers, signal, omitsApiKey: true });
+  if (range && response.status !== 206) throw unexpectedResponse(response.status);
+  return retainResponse(response);
 }
 
 /** Ignores what a proxy may add to the tag, such as `W/` or `-gzip`. */

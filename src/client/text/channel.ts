@@ -1,5 +1,6 @@
 /** The interface between a live channel and a shared text. */
 import type { EditText, Join, ServerMessage } from '../../protocol/types.ts';
+import type { ChannelCodec, SealedStart } from '../encryption.ts';
 import type { PoproomError } from '../error.ts';
 import type { SharedText } from './shared-text.ts';
 
@@ -11,6 +12,8 @@ export interface TextLink {
 }
 
 export interface TextChannel {
+  /** The room is encrypted: creates the codec that continues the versions of this text. */
+  bindCodec(create: (start: SealedStart) => ChannelCodec): ChannelCodec;
   /** Returns the fields for a join. A text without a device id uses that of the client, or a random one. */
   join(clientDeviceId: string | undefined): TextJoin;
   /** The server has admitted the session. */

@@ -2,6 +2,8 @@
 import { type Changes, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
 import type { TextEdit } from '../../text/edits.ts';
+import type { ChannelCodec } from '../encryption.ts';
+import { randomId } from '../random-id.ts';
 import { bindChannel, type TextChannel } from './channel.ts';
 import { createDelivery } from './delivery.ts';
 import { createEmitter } from './emitter.ts';
@@ -33,6 +35,8 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
   const status = createTextStatus(replica, delivery, () => events.emit('state'));
   const receiver = createReceiver({ replica, delivery, status, deviceId: ownDeviceId, onRemoteChange });
   let deviceId = saved?.deviceId ?? options.deviceId;
+  /** Set for the text of an encrypted room. */
+  let codec: ChannelCodec | undefined;
 
   /** Without an id, the first call sets that of the client, or a random one. */
   function ownDeviceId(clientDeviceId?: string): string {
@@ -61,6 +65,13 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
     events.emit('change', change);
     status.update();
     return change;
+  }
+
+  /** With the position in the chain of versions, so that the text of an encrypted room continues it. */
+  function save(): SavedText | undefined {
+    const state = replica.save(ownDeviceId());
+    const seen = codec ? codec.seen : saved?.seen;
+    return state && seen?.version === state.version ? { ...state, seen } : state;
   }
 
   const text: SharedText = {
@@ -113,7 +124,7 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
     on: events.on,
     synchronized: status.synchronized,
     flush: delivery.flush,
-    save: () => replica.save(ownDeviceId()),
+    save,
     close: status.close,
   };
   bindChannel(text, createChannel());
@@ -121,6 +132,12 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
 
   function createChannel(): TextChannel {
     return {
+      bindCodec(create) {
+        const { content = '', timestamp = '', seen } = save() ?? {};
+        codec = create({ content, timestamp, seen });
+        return codec;
+      },
+
       join(clientDeviceId) {
         const needsSnapshot = receiver.onJoin();
         const own = { edits: true, deviceId: ownDeviceId(clientDeviceId), needsSnapshot } as const;
@@ -156,12 +173,6 @@ function createRefs(): () => string {
   const prefix = randomId();
   let count = 0;
   return () => `${prefix}-${++count}`;
-}
-
-/** 16 letters and digits. `crypto.randomUUID` is not available on pages without TLS. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('');
 }
 
 function scheduleTimeout(callback: () => void, ms: number): () => void {

@@ -52,6 +52,11 @@ export function onSentAgain({ sent, buffer }: Pending): Pending {
 /** The server stored the sent edit. */
 export const onConfirmed = ({ buffer }: Pending): Pending => pendingOf(undefined, buffer);
 
+/** The server did not store the sent edit, so the next form of it is the one that it stores. */
+export function onConflict({ sent, buffer }: Pending): Pending {
+  return pendingOf(sent && { ...sent, changes: normalize(sent.changes), isExact: true }, buffer);
+}
+
 /** The server refused the sent edit permanently, and stored nothing of it. */
 export const onRefused = ({ sent, buffer }: Pending): Pending => pendingOf(undefined, compose(sent?.changes, buffer));
 

@@ -1,5 +1,5 @@
 /** Applies the messages of the live channel to a replica. */
-import type { Problem, RoomText, ServerMessage, TextEdited, Written } from '../../protocol/types.ts';
+import type { Conflict, Problem, RoomText, ServerMessage, TextEdited, Written } from '../../protocol/types.ts';
 import type { Changes } from '../../text/changes.ts';
 import type { PoproomError } from '../error.ts';
 import { toError } from '../writes.ts';
@@ -39,6 +39,8 @@ type SyncState = 'in-sync' | 'out-of-sync' | 'needs-snapshot';
 export function createReceiver(deps: ReceiverDeps): Receiver {
   const { replica, delivery, status, deviceId, onRemoteChange } = deps;
   let state: SyncState = replica.isLoaded ? 'in-sync' : 'needs-snapshot';
+  /** The version to reach before the sent edit is sent again, because an encrypted room accepts it only on the newest. */
+  let conflict: { ref: string; version: number } | undefined;
 
   /** Rejoins: the server sends the edits since the version of this replica, or a snapshot. */
   function resynchronize(): void {
@@ -90,6 +92,22 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   const isExactlyNext = (ref: string | undefined, version: number) =>
     isOfSent(ref) && replica.pending.sent?.isExact && version === replica.version + 1;
 
+  /** Only in an encrypted room. Nothing was stored, and the edits up to this version have arrived or will. */
+  function onConflict({ ref, version }: Conflict): void {
+    if (ref === undefined || !isOfSent(ref)) return;
+    conflict = { ref, version };
+    sendAfterConflict();
+  }
+
+  function sendAfterConflict(): void {
+    if (!conflict || conflict.version > replica.version) return;
+    const { ref } = conflict;
+    conflict = undefined;
+    if (!isOfSent(ref)) return;
+    replica.onConflict();
+    delivery.sendAgain();
+  }
+
   function onError(message: Problem): void {
     if (!isOfSent(message.ref)) return;
     const error = toError(message);
@@ -113,6 +131,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     },
 
     onJoin() {
+      conflict = undefined;
       if (state === 'out-of-sync') state = 'in-sync';
       return state === 'needs-snapshot';
     },
@@ -123,6 +142,8 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
       else if (message.type === 'edit') onEdit(message);
       else if (message.type === 'written') onWritten(message);
       else if (message.type === 'error') onError(message);
+      else if (message.type === 'conflict') onConflict(message);
+      sendAfterConflict();
     },
   };
 }

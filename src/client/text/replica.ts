@@ -6,6 +6,7 @@ import { TextDocument } from '../../text/document.ts';
 import { applyEdits, insertsBefore, type TextEdit } from '../../text/edits.ts';
 import {
   onConfirmed,
+  onConflict,
   onEdited,
   onRefused,
   onRemoteChange,
@@ -120,6 +121,11 @@ export class Replica {
   /** The confirmed text already contains the sent edit, which is no longer pending. */
   dropSent(): Changes {
     return this.#replaceSent(this.#confirmed, this.#differenceFromSent(this.#confirmed));
+  }
+
+  /** Nothing of the sent edit was stored. It keeps its ref, and is sent again. */
+  onConflict(): void {
+    this.#pending = onConflict(this.#pending);
   }
 
   /** Nothing of the sent edit was stored. It becomes part of the next one. */

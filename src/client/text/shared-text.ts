@@ -1,5 +1,6 @@
 /** The text of a room, which several devices can edit at the same time. */
 import type { TextEdit } from '../../protocol/types.ts';
+import type { SeenVersion } from '../encryption.ts';
 import type { PoproomError } from '../error.ts';
 
 /**
@@ -33,6 +34,8 @@ export interface SavedText {
   sent?: { ref: string; edits: TextEdit[] } | undefined;
   /** To be sent after `sent`. */
   buffer?: TextEdit[] | undefined;
+  /** In an encrypted room: the hash of that version. */
+  seen?: SeenVersion | undefined;
 }
 
 export interface TextEvents {

@@ -1,0 +1,120 @@
+/** Rooms of callers who have a room key. The code of the encryption is loaded when they are first used. */
+import { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
+import type { SeenVersion } from './encryption.ts';
+import { openLive } from './live.ts';
+import type { LiveOptions } from './live-channel.ts';
+import { randomId } from './random-id.ts';
+import { createRoomHandle, senderHeaders } from './room.ts';
+import { accessHeaders, type RoomAccess } from './room-access.ts';
+import type { RoomBase } from './room-base.ts';
+import type { KeySource, SealedOperations, Unlocked } from './sealed/index.ts';
+import type { Transport } from './transport.ts';
+
+export const loadEncryption = () => import('./sealed/index.ts');
+
+export interface KeyOptions extends KeySource {
+  seen?: SeenVersion | undefined;
+}
+
+const sealedNames = [
+  'info',
+  'update',
+  'read',
+  'write',
+  'edit',
+  'append',
+  'history',
+  'historyText',
+  'restore',
+  'files',
+  'upload',
+  'download',
+  'receive',
+  'downloadZip',
+  'zipUrl',
+] as const satisfies readonly (keyof SealedOperations & keyof RoomBase)[];
+
+/** Every request waits until the room is unlocked, so nothing is sent without the key or in plaintext. */
+export function createEncryptedRoom(transport: Transport, access: RoomAccess, source: KeyOptions): RoomBase {
+  const code = parseRoomCode(access.code) ?? (access.code as RoomCode);
+  const path = `/api/rooms/${encodeURIComponent(code)}`;
+  let { seen } = source;
+  let unlocked: Promise<Unlocked> | undefined;
+
+  async function unlockNow(): Promise<Unlocked> {
+    const { unlock } = await loadEncryption();
+    const onSeen = (newest: SeenVersion) => {
+      seen = newest;
+    };
+    return unlock(transport, path, code, source, { seen, onSeen });
+  }
+
+  /** Repeated if it failed, for example offline. */
+  function unlock(): Promise<Unlocked> {
+    unlocked ??= unlockNow().catch((error) => {
+      unlocked = undefined;
+      throw error;
+    });
+    return unlocked;
+  }
+
+  const sealedAccess = { ...access, pin: undefined, encryption: { unlock } };
+  const plain = createRoomHandle(transport, sealedAccess);
+  // The name of a device is sealed with its id.
+  const liveAccess = { ...sealedAccess, deviceId: access.deviceId ?? randomId() };
+  const call: Parameters<typeof import('./sealed/index.ts').createSealedOperations>[2] = async (
+    end,
+    shape,
+    call = {},
+  ) =>
+    transport.call(path + end, shape, {
+      ...call,
+      headers: { ...(await accessHeaders(sealedAccess)), ...call.headers },
+    });
+  const target = async () => ({ transport, path, headers: await senderHeaders(sealedAccess) });
+
+  async function operations(): Promise<SealedOperations> {
+    const [{ createSealedOperations }, room] = [await loadEncryption(), await unlock()];
+    return createSealedOperations(room, plain, call, target);
+  }
+
+  const sealed = Object.fromEntries(
+    sealedNames.map((name) => [
+      name,
+      async (...args: unknown[]) => {
+        const run = (await operations())[name] as (...args: unknown[]) => unknown;
+        return run(...args);
+      },
+    ]),
+  ) as unknown as Pick<RoomBase, (typeof sealedNames)[number]>;
+
+  return Object.defineProperty(
+    {
+      ...plain,
+      ...sealed,
+      live: (options?: LiveOptions) => openLive(transport, path, liveAccess, options),
+      key: source.key,
+      link: linkWithKey(plain.link, source.key),
+    },
+    'seen',
+    {
+      enumerable: true,
+      get: () => seen,
+    },
+  );
+}
+
+/** After `#`, which browsers do not send to the server. */
+const linkWithKey = (link: string, key: string): string => `${link}#${key.replace(/[\s\p{Pd}]/gu, '').toUpperCase()}`;
+
+/** The code and the key in the link of a room. Throws if the link belongs to another server. */
+export function parseRoomLink(serverUrl: string, text: string): { code: string; key: string | undefined } | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const { origin, pathname, hash } = new URL(text);
+  const base = new URL(serverUrl);
+  const prefix = `${base.pathname.replace(/\/+$/, '')}/r/`;
+  if (origin !== base.origin || !pathname.startsWith(prefix))
+    throw new TypeError('This is not the link of a room on this server.');
+  const key = decodeURIComponent(hash.slice(1));
+  return { code: decodeURIComponent(pathname.slice(prefix.length)), key: key || undefined };
+}

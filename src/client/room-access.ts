@@ -1,0 +1,16 @@
+/** How a client accesses a room. */
+import type { RoomEncryption } from './encryption.ts';
+
+export interface RoomAccess {
+  code: string;
+  pin: string | undefined;
+  deviceId: string | undefined;
+  deviceName: string | undefined;
+  /** Set if the caller has a room key. Nothing is sent in plaintext then. */
+  encryption?: RoomEncryption | undefined;
+}
+
+/** The headers that every request to the room needs. Never part of a URL. */
+export async function accessHeaders({ pin, encryption }: RoomAccess): Promise<Record<string, string | undefined>> {
+  return encryption ? { 'X-Room-Auth': (await encryption.unlock()).auth } : { 'X-Room-Pin': pin };
+}

@@ -1,0 +1,170 @@
+/** Reads and writes the text of an encrypted room by requests. The server cannot rebase, so each write reads first. */
+import type { ContentEdited, HistoryText, RoomText, TextEdit } from '../../protocol/types.ts';
+import { rebase, toChanges, toEdits } from '../../text/changes.ts';
+import { diffTexts } from '../../text/diff.ts';
+import { TextDocument } from '../../text/document.ts';
+import { findProblem, insertsBefore } from '../../text/edits.ts';
+import { type EncryptedRoom, hashOf, openText, sealEdits, sealSnapshot, sealText } from '../crypto/index.ts';
+import { PoproomError } from '../error.ts';
+import { delay, retryDelay } from '../retry.ts';
+import type { EditOptions, WriteOptions } from '../room-base.ts';
+import { isContent, isContentEdited, isHistoryText, isRoomInfo, type Shape } from '../shapes.ts';
+import type { Call, CallOptions } from '../transport.ts';
+import { type OpenedVersion, versionsIn } from './sealed-text.ts';
+import type { SeenVersions } from './seen-versions.ts';
+import { exceeds, tooLarge } from './text-limit.ts';
+
+/** Sends a request to a path below that of the room, with its key. */
+export type RoomCall = <T>(end: string, shape: Shape<T>, call?: Call) => Promise<T>;
+
+/** The current text, with the versions that its response contains. */
+interface Current extends OpenedVersion {
+  versions: readonly OpenedVersion[];
+  timestamp: string;
+}
+
+/** In bytes. Operators seldom set a lower limit, and the server limits the length of sealed texts too. */
+const smallestLimit = 64 * 1024;
+/** Others may be faster this many times in a row. */
+const maxAttempts = 30;
+
+export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, call: RoomCall) {
+  /** A response may arrive after newer messages, so it is compared with what was seen before the request. */
+  async function readVersions(options: CallOptions = {}): Promise<Current> {
+    const before = seen.position;
+    const { version = -1, ...text } = await call('/content', isContent, options);
+    const versions = versionsIn(room, { ...text, version }, before);
+    const newest = versions.at(-1) as OpenedVersion;
+    seen.note(newest.position);
+    return { ...newest, versions, timestamp: text.timestamp };
+  }
+
+  /** Writes again if someone else was faster. `prepare` returns the request, and may refuse the write for good. */
+  async function write<T>(
+    prepare: (current: Current) => Promise<() => Promise<T>>,
+    { signal }: CallOptions,
+  ): Promise<T> {
+    for (let attempts = 1; ; attempts++) {
+      const current = await readVersions({ signal });
+      const attempt = await prepare(current);
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof PoproomError) || attempts >= maxAttempts) throw error;
+        if (error.code === 'COMPACTION_REQUIRED') await compact(current, { signal });
+        else if (!conflicts.has(error.code)) throw error;
+        else if (attempts > 1) await delay(retryDelay(error, 1) / 10, signal);
+      }
+    }
+  }
+
+  /** Only the clients can check the size of the text. Short texts need no request for the limit. */
+  async function checkSize(document: TextDocument, { signal }: CallOptions): Promise<void> {
+    if (!exceeds(document, smallestLimit)) return;
+    const { limits } = await call('', isRoomInfo, { signal });
+    if (limits && exceeds(document, limits.textBytes)) throw tooLarge(limits.textBytes);
+  }
+
+  async function compact({ position, document }: OpenedVersion, { signal }: CallOptions): Promise<void> {
+    const json = { content: sealSnapshot(room, position, document.toString()), version: position.version };
+    await call('/content/compact', isContentEdited, { method: 'POST', json, signal });
+  }
+
+  /** `editsOf` returns the edits of the current text. */
+  function edit(editsOf: (current: Current) => readonly TextEdit[], options: CallOptions): Promise<ContentEdited> {
+    return write(async (current) => {
+      const edits = editsOf(current);
+      const document = current.document.apply(edits);
+      await checkSize(document, options);
+      const sealed = sealEdits(room, current.position, edits);
+      return () => sendEdit(sealed, current.position.version, document, options);
+    }, options);
+  }
+
+  async function sendEdit(
+    sealed: string,
+    baseVersion: number,
+    document: TextDocument,
+    { signal }: CallOptions,
+  ): Promise<ContentEdited> {
+    const request = { method: 'PATCH', json: { sealed, baseVersion }, signal };
+    const { success, version, timestamp, compact: isDue } = await call('/content', isContentEdited, request);
+    const position = { version, hash: hashOf(sealed) };
+    seen.note(position);
+    // The edit is stored. If this fails, the next one is asked again.
+    if (isDue) await compact({ position, document }, { signal }).catch(() => undefined);
+    return { success, version, timestamp };
+  }
+
+  async function sendText(content: string, { position }: Current, { signal }: CallOptions): Promise<RoomText> {
+    const sealed = sealText(room, position, content);
+    const headers = { 'If-Match': `"${position.version}"` };
+    const written = await call('/content', isContent, { method: 'POST', json: { content: sealed }, headers, signal });
+    const version = written.version ?? position.version + 1;
+    seen.note({ version, hash: hashOf(sealed) });
+    return { content, version, timestamp: written.timestamp };
+  }
+
+  return {
+    async read(options?: CallOptions): Promise<RoomText> {
+      const { position, document, timestamp } = await readVersions(options);
+      return { content: document.toString(), version: position.version, timestamp };
+    },
+
+    write(content: string, { baseVersion, signal }: WriteOptions = {}): Promise<RoomText> {
+      return write(
+        async (current) => {
+          const { position, document, timestamp } = current;
+          if (baseVersion !== undefined && baseVersion !== position.version)
+            throw versionConflict({ content: document.toString(), version: position.version, timestamp });
+          await checkSize(TextDocument.of(content), { signal });
+          return () => sendText(content, current, { signal });
+        },
+        { signal },
+      );
+    },
+
+    edit: (edits: readonly TextEdit[], { baseVersion, signal }: EditOptions = {}) =>
+      edit((current) => rebaseFrom(current, edits, baseVersion ?? current.position.version), { signal }),
+
+    append: (text: string, options: CallOptions = {}) =>
+      edit(({ document: { length } }) => [{ from: length, to: length, insert: text }], options),
+
+    async historyText(version: number, options?: CallOptions): Promise<HistoryText> {
+      const entry = await call(`/history/${version}`, isHistoryText, options);
+      const { text } = openText(room, entry.version, entry.content);
+      return { ...entry, content: text, size: new TextEncoder().encode(text).length };
+    },
+  };
+}
+
+const conflicts: ReadonlySet<string> = new Set(['EDIT_CONFLICT', 'VERSION_CONFLICT']);
+
+/** Rebases edits of an older version over the newer ones. */
+function rebaseFrom({ versions }: Current, edits: readonly TextEdit[], baseVersion: number): TextEdit[] {
+  const index = versions.findIndex(({ position }) => position.version === baseVersion);
+  const base = versions[index];
+  if (!base) throw unknownBase(baseVersion, versions.at(-1)?.position.version ?? 0);
+  const problem = findProblem(edits, base.document.length);
+  if (problem) throw invalidEdit(problem.index);
+  const newer = versions.at(-1) as OpenedVersion;
+  if (newer === base) return [...edits];
+  const before = base.document.toString();
+  const theirs = toChanges(diffTexts(before, newer.document.toString()), before.length);
+  return toEdits(rebase(toChanges(edits, before.length), theirs, insertsBefore(undefined, undefined)).mine);
+}
+
+function versionConflict(details: RoomText): PoproomError {
+  const message = 'Someone else has changed the text. Nothing was overwritten.';
+  return new PoproomError('VERSION_CONFLICT', message, { details: { ...details } });
+}
+
+function unknownBase(baseVersion: number, version: number): PoproomError {
+  const message = `Version ${baseVersion} is not in the log. Read the current version, ${version}, and edit that.`;
+  return new PoproomError('VERSION_CONFLICT', message, { details: { version } });
+}
+
+const invalidEdit = (index: number): PoproomError =>
+  new PoproomError('VALIDATION_FAILED', `"edits[${index}]" does not fit the text of that version.`, {
+    details: { field: 'edits', index },
+  });

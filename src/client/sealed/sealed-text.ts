@@ -1,0 +1,90 @@
+/** The text of an encrypted room on one device: opens each version, and checks that it continues the one before. */
+import type { RoomText, SealedEdit, TextEdit } from '../../protocol/types.ts';
+import { TextDocument } from '../../text/document.ts';
+import { findProblem, splitsPair } from '../../text/edits.ts';
+import { damaged } from '../crypto/errors.ts';
+import {
+  advanceChain,
+  type ChainLink,
+  type ChainPosition,
+  chainStart,
+  type EncryptedRoom,
+  openEdits,
+  openText,
+} from '../crypto/index.ts';
+import { notEncrypted } from './not-encrypted.ts';
+
+/** A version of the text that was opened and verified. */
+export interface OpenedVersion {
+  readonly position: ChainPosition;
+  readonly document: TextDocument;
+}
+
+type SealedRoomText = Pick<RoomText, 'content' | 'version' | 'contentVersion' | 'sealedEdits'>;
+
+const emptyVersion: OpenedVersion = { position: chainStart, document: TextDocument.of('') };
+
+/** Opens a full text and the edits after it. Throws `ROLLBACK` or `FORK` if that does not continue `seen`. */
+export function openVersion(room: EncryptedRoom, text: SealedRoomText, seen: ChainPosition | undefined): OpenedVersion {
+  return versionsIn(room, text, seen).at(-1) ?? emptyVersion;
+}
+
+/** All versions of a response, from the full text to the newest. */
+export function versionsIn(
+  room: EncryptedRoom,
+  text: SealedRoomText,
+  seen: ChainPosition | undefined,
+): [OpenedVersion, ...OpenedVersion[]] {
+  const { sealedEdits = [], version } = text;
+  if (seen && version < seen.version) advanceChain(seen, { version, hash: '', previous: undefined });
+  let newest = openFullText(room, text, seen);
+  const versions: [OpenedVersion, ...OpenedVersion[]] = [newest];
+  for (const edit of sealedEdits) {
+    newest = openNext(room, newest, edit, seen).version;
+    versions.push(newest);
+  }
+  if (newest.position.version !== version) throw damaged('The text');
+  return versions;
+}
+
+/** Opens the edit after a version. */
+export function openNext(
+  room: EncryptedRoom,
+  { position, document }: OpenedVersion,
+  { version, sealed }: Pick<SealedEdit, 'version' | 'sealed'>,
+  seen?: ChainPosition,
+): { version: OpenedVersion; edits: TextEdit[] } {
+  if (version !== position.version + 1) throw damaged('The text');
+  const { edits: opened, link } = openEdits(room, version, sealed);
+  // All devices ignore edits that do not fit, so a faulty client cannot make the room unusable.
+  const edits = fits(opened, document) ? opened : [];
+  checkSeen(seen, link);
+  return { version: { position: advanceChain(position, link), document: document.apply(edits) }, edits };
+}
+
+function openFullText(
+  room: EncryptedRoom,
+  { content, contentVersion }: SealedRoomText,
+  seen: ChainPosition | undefined,
+): OpenedVersion {
+  if (contentVersion === undefined) throw notEncrypted();
+  if (contentVersion === 0 && content === '') return emptyVersion;
+  const { text, link } = openText(room, contentVersion, content);
+  checkSeen(seen, link);
+  return { position: { version: link.version, hash: link.hash }, document: TextDocument.of(text) };
+}
+
+/** An older link is compared when a later one reaches what was seen. */
+function checkSeen(seen: ChainPosition | undefined, link: ChainLink): void {
+  if (seen && link.version >= seen.version) advanceChain(seen, link);
+}
+
+function fits(edits: readonly TextEdit[], document: TextDocument): boolean {
+  if (findProblem(edits, document.length)) return false;
+  return !edits.some(({ from, to }) => cuts(document, from) || cuts(document, to));
+}
+
+function cuts(document: TextDocument, position: number): boolean {
+  const around = position > 0 ? document.slice(position - 1, position + 1) : '';
+  return splitsPair(around.charCodeAt(0), around.charCodeAt(1));
+}
