@@ -85,7 +85,10 @@ describe('the text of an encrypted room', () => {
     assert.equal((await readSealed(api, room)).text, 'zero one two three');
 
     const stale = assertError(await write(api, { room, ...theirs.replace('lost') }), 412, 'VERSION_CONFLICT');
-    assert.deepEqual((stale.sealedEdits as SealedEdit[]).map(({ version }) => version), [4]);
+    assert.deepEqual(
+      (stale.sealedEdits as SealedEdit[]).map(({ version }) => version),
+      [4],
+    );
     const contradiction = { ...room.access.headers, 'if-match': '"3"' };
     const current = await readSealed(api, room);
     assertError(
@@ -197,7 +200,10 @@ describe('the text of an encrypted room', () => {
     await compact(api, room, replica.snapshot());
     const history = `/api/rooms/${room.code}/history`;
     const { json: list } = await api.get(history, room.access);
-    assert.deepEqual(list.history.map(({ version }: { version: number }) => version), [2, 1]);
+    assert.deepEqual(
+      list.history.map(({ version }: { version: number }) => version),
+      [2, 1],
+    );
     const { json: checkpoint } = await api.get(`${history}/2`, room.access);
     assert.equal(openText(room, 2, checkpoint.content).text, 'second');
     const last = replica.insert('!');
