@@ -22,7 +22,9 @@ function checkForm(text: string | undefined, kind: EnvelopeKind, field: string):
 }
 
 function tooLong(code: 'CONTENT_TOO_LARGE' | 'VALIDATION_FAILED', field: string, maximum: number): PoproomError {
-  return new PoproomError(code, `"${field}" exceeds the limit of ${maximum} characters.`, { details: { field, maximum } });
+  return new PoproomError(code, `"${field}" exceeds the limit of ${maximum} characters.`, {
+    details: { field, maximum },
+  });
 }
 
 /** The longest sealed text or edit for texts of up to this many bytes. */
