@@ -46,9 +46,12 @@ describe('the log of an encrypted room', () => {
     // The first node still has the long log in memory.
     assert.ok(!('compact' in ((await type(one, code, replica, 1001)) ?? {})));
     assert.equal((await type(two, code, replica, 1002))?.version, 1002);
+    // And it has not seen the last version.
+    assert.equal((await one.compact(code, replica.snapshot())).version, 1002);
+    await assert.rejects(one.compact(code, { ...replica.snapshot(), version: 1003 }), { code: 'VERSION_CONFLICT' });
     await assert.rejects(one.editSealed(code, { ...replica.insert('y'), baseVersion: 5 }), (error: Error) => {
       const { details } = error as Error & { details: Record<string, unknown> };
-      assert.deepEqual([details.contentVersion, details.version], [1000, 1002]);
+      assert.deepEqual([details.contentVersion, details.version], [1002, 1002]);
       return true;
     });
   });
