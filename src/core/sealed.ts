@@ -2,20 +2,30 @@
 import { type EnvelopeKind, envelopeSize, isEnvelope, maxPayloadBytes } from '../protocol/sealed.ts';
 import { PoproomError } from './errors.ts';
 
-/** Throws unless the text can be an envelope of this kind. */
-export function checkSealed(text: string | undefined, kind: EnvelopeKind, field: string, longest: number): string {
-  if (text === undefined || !isEnvelope(text, kind)) {
-    throw encryptionRequired(`"${field}" must be sealed: "pop1." and base64url of a legal length.`, field);
-  }
-  if (text.length <= longest) return text;
-  throw new PoproomError('CONTENT_TOO_LARGE', `"${field}" exceeds the limit of ${longest} characters.`, {
-    details: { field, maximum: longest },
-  });
+/** Checks a sealed text or edit. */
+export function checkSealed(text: string, kind: EnvelopeKind, field: string, longest: number): void {
+  checkForm(text, kind, field);
+  if (text.length > longest) throw tooLong('CONTENT_TOO_LARGE', field, longest);
 }
 
-/** A name of a room or device, or the metadata of a file. */
-export const checkSealedMeta = (text: string | undefined, kind: keyof typeof maxPayloadBytes, field: string): string =>
-  checkSealed(text, kind, field, envelopeSize(kind, maxPayloadBytes[kind]));
+/** Checks and returns the sealed name of a room or device, or the metadata of a file. */
+export function checkSealedMeta(text: string | undefined, kind: keyof typeof maxPayloadBytes, field: string): string {
+  const longest = envelopeSize(kind, maxPayloadBytes[kind]);
+  checkForm(text, kind, field);
+  if (text.length > longest) throw tooLong('VALIDATION_FAILED', field, longest);
+  return text;
+}
+
+function checkForm(text: string | undefined, kind: EnvelopeKind, field: string): asserts text is string {
+  if (text !== undefined && isEnvelope(text, kind)) return;
+  throw encryptionRequired(`"${field}" must be sealed: "pop1." and base64url of a legal length.`, field);
+}
+
+function tooLong(code: 'CONTENT_TOO_LARGE' | 'VALIDATION_FAILED', field: string, maximum: number): PoproomError {
+  return new PoproomError(code, `"${field}" exceeds the limit of ${maximum} characters.`, {
+    details: { field, maximum },
+  });
+}
 
 /** The longest sealed text or edit for texts of up to this many bytes. */
 export const longestSealed = (largestContent: number): number => envelopeSize('text', largestContent);

@@ -82,7 +82,7 @@ describe('creating an encrypted room', () => {
     const change = (json: object) => api.patch(path, { json, ...room.access });
     assertError(await change({ name: 'Plans' }), 400, 'ENCRYPTION_REQUIRED');
     assertError(await change({ name: 'pop1.AAAA' }), 400, 'ENCRYPTION_REQUIRED');
-    assertError(await change({ name: sealRoomName(room, 'x'.repeat(400)) }), 413, 'CONTENT_TOO_LARGE');
+    assertError(await change({ name: sealRoomName(room, 'x'.repeat(400)) }), 400, 'VALIDATION_FAILED');
     for (const pin of ['0427', null]) assertError(await change({ pin }), 400, 'VALIDATION_FAILED');
     const longest = '🎉'.repeat(80);
     const { json: changed } = await change({ name: sealRoomName(room, longest) });

@@ -137,8 +137,7 @@ export class SealedReplica {
     for (const edit of newer) {
       const { length } = this.text;
       const theirs = this.apply(edit);
-      if (theirs)
-        changes = rebase(changes, toChanges(theirs, length), insertsBefore(deviceId, edit.deviceId)).mine;
+      if (theirs) changes = rebase(changes, toChanges(theirs, length), insertsBefore(deviceId, edit.deviceId)).mine;
     }
     return toEdits(changes);
   }

@@ -29,7 +29,8 @@ export function encryptedBytes(bytes: Readable, offset = 0, mayEndWithinHeader =
   });
   const end = (error?: Error) => checked.destroy(error ?? new Error('The stream ended early.'));
   bytes.once('error', end).once('close', () => bytes.readableEnded || end());
-  return bytes.pipe(checked);
+  // It may fail before the blob store listens, which then finds it destroyed.
+  return bytes.pipe(checked).on('error', () => undefined);
 }
 
 export const notEncryptedFile = () =>

@@ -43,7 +43,7 @@ export function compactionHint(text: WorkingText): Pick<WrittenText, 'compact'> 
 }
 
 interface CompactionParts extends Pick<CoreDeps, 'rooms' | 'bus' | 'clock'> {
-  loaded: Pick<ReturnType<typeof createLoadedTexts>, 'load' | 'drop'>;
+  loaded: Pick<ReturnType<typeof createLoadedTexts>, 'load' | 'drop' | 'isCurrent'>;
   charges: ReturnType<typeof createTextCharges> | undefined;
   largestContent: number;
 }
@@ -73,7 +73,11 @@ export function createSealedCompaction({ rooms, bus, clock, loaded, charges, lar
       const { version: newest, revision, writtenAt } = await settle(text);
       const written = { version, writtenAt: text.since(version - 1)?.[0]?.writtenAt ?? writtenAt };
       if (version <= text.fullTextVersion) return written;
-      if (version > newest) throw unknownBase(version, newest);
+      if (version > newest) {
+        // Another node may have written since the text was read.
+        if (await loaded.isCurrent(code, text)) throw unknownBase(version, newest);
+        continue;
+      }
       const current = { version: newest, revision };
       const compaction = { version, content, dropThrough: dropThrough(text, version), current, checkpoint };
       const outcome = await rooms.compactText(code, compaction, clock());

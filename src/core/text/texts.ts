@@ -184,7 +184,7 @@ export function createTexts(
 
     /** Replaces the log of an encrypted room up to a version by a snapshot. */
     compact: createSealedCompaction({
-      ...{ rooms, bus, clock, charges, loaded: { load, drop } },
+      ...{ rooms, bus, clock, charges, loaded: { load, drop, isCurrent } },
       largestContent: rules.largestContent,
     }),
 

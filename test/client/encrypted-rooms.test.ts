@@ -1,0 +1,205 @@
+/** Encrypted rooms in the SDK: their keys, names and texts by requests, and what leaves the device. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { createClient, EncryptionError, PoproomError } from '../../src/client/index.ts';
+import { startTestServer } from '../support/server.ts';
+import { startTamperingProxy, tamperJson } from '../support/tampering-proxy.ts';
+
+const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
+const hasCode = (code: string) => (error: unknown) => error instanceof PoproomError && error.code === code;
+const isDamage = (code: string) => (error: unknown) => error instanceof EncryptionError && error.code === code;
+
+async function start(t: TestContext) {
+  const server = await startTestServer(t, unlimited);
+  const proxy = await startTamperingProxy(t, () => server.port);
+  const client = createClient({ url: proxy.url, deviceId: 'laptop', deviceName: 'Zoë’s laptop' });
+  const room = await client.createRoom({ encrypted: true, name: 'Travel plans' });
+  return { server, proxy, client, room };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+/** Another device, without anything that the first one has seen. */
+const openAgain = ({ proxy, room }: Started, key = room.key ?? '') =>
+  createClient({ url: proxy.url, deviceId: 'phone' }).room(room.code, { key });
+
+describe('an encrypted room in the SDK', () => {
+  it('[SEALED-30] is created with a key and a link, which open it', async (t) => {
+    const started = await start(t);
+    const { proxy, client, room } = started;
+    assert.match(room.key ?? '', /^(\w{4}-){3}\w{4}$/);
+    assert.equal(room.link, `${proxy.url}/r/${room.code}#${room.key?.replaceAll('-', '')}`);
+    await room.write('Hello');
+    for (const other of [openAgain(started, ` ${room.key?.toLowerCase()} `), client.room(room.link)]) {
+      assert.equal((await other.read()).content, 'Hello');
+      assert.equal((await other.info()).name, 'Travel plans');
+    }
+    assert.equal((await room.update({ name: 'Trip' })).name, 'Trip');
+    assert.equal((await room.update({ name: null })).name, undefined);
+    assert.throws(() => client.room(`https://elsewhere.example/r/${room.code}`), TypeError);
+  });
+
+  it('[SEALED-30] rejects a mistyped key before any request, and a wrong one after the server has', async (t) => {
+    const started = await start(t);
+    const { proxy, client, room } = started;
+    const key = room.key ?? '';
+    const typo = `${key.startsWith('0') ? '1' : '0'}${key.slice(1)}`;
+    proxy.sent.length = 0;
+    await assert.rejects(openAgain(started, 'not a key').read(), isDamage('KEY_MALFORMED'));
+    const mistyped = openAgain(started, typo)
+      .read()
+      .then(assert.fail, (error) => error);
+    // One of 32 typos has the same check symbol.
+    if (isDamage('KEY_MISTYPED')(await mistyped)) assert.deepEqual(proxy.sent, []);
+    await assert.rejects(openAgain(started, 'H4T9-WZ3B-NQ6Y-RC88').read(), hasCode('KEY_INCORRECT'));
+    await assert.rejects(client.room(room.code).read(), hasCode('KEY_REQUIRED'));
+    const text = openAgain(started, 'H4T9-WZ3B-NQ6Y-RC88').text();
+    await assert.rejects(text.ended, hasCode('KEY_INCORRECT'));
+  });
+
+  it('[SEALED-31] sends nothing to a room that the server calls unencrypted', async (t) => {
+    const started = await start(t);
+    const { proxy, client, server } = started;
+    const plain = await client.createRoom();
+    const withKey = client.room(plain.code, { key: 'H4T9-WZ3B-NQ6Y-RC88' });
+    proxy.sent.length = 0;
+    for (const operation of [
+      () => withKey.write('secret text'),
+      () => withKey.append('secret text'),
+      () => withKey.update({ name: 'secret text' }),
+      () => withKey.upload(new Blob(['secret text']), { name: 'secret text' }),
+      () => withKey.text({}).ended,
+    ])
+      await assert.rejects(operation, isDamage('NOT_ENCRYPTED'));
+    assert.ok(!proxy.sent.join('\n').includes('secret'));
+    assert.equal((await server.api.get(`/api/rooms/${plain.code}/content`)).json.content, '');
+    // A server that stops claiming the encryption later.
+    proxy.tamper = tamperJson(started.room.code, ({ encrypted, ...info }) => info);
+    await assert.rejects(started.room.info(), isDamage('NOT_ENCRYPTED'));
+    proxy.tamper = tamperJson('/api/rooms', ({ encrypted, ...created }) => created);
+    await assert.rejects(client.createRoom({ encrypted: true }), isDamage('NOT_ENCRYPTED'));
+  });
+
+  it('[SEALED-32] sends no key, no plaintext and no names, and nothing secret in a URL', async (t) => {
+    const { proxy, room, client } = await start(t);
+    const secret = 'the treasure is buried';
+    const text = room.text();
+    await text.synchronized();
+    text.append(secret);
+    await text.synchronized();
+    text.close();
+    await room.append(`, ${secret}`);
+    await room.write(`${secret} elsewhere`);
+    await room.upload(new Blob([secret]), { name: 'treasure.txt', folder: 'buried', type: 'text/treasure' });
+    await room.upload(new Blob([secret]), { name: 'treasure.txt', onProgress: () => undefined });
+    await client.room(room.link).read();
+    const sent = proxy.sent.join('\n');
+    for (const word of ['treasure', 'buried', 'laptop’', 'Travel', 'Zoë', room.key, room.key?.replaceAll('-', '')])
+      assert.ok(!sent.includes(word ?? ''), `${word} was sent`);
+    const auth = /"x-room-auth":"([\w-]{43})"/.exec(sent)?.[1] ?? assert.fail('no key was sent');
+    const urls = proxy.sent.filter((line) => /^(\/|[A-Z]+ \/)/.test(line)).map((line) => line.split(' {')[0] ?? '');
+    assert.ok(urls.length > 10 && !urls.some((url) => url.includes(auth)));
+    assert.ok(!Buffer.from(sent, 'latin1').includes(Buffer.from(secret).toString('base64url').slice(0, 20)));
+  });
+
+  it('[SEALED-33] reads, replaces, edits and appends like an ordinary room', async (t) => {
+    const { room, client } = await start(t);
+    assert.deepEqual((await room.write('one three')).version, 1);
+    const other = client.room(room.link);
+    assert.equal((await other.edit([{ from: 4, to: 4, insert: 'two ' }])).version, 2);
+    // Based on version 1, and rebased over the edit of the other.
+    await room.edit([{ from: 9, to: 9, insert: ' four' }], { baseVersion: 1 });
+    assert.deepEqual((await other.read()).content, 'one two three four');
+    await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 ? room : other).append(`-${n}`)));
+    const { content, version } = await room.read();
+    assert.equal(version, 11);
+    for (let n = 0; n < 8; n++) assert.equal(content.split(`-${n}`).length, 2, `-${n} once in ${content}`);
+    await assert.rejects(room.write('late', { baseVersion: 3 }), (error) => {
+      assert.ok(error instanceof PoproomError);
+      assert.equal(error.code, 'VERSION_CONFLICT');
+      return error.details.content === content;
+    });
+    await assert.rejects(room.edit([{ from: 500, to: 500, insert: 'x' }]), hasCode('VALIDATION_FAILED'));
+    const tooLong = 'x'.repeat((await room.info()).limits.textBytes + 1);
+    await assert.rejects(room.write(tooLong), hasCode('CONTENT_TOO_LARGE'));
+    await room.write('replaced');
+    const [earlier] = await room.history();
+    if (earlier) assert.ok((await room.historyText(earlier.version)).content.length > 0);
+    await assert.rejects(room.downloadZip(), isDamage('ZIP_UNAVAILABLE'));
+    await assert.rejects(room.zipUrl(), isDamage('ZIP_UNAVAILABLE'));
+  });
+
+  it('[SEALED-34] reports every change of the text by the server', async (t) => {
+    const started = await start(t);
+    const { proxy, room, client } = started;
+    const foreign = await client.createRoom({ encrypted: true });
+    await foreign.write('foreign');
+    await foreign.append('!');
+    await room.write('one');
+    const old = JSON.stringify(await rawContent(started));
+    await room.append(' two');
+    await room.append(' three');
+    const now = await rawContent(started);
+    const [two, three] = now.sealedEdits as { sealed: string; version: number }[];
+    const other = await rawContent({ ...started, room: foreign });
+    const changes: [string, object, string][] = [
+      ['another version', { ...now, contentVersion: 2, sealedEdits: [three] }, 'DATA_DAMAGED'],
+      [
+        'swapped edits',
+        {
+          ...now,
+          sealedEdits: [
+            { ...two, sealed: three?.sealed },
+            { ...three, sealed: two?.sealed },
+          ],
+        },
+        'DATA_DAMAGED',
+      ],
+      ['the text of another room', { ...now, content: other.content }, 'DATA_DAMAGED'],
+      ['an edit of another room', { ...now, sealedEdits: [(other.sealedEdits as object[])[0], three] }, 'DATA_DAMAGED'],
+      ['a log without its end', { ...now, sealedEdits: [two] }, 'DATA_DAMAGED'],
+      ['a log without its start', { ...now, sealedEdits: [three] }, 'DATA_DAMAGED'],
+      ['plaintext', { content: 'hello', version: 3, timestamp: now.timestamp }, 'NOT_ENCRYPTED'],
+      ['plaintext as sealed', { ...now, content: 'hello' }, 'DATA_DAMAGED'],
+    ];
+    const fresh = openAgain(started);
+    for (const [what, changed, code] of changes) {
+      proxy.tamper = tamperJson('/content', () => changed);
+      await assert.rejects(fresh.read(), isDamage(code), what);
+      await assert.rejects(fresh.append('x'), isDamage(code), what);
+    }
+    proxy.tamper = tamperJson('/content', () => JSON.parse(old));
+    await assert.rejects(room.read(), isDamage('ROLLBACK'), 'an old snapshot');
+    const { seen } = room;
+    const restarted = client.room(room.code, { key: room.key, seen });
+    await assert.rejects(restarted.append('x'), isDamage('ROLLBACK'), 'after a restart');
+    assert.equal((await fresh.read()).content, 'one', 'a new device cannot notice it');
+    proxy.tamper = (_path, body) => body;
+    assert.equal((await room.read()).content, 'one two three');
+  });
+
+  it('[SEALED-35] shows names that do not open as unknown', async (t) => {
+    const started = await start(t);
+    const { proxy, room } = started;
+    proxy.tamperMessage = (message) => {
+      const text = JSON.stringify(message).replace(/("deviceName":"pop1\.\w{20})./g, '$1_');
+      return JSON.parse(text.replace(/("name":"pop1\.\w{20})./g, '$1_'));
+    };
+    proxy.tamper = tamperJson(room.code, (info) => ({ ...info, name: `${String(info.name).slice(0, -1)}` }));
+    assert.equal((await room.info()).name, undefined);
+    for await (const event of room.live()) {
+      if (event.type !== 'snapshot') continue;
+      assert.deepEqual(event.devices, [{ deviceId: 'laptop' }]);
+      assert.equal(event.room.name, undefined);
+      break;
+    }
+  });
+});
+
+/** The response of the server, with the key of the room. */
+async function rawContent({ server, proxy, room }: Pick<Started, 'server' | 'proxy' | 'room'>) {
+  const sent = proxy.sent.filter((line) => line.includes(`/api/rooms/${room.code}`)).join('\n');
+  const auth = [...sent.matchAll(/"x-room-auth":"([\w-]{43})"/g)].at(-1)?.[1] ?? '';
+  const { json } = await server.api.get(`/api/rooms/${room.code}/content`, { headers: { 'x-room-auth': auth } });
+  return json as Record<string, unknown>;
+}
