@@ -10,7 +10,6 @@ const final: ReadonlySet<PoproomErrorCode> = new Set([
   'KEY_REQUIRED',
   'KEY_INCORRECT',
   'KEY_LOCKED',
-<<<<<<< HEAD
   'KEY_MALFORMED',
   'KEY_MISTYPED',
   'NOT_ENCRYPTED',
@@ -18,8 +17,6 @@ const final: ReadonlySet<PoproomErrorCode> = new Set([
   'DATA_DAMAGED',
   'ROLLBACK',
   'FORK',
-=======
->>>>>>> crypto
   'API_KEY_REQUIRED',
   'INVALID_API_KEY',
   'VALIDATION_FAILED',
