@@ -33,8 +33,8 @@ export async function buildServer(root: string): Promise<void> {
     cwd: root,
     input: { main: 'src/cli/main.ts', 'writer-thread': 'src/store/sqlite/writer-thread.ts' },
     platform: 'node',
-    // Libraries stay in node_modules, with their licences and their updates.
-    external: /^[^./]/,
+    // Libraries stay in node_modules, with their licences and their updates, except those that the SDK inlines.
+    external: /^(?!@noble\/)[^./]/,
     output: {
       dir: 'dist',
       format: 'esm',

@@ -57,6 +57,10 @@ ${table(
     ['`POPROOM_URL`', 'URL of the server'],
     ['`POPROOM_API_KEY`', 'API key, if the server requires one or you need a higher limit'],
     ['`POPROOM_PIN`', 'PIN of the room; by default, the command prompts for it if the room requires one'],
+    [
+      '`POPROOM_ROOM_KEY`',
+      'key of an encrypted room; by default, the key that this computer kept when it created the room, or a prompt',
+    ],
     ['`XDG_CONFIG_HOME`', 'folder of `poproom/config.json`; default `~/.config`'],
     [
       '`XDG_STATE_HOME`',

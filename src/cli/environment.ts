@@ -6,6 +6,8 @@ export interface Environment {
   url: string | undefined;
   apiKey: string | undefined;
   pin: string | undefined;
+  /** The key of an encrypted room. */
+  roomKey: string | undefined;
   /** For `poproom set --new-pin`. */
   newPin: string | undefined;
   /** Of the config file, which the user writes. */
@@ -27,6 +29,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     url: env.POPROOM_URL || undefined,
     apiKey: env.POPROOM_API_KEY || undefined,
     pin: env.POPROOM_PIN || undefined,
+    roomKey: env.POPROOM_ROOM_KEY || undefined,
     newPin: env.POPROOM_NEW_PIN || undefined,
     configFolder: folder('XDG_CONFIG_HOME', '.config'),
     stateFolder: folder('XDG_STATE_HOME', '.local/state'),

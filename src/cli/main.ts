@@ -59,7 +59,7 @@ ${rows(serverCommands)}
   poproom --version       show the version
 
 The commands use the server from --url, POPROOM_URL or the config file, or the last one used. Set POPROOM_API_KEY to
-send an API key, and POPROOM_PIN to send a PIN without a prompt.
+send an API key, and POPROOM_PIN or POPROOM_ROOM_KEY to give a PIN or a room key without a prompt.
 
 Exit codes on failure:
 ${formatColumns(exitCodes.map(([code, means]) => [String(code), means]))}

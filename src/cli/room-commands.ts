@@ -8,7 +8,8 @@ const url: Option = {
 const pin: Option = { summary: 'prompt for the PIN first; without this option, only if the room requires one' };
 const commonOptions = { url, json };
 const roomOptions = { pin, ...commonOptions };
-const codeHelp = 'CODE is a room code, in upper or lower case, with or without dashes, or the link of a room.';
+const codeHelp = `CODE is a room code, in upper or lower case, with or without dashes, or the link of a room; - reads it from standard
+input. The key of an encrypted room comes from this computer, if it created the room, from POPROOM_ROOM_KEY or a prompt.`;
 
 export const roomCommands: readonly Command[] = [
   {
@@ -24,6 +25,10 @@ pipe or a file, it becomes the text of the room.`,
         summary: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
       },
       name: { value: 'TEXT', summary: 'name of the room, up to 80 characters' },
+      encrypted: {
+        short: 'e',
+        summary: 'encrypt the room, so that the server cannot read it; it has a key, not a PIN',
+      },
       'no-history': { summary: 'keep no history of the text' },
       ...commonOptions,
     },
@@ -31,6 +36,7 @@ pipe or a file, it becomes the text of the room.`,
       ['poproom new', 'create a room and show its QR code'],
       ['poproom new --pin --expires 2h', 'keep it for two hours, and require a PIN'],
       ['poproom new --name "Kitchen table"', 'give it a name'],
+      ['poproom new --encrypted', 'encrypt it; this computer keeps the key, others ask for it'],
       ['poproom new < notes.txt', 'start with the text of a file'],
       ['code=$(poproom new)', 'in a script: get only the code'],
     ],
@@ -225,5 +231,48 @@ file can be restored for 60 seconds after its removal, unless its space is neede
       ['poproom rm 7KQ2MX --undo 0f8b6a9e4c2d41f7a3b5c6d7e8f90123', 'restore it'],
     ],
     load: async () => (await import('./room/rm.ts')).remove,
+  },
+  {
+    name: 'seal',
+    args: 'CODE',
+    summary: 'encrypt standard input for requests to an encrypted room, such as those of curl',
+    details: `${codeHelp}
+Prints the sealed text that replaces the current one, or with --name the encrypted bytes of a file. --auth prints the
+header that every request needs.`,
+    options: {
+      auth: { summary: 'print only the header X-Room-Auth, for "curl -H @FILE"' },
+      base: {
+        value: 'FILE',
+        summary: 'response of GET …/content; the new text replaces this one (default: a room without a text)',
+        choices: 'file',
+      },
+      name: { value: 'NAME', summary: 'encrypt a file of this name; needs --meta' },
+      type: { value: 'TYPE', summary: 'media type of the file (default: application/octet-stream)' },
+      meta: { value: 'FILE', summary: 'write the header X-File-Meta of the file to this path', choices: 'file' },
+      url,
+    },
+    examples: [
+      ['poproom seal 7KQ2MX --auth > auth.txt', 'get the header for curl'],
+      ['poproom seal 7KQ2MX --base content.json < notes.txt', 'seal a text'],
+      ['poproom seal 7KQ2MX --name a.jpg --meta meta.txt < a.jpg > a.sealed', 'encrypt a file'],
+    ],
+    load: async () => (await import('./room/sealing.ts')).seal,
+  },
+  {
+    name: 'open',
+    args: 'CODE',
+    summary: 'decrypt a response of an encrypted room on standard input',
+    details: `${codeHelp}
+Standard input is the response of GET …/content, of GET …/history/VERSION or of GET …/files, or with --meta the bytes of
+a file. Nothing is printed if it was changed; of a file, only what was verified.`,
+    options: {
+      meta: { value: 'META', summary: 'decrypt a file; META is its "meta" in GET …/files' },
+      url,
+    },
+    examples: [
+      ['poproom open 7KQ2MX < content.json', 'print the text'],
+      ['poproom open 7KQ2MX < files.json', 'list names, sizes and types as JSON'],
+    ],
+    load: async () => (await import('./room/sealing.ts')).open,
   },
 ];

@@ -18,7 +18,7 @@ export type {
   TextEdit,
   UpdateRoomRequest,
 } from '../protocol/types.ts';
-export type { ClientOptions } from './base-client.ts';
+export type { ClientOptions, NewRoom } from './base-client.ts';
 export { type Client, type CreatedRoom, createClient, type Room } from './client.ts';
 export type { SeenVersion } from './encryption.ts';
 export { EncryptionError, type EncryptionErrorCode, PoproomError, type PoproomErrorCode } from './error.ts';

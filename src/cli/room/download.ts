@@ -1,5 +1,5 @@
 /** Downloads a file of a room. */
-import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { EncryptionError, type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 
@@ -72,8 +72,9 @@ async function* counted({ name, size }: Incoming, { body }: Response, show?: (by
       yield chunk;
       show?.(bytes);
     }
-  } catch {
-    // A broken connection shows in the number of bytes.
+  } catch (error) {
+    // A broken connection shows in the number of bytes, but damaged data may have the correct number.
+    if (error instanceof EncryptionError) throw error;
   }
   if (bytes !== size) throw incomplete(name);
 }

@@ -20,7 +20,7 @@ export async function info(input: Input): Promise<void> {
       ...(details.name === undefined ? [] : [['name', printable(details.name)] satisfies [string, string]]),
       ['link', room.link],
       ['time left', formatDuration(Date.parse(details.expiresAt) - Date.now())],
-      ['PIN', details.hasPin ? 'yes' : 'no'],
+      details.encrypted ? ['encrypted', 'yes'] : ['PIN', details.hasPin ? 'yes' : 'no'],
       ['devices', printable(String(details.deviceCount))],
       ['text', text.version === 0 ? 'none yet' : `${formatBytes(bytes)}, version ${text.version}`],
       ['files', formatUsage(details, files.length)],
