@@ -1,4 +1,4 @@
-/** Builds the SDK for browsers and all other runtimes: dist/client/index.js, and files that it loads. */
+/** Builds the SDK for browsers and all other runtimes: index.js, and encryption.js, which it loads on demand. */
 import { build } from 'rolldown';
 import { slimCodeMirror } from './build-slim-codemirror.ts';
 
@@ -7,14 +7,15 @@ export async function buildClient(root: string): Promise<void> {
     cwd: root,
     input: 'src/client/index.ts',
     platform: 'neutral',
+    // The encryption imports from index.js, which is then one file for all other rooms.
+    preserveEntrySignatures: 'allow-extension',
     plugins: [slimCodeMirror()],
     // The output is as readable as the source, so it needs no source map.
     output: {
       dir: 'dist/client',
       format: 'esm',
       entryFileNames: 'index.js',
-      // `index.js` must not export what only the encryption needs, so both share a third file.
-      chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? 'encryption.js' : 'base.js'),
+      chunkFileNames: 'encryption.js',
     },
     logLevel: 'warn',
   });

@@ -175,6 +175,11 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
     assert.equal(made?.[1], `${server.url}/r/${made?.[0]}`);
     assert.deepEqual(opened, [room, 0]);
   },
+  encrypted([made, read], { server }) {
+    const [code, key, link] = made as string[];
+    assert.equal(link, `${server.url}/r/${code}#${key?.replaceAll('-', '')}`);
+    assert.deepEqual(read, ['only devices with the key can read this']);
+  },
   update([info, pin]) {
     assert.match(String(info?.[0]), /^\d{4}-/);
     assert.deepEqual([info?.[1], pin], ['Shopping list', [true]]);

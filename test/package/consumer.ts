@@ -12,7 +12,10 @@ import {
   type CreateRoomRequest,
   createClient,
   createSharedText,
+  type DownloadOptions,
   type EditOptions,
+  EncryptionError,
+  type EncryptionErrorCode,
   type Ended,
   type FileClaimed,
   type FileEntry,
@@ -25,6 +28,7 @@ import {
   type LiveRoom,
   type LiveText,
   type LiveTextOptions,
+  type NewRoom,
   PoproomError,
   type PoproomErrorCode,
   parseRoomCode,
@@ -36,8 +40,10 @@ import {
   type RoomCode,
   type RoomDevice,
   type RoomInfo,
+  type RoomKeyAccess,
   type RoomText,
   type SavedText,
+  type SeenVersion,
   type SharedText,
   type SharedTextOptions,
   type Snapshot,
@@ -78,6 +84,7 @@ export async function useEverything(url: string): Promise<string[]> {
     await useChanges(room, call),
     await useLive(room),
     await useSharedText(room, call),
+    await useEncryption(client, call),
     await useUp(made, call),
   ];
 }
@@ -181,6 +188,25 @@ async function useSharedText(room: Room, call: CallOptions): Promise<string> {
   const earlier: HistoryText | undefined = newest && (await room.historyText(newest.version, call));
   const facts = [state, saved === undefined, ended, unbound.state, version === text.version + 1];
   return `shared ${(await room.read()).content}, ${origins.join(' ')}, ${facts.join(' ')}, ${earlier?.content === longText}`;
+}
+
+async function useEncryption(client: Client, call: CallOptions): Promise<string> {
+  const request: NewRoom = { encrypted: true, name: 'Secret plans' };
+  const made: CreatedRoom = await client.createRoom(request, call);
+  await made.write('sealed');
+  const seen: SeenVersion | undefined = made.seen;
+  const access: RoomKeyAccess = { key: made.key, seen };
+  const room: Room = client.room(made.code, access);
+  await room.upload(new Blob(['sealed bytes']), { ...call, name: 'a.txt' });
+  const [file] = await room.files(call);
+  const range: DownloadOptions = { ...call, range: { from: 0, to: 6 } };
+  const part = file && (await (await room.download(file, range)).text());
+  const refused: EncryptionErrorCode | 'made' = await room.zipUrl(call).then(
+    () => 'made',
+    (error: unknown) => (error instanceof EncryptionError ? error.code : 'made'),
+  );
+  const [{ content }, { name }] = [await client.room(made.link).read(call), await room.info(call)];
+  return `encrypted ${content} ${part} ${name} ${refused}`;
 }
 
 async function greet(live: LiveRoom, snapshot: Snapshot): Promise<string> {

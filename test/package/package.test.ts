@@ -70,7 +70,10 @@ describe('the package', () => {
 
   it('[PACK-1] contains what is run and read, and nothing else', () => {
     const kinds = [/^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/poproom\.js)$/, /^dist\/[\w-]+\.js$/];
-    kinds.push(/^dist\/client\/index\.js$/, /^dist\/(client|protocol)\/(text\/)?[\w-]+\.d\.ts$/);
+    kinds.push(
+      /^dist\/client\/(index|encryption)\.js$/,
+      /^dist\/(client|protocol|text)\/((text|sealed|crypto)\/)?[\w-]+\.d\.ts$/,
+    );
     kinds.push(/^dist\/web\/((index|docs)\.html|assets\/[\w.-]+\.(js|css|svg|png|ico|webmanifest|md)(\.(br|gz))?)$/);
     assert.deepEqual(
       contents.filter((path) => !kinds.some((kind) => kind.test(path))),
@@ -130,6 +133,7 @@ const everything = [
   'named Kitchen table',
   'live connecting connected snapshot written by A program content left',
   'shared seven eight, remote local local undo, synchronized true left loading true, true',
+  'encrypted sealed sealed Secret plans ZIP_UNAVAILABLE',
   'deleted true ROOM_NOT_FOUND',
 ];
 
@@ -137,9 +141,15 @@ const program = async (sdk: string) =>
   (await readFile(new URL('consumer.ts', import.meta.url), 'utf8')).replace('../../src/client/index.ts', sdk);
 
 describe('the SDK, installed', () => {
-  it('[PACK-3] is one file that imports nothing', async () => {
-    const code = await readFile(inPackage('dist/client/index.js'), 'utf8');
-    assert.doesNotMatch(code, /^\s*(import|export)\b.*\bfrom\b|\bimport\(|\brequire\(/m);
+  it('[PACK-3] is one file that imports nothing, and a second one that it loads for encrypted rooms', async () => {
+    const importsIn = async (name: string) => {
+      const code = await readFile(inPackage(`dist/client/${name}`), 'utf8');
+      return code.match(/^\s*(import|export)\b.*\bfrom\b.*|\bimport\(.*\)|\brequire\(.*/gm) ?? [];
+    };
+    assert.deepEqual(await importsIn('index.js'), ['import("./encryption.js")']);
+    const [own, ...others] = await importsIn('encryption.js');
+    assert.match(own ?? '', /from "\.\/index\.js";$/);
+    assert.deepEqual(others, []);
   });
 
   it('[PACK-3] works in Node', async () => {
@@ -155,8 +165,9 @@ describe('the SDK, installed', () => {
   it('[PACK-3] works unmodified in a browser, on a page of any origin that the server allows', async (t) => {
     const files = new Map([
       ['/', '<!doctype html><title>Elsewhere</title>'],
-      ['/sdk.js', await readFile(inPackage('dist/client/index.js'), 'utf8')],
-      ['/consumer.js', transformSync('consumer.ts', await program('./sdk.js')).code],
+      ['/index.js', await readFile(inPackage('dist/client/index.js'), 'utf8')],
+      ['/encryption.js', await readFile(inPackage('dist/client/encryption.js'), 'utf8')],
+      ['/consumer.js', transformSync('consumer.ts', await program('./index.js')).code],
     ]);
     website.on('request', ({ url = '' }, response) => {
       const type = url.endsWith('.js') ? 'text/javascript' : 'text/html';

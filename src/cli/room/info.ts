@@ -15,10 +15,12 @@ export async function info(input: Input): Promise<void> {
     const details = await room.info();
     const [text, files] = await Promise.all([room.read(), room.files()]);
     const bytes = Buffer.byteLength(text.content);
+    // A script may write its output to a log, so only people see the key in the link.
+    const link = process.stdout.isTTY ? room.link : room.link.replace(/#.*/, '');
     const rows: [string, string][] = [
       ['room', printable(details.roomId)],
       ...(details.name === undefined ? [] : [['name', printable(details.name)] satisfies [string, string]]),
-      ['link', room.link],
+      ['link', link],
       ['time left', formatDuration(Date.parse(details.expiresAt) - Date.now())],
       details.encrypted ? ['encrypted', 'yes'] : ['PIN', details.hasPin ? 'yes' : 'no'],
       ['devices', printable(String(details.deviceCount))],
@@ -27,7 +29,7 @@ export async function info(input: Input): Promise<void> {
       ...files.map((file): [string, string] => ['', `${printable(pathInRoom(file))}  ${formatSize(file)}`]),
     ];
     const { version, timestamp } = text;
-    print(input, { ...details, link: room.link, text: { bytes, version, timestamp }, files }, formatColumns(rows));
+    print(input, { ...details, link, text: { bytes, version, timestamp }, files }, formatColumns(rows));
   });
 }
 
