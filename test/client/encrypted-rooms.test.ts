@@ -48,7 +48,10 @@ describe('an encrypted room in the SDK', () => {
     await assert.rejects(openAgain(started, 'not a key').read(), isDamage('KEY_MALFORMED'));
     const mistyped = openAgain(started, typo)
       .read()
-      .then(assert.fail, (error) => error);
+      .then(
+        () => assert.fail(),
+        (error) => error,
+      );
     // One of 32 typos has the same check symbol.
     if (isDamage('KEY_MISTYPED')(await mistyped)) assert.deepEqual(proxy.sent, []);
     await assert.rejects(openAgain(started, 'H4T9-WZ3B-NQ6Y-RC88').read(), hasCode('KEY_INCORRECT'));

@@ -122,7 +122,12 @@ async function openEditors(t: TestContext, { server, folder, name, code }: Scene
   const browser = await launchBrowser();
   t.after(() => browser.close());
   await writeFile(join(folder, name), code);
-  const { output } = await build({ input: join(folder, name), write: false, logLevel: 'warn' });
+  const { output } = await build({
+    input: join(folder, name),
+    write: false,
+    logLevel: 'warn',
+    output: { codeSplitting: false },
+  });
 
   async function openEditor() {
     const page = await browser.newPage();
