@@ -86,7 +86,8 @@ describe('the OpenAPI document', () => {
   });
 
   it('[API-11] describes the headers that say what to do next: Retry-After on 429 and 503, Allow on 405', () => {
-    const { MethodNotAllowed, RateLimited, RateLimitedOrPinLockedOrKeyLocked, Unavailable } = document.components.responses;
+    const { MethodNotAllowed, RateLimited, RateLimitedOrPinLockedOrKeyLocked, Unavailable } =
+      document.components.responses;
     assert.ok(MethodNotAllowed?.headers.Allow);
     for (const response of [RateLimited, RateLimitedOrPinLockedOrKeyLocked, Unavailable]) {
       assert.ok(response?.headers['Retry-After'], response?.description ?? 'missing');
