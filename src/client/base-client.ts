@@ -1,7 +1,6 @@
 /** The client without the text engine, which the page loads only when it joins a room. */
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
-import { EncryptionError } from './error.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RetryOptions } from './retry.ts';
 import { createRoomHandle } from './room.ts';
@@ -65,20 +64,10 @@ export function createBaseClient<Room extends RoomBase>(
   const post = (json: CreateRoomRequest, options: CallOptions | undefined) =>
     transport.call('/api/rooms', isRoomCreated, { method: 'POST', json, ...options });
 
-  /** The name is sealed with the code of the room, so it is set after the creation. */
-  async function createEncrypted({ name, ...request }: CreateRoomRequest, options?: CallOptions) {
-    const { createRoomKey, formatRoomKey } = await loadEncryption();
-    const { key, keys, encryption } = await createRoomKey();
-    const { roomId, expiresAt, hasPin, encrypted } = await post({ ...request, encryption }, options);
-    const room = sealedRoom(roomId, { key: formatRoomKey(key), keys });
-    try {
-      if (encrypted !== true) throw notEncrypted();
-      if (name) await room.update({ name }, options);
-    } catch (error) {
-      await room.delete().catch(() => undefined);
-      throw error;
-    }
-    return withCreation(room, { expiresAt, hasPin, name: name ?? undefined });
+  async function createEncrypted(request: CreateRoomRequest, options?: CallOptions) {
+    const { createEncrypted } = await loadEncryption();
+    const { room, expiresAt, hasPin, name } = await createEncrypted((json) => post(json, options), sealedRoom, request);
+    return withCreation(room, { expiresAt, hasPin, name });
   }
 
   return {
@@ -105,7 +94,3 @@ export function createBaseClient<Room extends RoomBase>(
 /** Not a copy, because `seen` of an encrypted room changes. */
 const withCreation = <Room extends RoomBase>(room: Room, creation: Creation): Room & Creation =>
   Object.assign(room, creation);
-
-/** For a server that ignores `encryption`. */
-const notEncrypted = () =>
-  new EncryptionError('NOT_ENCRYPTED', 'This server does not support encrypted rooms. The room was not kept.');

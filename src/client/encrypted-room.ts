@@ -4,10 +4,10 @@ import type { SeenVersion } from './encryption.ts';
 import { openLive } from './live.ts';
 import type { LiveOptions } from './live-channel.ts';
 import { randomId } from './random-id.ts';
-import { createRoomHandle, senderHeaders } from './room.ts';
-import { accessHeaders, type RoomAccess } from './room-access.ts';
+import { createRoomHandle } from './room.ts';
+import type { RoomAccess } from './room-access.ts';
 import type { RoomBase } from './room-base.ts';
-import type { KeySource, SealedOperations, Unlocked } from './sealed/index.ts';
+import type { KeySource, Unlocked } from './sealed/index.ts';
 import type { Transport } from './transport.ts';
 
 export const loadEncryption = () => import('./sealed/index.ts');
@@ -15,24 +15,6 @@ export const loadEncryption = () => import('./sealed/index.ts');
 export interface KeyOptions extends KeySource {
   seen?: SeenVersion | undefined;
 }
-
-const sealedNames = [
-  'info',
-  'update',
-  'read',
-  'write',
-  'edit',
-  'append',
-  'history',
-  'historyText',
-  'restore',
-  'files',
-  'upload',
-  'download',
-  'receive',
-  'downloadZip',
-  'zipUrl',
-] as const satisfies readonly (keyof SealedOperations & keyof RoomBase)[];
 
 /** Every request waits until the room is unlocked, so nothing is sent without the key or in plaintext. */
 export function createEncryptedRoom(transport: Transport, access: RoomAccess, source: KeyOptions): RoomBase {
@@ -62,46 +44,25 @@ export function createEncryptedRoom(transport: Transport, access: RoomAccess, so
   const plain = createRoomHandle(transport, sealedAccess);
   // The name of a device is sealed with its id.
   const liveAccess = { ...sealedAccess, deviceId: access.deviceId ?? randomId() };
-  const call: Parameters<typeof import('./sealed/index.ts').createSealedOperations>[2] = async (
-    end,
-    shape,
-    call = {},
-  ) =>
-    transport.call(path + end, shape, {
-      ...call,
-      headers: { ...(await accessHeaders(sealedAccess)), ...call.headers },
-    });
-  const target = async () => ({ transport, path, headers: await senderHeaders(sealedAccess) });
 
-  async function operations(): Promise<SealedOperations> {
-    const [{ createSealedOperations }, room] = [await loadEncryption(), await unlock()];
-    return createSealedOperations(room, plain, call, target);
+  /** The operation of the encrypted room, or the same as in other rooms. */
+  async function run(name: keyof RoomBase, args: unknown[]): Promise<unknown> {
+    const { createSealedOperations } = await loadEncryption();
+    const sealed = createSealedOperations(await unlock(), { transport, path, plain, access: sealedAccess });
+    return ({ ...plain, ...sealed }[name] as (...args: unknown[]) => unknown)(...args);
   }
 
-  const sealed = Object.fromEntries(
-    sealedNames.map((name) => [
-      name,
-      async (...args: unknown[]) => {
-        const run = (await operations())[name] as (...args: unknown[]) => unknown;
-        return run(...args);
-      },
-    ]),
-  ) as unknown as Pick<RoomBase, (typeof sealedNames)[number]>;
-
-  return Object.defineProperty(
-    {
-      ...plain,
-      ...sealed,
-      live: (options?: LiveOptions) => openLive(transport, path, liveAccess, options),
-      key: source.key,
-      link: linkWithKey(plain.link, source.key),
-    },
-    'seen',
-    {
-      enumerable: true,
-      get: () => seen,
-    },
-  );
+  const operations = Object.keys(plain)
+    .filter((name) => typeof plain[name as keyof RoomBase] === 'function')
+    .map((name) => [name, (...args: unknown[]) => run(name as keyof RoomBase, args)]);
+  const room = {
+    ...plain,
+    ...(Object.fromEntries(operations) as RoomBase),
+    live: (options?: LiveOptions) => openLive(transport, path, liveAccess, options),
+    key: source.key,
+    link: linkWithKey(plain.link, source.key),
+  };
+  return Object.defineProperty(room, 'seen', { enumerable: true, get: () => seen });
 }
 
 /** After `#`, which browsers do not send to the server. */

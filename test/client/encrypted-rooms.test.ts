@@ -184,10 +184,9 @@ describe('an encrypted room in the SDK', () => {
   it('[SEALED-35] shows names that do not open as unknown', async (t) => {
     const started = await start(t);
     const { proxy, room } = started;
-    proxy.tamperMessage = (message) => {
-      const text = JSON.stringify(message).replace(/("deviceName":"pop1\.\w{20})./g, '$1_');
-      return JSON.parse(text.replace(/("name":"pop1\.\w{20})./g, '$1_'));
-    };
+    const changed = (_all: string, before: string, symbol: string) => before + (symbol === 'A' ? 'B' : 'A');
+    proxy.tamperMessage = (message) =>
+      JSON.parse(JSON.stringify(message).replace(/("(?:deviceName|name)":"pop1\.[\w-]{20})(.)/g, changed));
     proxy.tamper = tamperJson(room.code, (info) => ({ ...info, name: `${String(info.name).slice(0, -1)}` }));
     assert.equal((await room.info()).name, undefined);
     for await (const event of room.live()) {

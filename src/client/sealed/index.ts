@@ -1,34 +1,40 @@
 /** The operations of an encrypted room. This module and the cryptography are loaded on demand. */
 import type { RoomCode } from '../../protocol/room-code.ts';
-import type { CreateRoomRequest, FileEntry, HistoryEntry, RoomInfo, UpdateRoomRequest } from '../../protocol/types.ts';
+import type {
+  CreateRoomRequest,
+  FileEntry,
+  HistoryEntry,
+  RoomCreated,
+  RoomInfo,
+  UpdateRoomRequest,
+} from '../../protocol/types.ts';
 import {
   authToken,
   createSalt,
   deriveKeys,
   type EncryptedRoom,
   encodeBase64url,
+  formatRoomKey,
   generateRoomKey,
   parseRoomKey,
   parseSalt,
-  type RoomKey,
   type RoomKeys,
   sealRoomName,
   verifierOf,
 } from '../crypto/index.ts';
 import type { SeenVersion, UnlockedRoom } from '../encryption.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
+import { senderHeaders } from '../room.ts';
+import { accessHeaders, type RoomAccess } from '../room-access.ts';
 import type { RoomBase } from '../room-base.ts';
 import { isFileList, isHistoryList, isRoomInfo } from '../shapes.ts';
 import type { CallOptions, Transport } from '../transport.ts';
-import type { UploadTarget } from '../upload.ts';
 import { createChannelCodec } from './channel-codec.ts';
 import { createSealedContent, type RoomCall } from './content.ts';
 import { createSealedFiles } from './files.ts';
 import { notEncrypted } from './not-encrypted.ts';
 import { openFile, withRoomName } from './opened.ts';
 import { createSeenVersions, type SeenVersions } from './seen-versions.ts';
-
-export { formatRoomKey } from '../crypto/index.ts';
 
 /** Keys that are known from the creation of the room, or derive from its room key. */
 export interface KeySource {
@@ -74,26 +80,47 @@ async function requestSalt(transport: Transport, path: string): Promise<Uint8Arr
   return parseSalt(salt);
 }
 
-/** The key of a new room, and what the server has to know about it. */
-export async function createRoomKey(): Promise<{
-  key: RoomKey;
-  keys: RoomKeys;
-  encryption: NonNullable<CreateRoomRequest['encryption']>;
-}> {
+/** Creates a room with a new key. The name is sealed with the code of the room, so it is set after the creation. */
+export async function createEncrypted<Room extends RoomBase>(
+  post: (json: CreateRoomRequest) => Promise<RoomCreated>,
+  open: (code: string, source: KeySource) => Room,
+  { name, ...request }: CreateRoomRequest,
+): Promise<RoomCreated & { room: Room }> {
   const [key, salt] = [generateRoomKey(), createSalt()];
   const keys = await deriveKeys(key, salt);
-  return { key, keys, encryption: { scheme: 'pop1', salt: encodeBase64url(salt), verifier: verifierOf(keys) } };
+  const encryption = { scheme: 'pop1', salt: encodeBase64url(salt), verifier: verifierOf(keys) } as const;
+  const created = await post({ ...request, encryption });
+  const room = open(created.roomId, { key: formatRoomKey(key), keys });
+  try {
+    if (created.encrypted !== true) throw notSupported();
+    if (name) await room.update({ name });
+  } catch (error) {
+    await room.delete().catch(() => undefined);
+    throw error;
+  }
+  return { ...created, ...(name && { name }), room };
+}
+
+/** For a server that ignores `encryption`. */
+const notSupported = () =>
+  new EncryptionError('NOT_ENCRYPTED', 'This server does not support encrypted rooms. The room was not kept.');
+
+/** The room without encryption, to send its requests. */
+interface PlainRoom {
+  transport: Transport;
+  path: string;
+  plain: RoomBase;
+  access: RoomAccess;
 }
 
 /** The operations that differ from those of an ordinary room. */
-export type SealedOperations = ReturnType<typeof createSealedOperations>;
-
 export function createSealedOperations(
   { room, seen }: Pick<Unlocked, 'room' | 'seen'>,
-  plain: RoomBase,
-  call: RoomCall,
-  target: () => Promise<UploadTarget>,
+  { transport, path, plain, access }: PlainRoom,
 ) {
+  const call: RoomCall = async (end, shape, call = {}) =>
+    transport.call(path + end, shape, { ...call, headers: { ...(await accessHeaders(access)), ...call.headers } });
+  const target = async () => ({ transport, path, headers: await senderHeaders(access) });
   const content = createSealedContent(room, seen, call);
 
   const openInfo = (info: RoomInfo): RoomInfo => {
