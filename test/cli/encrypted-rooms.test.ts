@@ -50,7 +50,7 @@ describe('an encrypted room on the command line', () => {
   it('[SEALED-51] asks other computers for the key, or reads it from the environment or standard input', async (t) => {
     const { other, code, key, server } = await start(t);
     const asking = other.terminal(`poproom get ${code}`);
-    const prompts = (n: number) => asking.waitForOutput(new RegExp(`(Key of room ${code}: [sS]*){${n}}`));
+    const prompts = (n: number) => asking.waitForOutput(new RegExp(`(Key of room ${code}: [^]*){${n}}`));
     await prompts(1);
     asking.type('not a key\r');
     await prompts(2);
@@ -59,7 +59,7 @@ describe('an encrypted room on the command line', () => {
     asking.type(`${link(server.url, code, key)}\r`);
     const { stdout } = await asking.result;
     assert.match(stdout, /A room key has 16 letters[\s\S]*Wrong room key\. 4 tries left\.[\s\S]*first text/);
-    assert.ok(!stdout.includes('H4T9-WZ3B'.concat('-NQ6Y\r')), 'nothing typed is shown');
+    assert.ok(!stdout.includes('not a key') && !stdout.includes(server.url), 'nothing typed is shown');
     const get = (env: Record<string, string>) => other.run(['get', code], { env });
     assert.equal((await get({ POPROOM_ROOM_KEY: key.toLowerCase() })).stdout, 'first text');
     assert.equal((await get({ POPROOM_ROOM_KEY: 'H4T9-WZ3B-NQ6Y-RC88' })).code, 4);
