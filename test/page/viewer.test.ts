@@ -117,6 +117,7 @@ describe('the page, the file viewer', () => {
     const code = await roomWith(site, [['photo.png', 'image/png', picture]]);
     const { page } = await site.openDevice({ at: `/r/${code}` });
     await page.route('**/upload', () => undefined);
+    await fileLink(page, 'photo.png').waitFor();
     await dropFiles(page, 'body', [{ name: 'unfinished.bin', content: 1_000 }]);
     await page.getByRole('progressbar').waitFor();
     const entries = () => page.evaluate(() => history.length);
