@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, startTestSite, type TestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, sharedTestSite, type TestSite, textOf } from '../support/page.ts';
 import { typeWhenVisible } from './support/fast-typing.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
@@ -139,7 +139,7 @@ describe('the page, the PIN of a room', () => {
   });
 
   it('[PAGE-4] is not requested on the device that created the room, and other devices are asked to get it from its creator', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await page.getByText('PIN and expiration').click();
@@ -154,9 +154,9 @@ describe('the page, the PIN of a room', () => {
 });
 
 async function openProtectedRoom(
-  t: Parameters<typeof startTestSite>[0],
+  t: Parameters<typeof sharedTestSite>[0],
 ): Promise<{ site: TestSite; device: BrowserDevice; code: string }> {
-  const site = await startTestSite(t);
+  const site = await sharedTestSite(t);
   const code = await site.server.api.room({ pin: '1204' }, { from: '203.0.113.1' });
   const device = await site.openDevice({ at: `/r/${code}` });
   await device.page.getByRole('heading', { name: `Enter the PIN for room ${code}` }).waitFor();
