@@ -42,7 +42,7 @@ const withoutLimits = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
  * stops the server nor sets its clock.
  */
 export async function sharedTestSite(t: TestContext): Promise<TestSite> {
-  const server = await sharedServer(t, withoutLimits, { hasRealTime: true });
+  const server = await sharedServer(t, withoutLimits);
   return siteOn(t, server, { isShared: true });
 }
 

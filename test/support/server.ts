@@ -63,14 +63,12 @@ export async function startTestServer(
 /**
  * A server that all tests of a process with these settings share, for tests that use rooms of their own and no clock.
  * Starting a server is the most expensive part of a small test.
+ * Limits per client are too high to be reached.
  */
-export async function sharedServer(
-  t: TestContext,
-  env: Record<string, string> = {},
-  { hasRealTime = false } = {},
-): Promise<TestServer> {
-  const key = JSON.stringify({ ...env, hasRealTime });
-  const shared = sharedServers.get(key) ?? { created: createTestServer(env), users: 0, closing: undefined };
+export async function sharedServer(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
+  const key = JSON.stringify(env);
+  const settings = { ...highLimits, ...env };
+  const shared = sharedServers.get(key) ?? { created: createTestServer(settings), users: 0, closing: undefined };
   sharedServers.set(key, shared);
   clearTimeout(shared.closing);
   shared.users += 1;
@@ -80,7 +78,8 @@ export async function sharedServer(
     await (await shared.created).assertNoSecrets();
   });
   const { server } = await shared.created;
-  if (hasRealTime) server.clock.now = Date.now();
+  // Rooms of earlier tests may expire, and those of later ones do not.
+  server.clock.now = Math.max(server.clock.now, Date.now());
   return withoutControl(server);
 }
 
@@ -90,6 +89,12 @@ interface SharedServer {
   closing: NodeJS.Timeout | undefined;
 }
 
+/** All tests are the same client. */
+const highLimits = {
+  POPROOM_FREE_LIMIT: '1000000',
+  POPROOM_MISS_LIMIT: '1000000',
+  POPROOM_CLIENT_MAX_BYTES: '0',
+};
 /** By their settings. */
 const sharedServers = new Map<string, SharedServer>();
 /** Longer than the pause between two tests or files. */
