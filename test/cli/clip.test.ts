@@ -151,7 +151,7 @@ describe('poproom clip', () => {
   });
 
   it('[CLI-17] continues with the current text when the server has lost the newest one', async (t) => {
-    const { server, cli, code, write, text } = await setUp(t);
+    const { server, cli, code, write, text } = await setUp(t, undefined, startTestServer);
     await write('kept');
     const goBack = await saveState(server);
     cli.start(['clip', code]);

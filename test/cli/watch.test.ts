@@ -189,7 +189,7 @@ describe('poproom watch, after failures', () => {
   });
 
   it('[CLI-16] continues with the current text when the server has lost the newest one', async (t) => {
-    const { server, cli, code } = await setUp(t);
+    const { server, cli, code } = await setUp(t, {}, startTestServer);
     await write(server, code, 'kept');
     const goBack = await saveState(server);
     const watching = cli.start(['watch', code]);

@@ -117,7 +117,7 @@ describe('the page, an upload that a reload interrupts', () => {
 
 describe('the page, an upload that the user interrupts', () => {
   it('[PAGE-10] [PAGE-30] is deleted on the server when it is cancelled', async (t) => {
-    const { site, device, code } = await uploading(t);
+    const { site, device, code } = await uploading(t, startTestSite);
     await device.page.getByRole('button', { name: 'Cancel upload of video.mp4' }).click();
     await rowOf(device.page, 'video.mp4').waitFor({ state: 'detached' });
     await assertNothingStored(site.server, code);
@@ -200,8 +200,8 @@ interface Uploading {
 }
 
 /** A large file on its way, of which the server has a part. */
-async function uploading(t: TestContext): Promise<Uploading> {
-  const site = await sharedTestSite(t);
+async function uploading(t: TestContext, start = sharedTestSite): Promise<Uploading> {
+  const site = await start(t);
   const device = await site.openDevice();
   const code = await startRoom(device);
   const sent = countSentBytes(device.page);

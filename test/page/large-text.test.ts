@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, joinRoom, sharedTestSite, showsStatus } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, showsStatus, sharedTestSite } from '../support/page.ts';
 import { putCaret, write } from './support/typing.ts';
 
 const line = 'The quick brown fox jumps over the lazy dog, again and again.\n';
 const content = line.repeat(Math.floor((1024 * 1024 - 4_096) / line.length));
-const words = 'typed into the middle of a very large text. ';
+const words = 'typed into the middle of a very large text, letter by letter, with nothing that waits for it. ';
 
 describe('the page, a large text', () => {
   it('[PAGE-7] handles 90 % of keys in a text of 1 MiB within 50 ms', {

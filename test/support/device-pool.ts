@@ -9,7 +9,7 @@ export interface PooledDevice {
 interface Slot extends PooledDevice {
   /** Contexts differ in their options and in their server. */
   key: string;
-  session: CDPSession;
+  openSession(): Promise<CDPSession>;
   /** Whether a test has changed something that cannot be undone. */
   isChanged: boolean;
 }
@@ -42,6 +42,7 @@ const contextChanges = [
   'route',
   'routeWebSocket',
 ] as const;
+const clockChanges = ['install', 'pauseAt', 'setFixedTime', 'setSystemTime'] as const;
 const eventNames = [
   'console',
   'dialog',
@@ -89,13 +90,14 @@ async function openSlot(browser: Browser, key: string, options: BrowserContextOp
   const context = await browser.newContext(options);
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
-  const session = await context.newCDPSession(page);
-  const slot = { key, page, context, session, isChanged: false };
+  const openSession = context.newCDPSession.bind(context, page);
+  const slot = { key, page, context, openSession, isChanged: false };
   const onChange = () => {
     slot.isChanged = true;
   };
   observe(page, pageChanges, onChange);
   observe(context, contextChanges, onChange);
+  observe(page.clock, clockChanges, onChange);
   return slot;
 }
 
@@ -116,7 +118,7 @@ const isCleared = (slot: Slot) =>
   );
 
 /** A file of the same origin takes the place of the page, because storage belongs to an origin. */
-async function clear({ page, context, session }: Slot): Promise<void> {
+async function clear({ page, context, openSession }: Slot): Promise<void> {
   for (const name of eventNames) page.removeAllListeners(name);
   // The page may ask whether to leave it.
   page.on('dialog', (dialog) => void dialog.accept());
@@ -128,7 +130,9 @@ async function clear({ page, context, session }: Slot): Promise<void> {
   });
   const { origin } = new URL(page.url());
   const storageTypes = 'cookies,indexeddb,cache_storage';
+  const session = await openSession();
   await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
   await session.send('Page.resetNavigationHistory');
+  await session.detach();
   page.removeAllListeners('dialog');
 }
