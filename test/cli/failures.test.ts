@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type CliResult, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 
 describe('a failure', () => {
@@ -52,7 +52,7 @@ describe('a failure', () => {
   });
 
   it('[CLI-6] of standard input is reported before anything is sent', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
     await writeFile(join(cli.home, 'latin.txt'), Buffer.from('caf\u00e9', 'latin1'));
@@ -73,7 +73,7 @@ describe('a failure', () => {
   });
 
   it('[CLI-6] does not include a reader that stops reading the output', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'x'.repeat(1024 ** 2) } });
@@ -95,7 +95,7 @@ describe('a failure', () => {
   });
 
   it('[CLI-6] of a server with an unexpected response is reported too', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const { run } = await createCli(t);
     const { code, stdout, stderr } = await run(['get', 'ZZZZZZ', '--url', `${server.url}/elsewhere`]);
     assert.deepEqual([code, stdout], [1, '']);

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, type CliProcess, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 import { startLimitedProxy } from './limited-proxy.ts';
 import { startUntrustedServer } from './untrusted-server.ts';
 
 const MiB = 1024 * 1024;
 
 async function setUp(t: TestContext, files: readonly (readonly [name: string, bytes: string | Buffer])[] = []) {
-  const server = await startTestServer(t);
+  const server = await sharedServer(t);
   const cli = await createCli(t, { POPROOM_URL: server.url });
   const code = await server.api.room();
   for (const [name, bytes] of files) await server.api.upload(code, name, new Uint8Array(Buffer.from(bytes)));

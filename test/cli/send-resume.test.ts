@@ -5,7 +5,7 @@ import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, type TestServer } from '../support/server.ts';
 import { type LimitedProxy, startLimitedProxy } from './limited-proxy.ts';
 
 const MiB = 1024 * 1024;
@@ -21,7 +21,7 @@ interface Setup {
 
 /** The line stops in the middle of the file `video`. */
 async function setUp(t: TestContext, pin?: string): Promise<Setup> {
-  const server = await startTestServer(t, { POPROOM_FILE_MAX: '50MiB', POPROOM_FREE_LIMIT: '0' });
+  const server = await sharedServer(t, { POPROOM_FILE_MAX: '50MiB', POPROOM_FREE_LIMIT: '0' });
   const line = await startLimitedProxy(t, server.port, { up: 10 * MiB });
   const cli = await createCli(t, { POPROOM_URL: line.url, ...(pin && { POPROOM_PIN: pin }) });
   const bytes = randomBytes(fileBytes);

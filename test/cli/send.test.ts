@@ -8,13 +8,13 @@ import { stripVTControlCharacters } from 'node:util';
 import { type Cli, createCli } from '../support/cli.ts';
 import { storedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { startLimitedProxy } from './limited-proxy.ts';
 
 const MiB = 1024 * 1024;
 
-async function setUp(t: TestContext, room: { pin?: string } = {}) {
-  const server = await startTestServer(t);
+async function setUp(t: TestContext, room: { pin?: string } = {}, start = sharedServer) {
+  const server = await start(t);
   const cli = await createCli(t, { POPROOM_URL: server.url });
   return { server, cli, code: await server.api.room(room) };
 }
@@ -178,7 +178,7 @@ describe('poproom send, during the upload', () => {
   });
 
   it('[CLI-12] names the files that were sent when the server rejects one', async (t) => {
-    const { server, cli, code } = await setUp(t);
+    const { server, cli, code } = await setUp(t, {}, startTestServer);
     const line = await startLimitedProxy(t, server.port, { up: 2 * MiB });
     await put(cli, 'small', 'x');
     await put(cli, 'large', randomBytes(10 * MiB));

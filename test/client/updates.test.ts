@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
@@ -28,7 +28,7 @@ describe('room.update()', () => {
   });
 
   it('[CHANGE-8] uses the new PIN from then on, for requests and for live channels that reconnect', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await createClient({ url: proxy.url }).createRoom();
     const other = createClient({ url: server.url }).room(room.code);
@@ -50,7 +50,7 @@ describe('room.update()', () => {
   });
 
   it('[CHANGE-7] [SDK-4] ends the live channel of a client that returns with the earlier PIN', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await createClient({ url: server.url }).createRoom({ pin: '0427' });
     const follower = follow(t, createClient({ url: proxy.url }).room(room.code, { pin: '0427' }));

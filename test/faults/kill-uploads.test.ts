@@ -19,7 +19,7 @@ import { startS3, type TestS3 } from '../support/s3.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { createUploaders, type TrackedUpload } from './uploaders.ts';
 
-const rounds = isLongRun ? 60 : 4;
+const rounds = isLongRun ? 60 : 2;
 const MiB = 1024 * 1024;
 const env = {
   ...{ POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '0' },

@@ -20,7 +20,7 @@ import { isLongRun } from './long-run.ts';
 import { type Memory, openMemoryProbe, withInspector } from './memory.ts';
 
 const batch = 1000;
-const batches = isLongRun ? 200 : 20;
+const batches = isLongRun ? 200 : 10;
 /** After this many batches, all code is loaded. */
 const warmUp = 5;
 /** In MiB, for code that is compiled later and for the thousands of created rooms. */

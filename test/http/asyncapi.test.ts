@@ -5,11 +5,11 @@ import { describe, it } from 'node:test';
 import { asyncapiDocument } from '../../scripts/asyncapi.ts';
 import { closeCodes } from '../../src/protocol/close-codes.ts';
 import { clientMessages, serverMessages } from '../../src/protocol/live.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 
 describe('the AsyncAPI document', () => {
   it('[LIVE-15] is served, and matches the code', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const committed = JSON.parse(await readFile(new URL('../../asyncapi.json', import.meta.url), 'utf8'));
     assert.deepEqual(committed, JSON.parse(JSON.stringify(asyncapiDocument())), 'run "npm run generate"');
     assert.deepEqual((await api.get('/api/asyncapi.json')).json, committed);

@@ -7,7 +7,7 @@ import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { breakStore } from '../support/break-store.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { removeUploadFolder } from '../support/stored-blobs.ts';
 
@@ -208,14 +208,14 @@ describe('an error', () => {
   });
 
   it('[ERR-1] has the id of its request, which is unique', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const ids = new Set<string>();
     for (let n = 0; n < 20; n++) ids.add((await api.get('/api/nothing')).json.requestId);
     assert.equal(ids.size, 20);
   });
 
   it('[ERR-1] is reported to HEAD only by its status', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { status, text, headers } = await api.call('HEAD', '/api/rooms/7KQ2MX');
     assert.equal(status, 404);
     assert.equal(text, '');

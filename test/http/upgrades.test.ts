@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { connect } from '../support/device.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const route = '/api/rooms/:roomId/live';
 const handshake = (room: string, ...more: string[]) =>
@@ -46,14 +46,14 @@ describe('a refused upgrade', () => {
   });
 
   it('[ERR-7] has the request id that it was given', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const given = handshake('7KQ2MX', 'Origin: https://evil.example', 'X-Request-Id: from-proxy_1.2');
     const { json, headers } = await requestRaw(t, server.port, given);
     assert.deepEqual([json.requestId, headers.get('x-request-id')], ['from-proxy_1.2', 'from-proxy_1.2']);
   });
 
   it('[LIVE-27] returns 426 with the version that the server supports', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const other = handshake(room).replace('Version: 13', 'Version: 8');
     const without = handshake(room).replace('Sec-WebSocket-Version: 13\r\n', '');

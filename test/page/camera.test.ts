@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, codeOf, startTestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, codeOf, sharedTestSite, startTestSite, textOf } from '../support/page.ts';
 
 const withCamera = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 
@@ -70,7 +70,7 @@ describe('the page, the camera', () => {
   });
 
   it('[PAGE-2] is not offered if the browser cannot read QR codes', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice();
     await context.addInitScript(() => Reflect.deleteProperty(window, 'BarcodeDetector'));
     await page.reload();

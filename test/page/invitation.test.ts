@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import decodeQr from 'qr/decode.js';
-import { type BrowserDevice, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
 
 declare global {
   interface Window {
@@ -13,7 +13,7 @@ declare global {
 
 describe('the page, the invitation', () => {
   it('[PAGE-3] shows the code in large letters, and the link', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await startRoom(device);
     const spelt = device.page.getByText([...code].join(' '), { exact: true });
@@ -26,7 +26,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] copies the code and the link', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom(device);
     assert.equal(await device.page.evaluate(() => isSecureContext), true);
@@ -55,7 +55,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] shows a QR code of the link, in the light and dark theme', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await startRoom(device);
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -65,7 +65,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] copies the QR code as a picture', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom({ page, context });
     await page.getByRole('button', { name: 'Copy QR code' }).click();
@@ -74,7 +74,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] opens the share sheet of the system if there is one', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page, context } = device;
     await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'share'));
@@ -100,7 +100,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] [PAGE-53] folds when another device joins, and remembers what the user chooses', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await startRoom(device);
     const qr = device.page.getByRole('img', { name: 'QR code for this room' });
@@ -121,7 +121,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] [PAGE-53] is shown on the whole screen, with a QR code that fills it', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice({ viewport: { width: 390, height: 844 } });
     const { page } = device;
     const code = await startRoom(device);

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, codeOf, startTestSite } from '../support/page.ts';
+import { type BrowserDevice, codeOf, sharedTestSite } from '../support/page.ts';
 
 describe('the page, by keyboard', () => {
   it('[PAGE-21] a room is started, written in and deleted with the keyboard alone', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await tabTo(page, 'Start a room');
@@ -123,7 +123,7 @@ describe('the page, by keyboard', () => {
 });
 
 async function atHome(t: TestContext): Promise<BrowserDevice> {
-  return (await startTestSite(t)).openDevice();
+  return (await sharedTestSite(t)).openDevice();
 }
 
 /** As often as it takes; not for ever. */

@@ -5,13 +5,13 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { matchLanguage } from '../../web/src/i18n/languages.ts';
 import { eventually } from '../support/eventually.ts';
-import { codeOf, joinRoom, startRoom, startTestSite } from '../support/page.ts';
+import { codeOf, joinRoom, sharedTestSite, startRoom } from '../support/page.ts';
 import { pickFiles } from './support/files.ts';
 import { translatorFor } from './support/views.ts';
 
 describe('the page, theme and motion', () => {
   it('[PAGE-19] follows the theme of the system', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ colorScheme: 'dark' });
     assert.equal(await brightness(page), 'dark');
     await page.emulateMedia({ colorScheme: 'light' });
@@ -19,7 +19,7 @@ describe('the page, theme and motion', () => {
   });
 
   it('[PAGE-19] remembers a chosen theme, and can follow the system again', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ colorScheme: 'light' });
     await choose(page, 'Dark');
     assert.equal(await brightness(page), 'dark');
@@ -33,7 +33,7 @@ describe('the page, theme and motion', () => {
   });
 
   it('[PAGE-19] has animations, unless reduced motion is preferred', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const lively = await site.openDevice({ reducedMotion: 'no-preference' });
     await eventually('something moves', async () => (await motions(lively.page)) > 0);
 
@@ -51,7 +51,7 @@ describe('the page, theme and motion', () => {
 
 describe('the page, languages', () => {
   it('[PAGE-20] follow the browser, with English as the fallback', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const heard = { 'zh-TW': ['zh', 'ltr'], 'ar-EG': ['ar', 'rtl'], 'sv-SE': ['en', 'ltr'] } as const;
     for (const [locale, [language, direction]] of Object.entries(heard)) {
       const { page } = await site.openDevice({ locale });
@@ -73,7 +73,7 @@ describe('the page, languages', () => {
   });
 
   it('[PAGE-20] can be chosen in the settings, take effect immediately in all tabs, and are remembered', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice({ locale: 'de' });
     const other = await context.newPage();
     await other.goto('/');
@@ -90,7 +90,7 @@ describe('the page, languages', () => {
   });
 
   it('[PAGE-20] from right to left keep codes, PIN pads and names in their own direction', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room({ pin: '1204' });
     await site.server.api.upload(code, 'name.pdf', 'x', { pin: '1204' });
     const { page } = await site.openDevice({ locale: 'ar', at: `/r/${code}` });
@@ -113,7 +113,7 @@ describe('the page, languages', () => {
   });
 
   it('[PAGE-20] accept codes and PINs in the digits of their keyboards', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ locale: 'hi' });
     const translate = translatorFor('hi');
     const code = await site.server.api.room();
@@ -136,7 +136,7 @@ describe('the page, languages', () => {
 
 describe('the page, size', () => {
   it('[PAGE-23] is at most 40 kB of script, gzipped, for the first view, and 28 kB more for a room with its QR code', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice({ serviceWorkers: 'block' });
     const scripts = new Set<string>();
     page.on('response', (response) => {
@@ -159,7 +159,7 @@ describe('the page, size', () => {
   });
 
   it('[PAGE-23] is painted within a second', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     const code = await site.server.api.room();
     for (const path of ['/', `/r/${code}`]) {

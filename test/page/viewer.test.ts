@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { SharedFile } from '../../web/src/room/room-phase.ts';
 import { type Preview, previewOf } from '../../web/src/views/room/file-kind.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestSite, type TestSite } from '../support/page.ts';
+import { sharedTestSite, type TestSite } from '../support/page.ts';
 import { dropFiles, picture, rowOf } from './support/files.ts';
 
 const phoneScreen = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
@@ -46,7 +46,7 @@ describe('the kind of a file', () => {
 
 describe('the page, the file viewer', () => {
   it('[PAGE-40] [PAGE-41] [PAGE-43] shows images, audio, video and text by keyboard, and returns the focus to the file', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['notes.html', 'text/html', '<b>not bold</b>'],
       ['film.webm', 'video/webm', 'not a film'],
@@ -113,7 +113,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-41] closes with Back, which neither leaves the room nor asks to', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [['photo.png', 'image/png', picture]]);
     const { page } = await site.openDevice({ at: `/r/${code}` });
     await page.route('**/upload', () => undefined);
@@ -137,7 +137,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-40] [PAGE-41] [PAGE-43] fills the screen of a phone, and files follow each other with a swipe', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['second.png', 'image/png', picture],
       ['first.png', 'image/png', picture],
@@ -161,7 +161,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-40] does not open for files that the browser cannot show, whose links lead to the file', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['archive.zip', 'application/zip', 'zip'],
       ['report.pdf', 'application/pdf', '%PDF-1.4'],
@@ -175,7 +175,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-42] shows the first 256 KiB of a text, as text, and says that there is more', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     // The last character that fits is cut in two.
     const long = Buffer.concat([Buffer.from('x'.repeat(262_143)), Buffer.from('é and more')]);
     const code = await roomWith(site, [
@@ -198,7 +198,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-44] stays at its file when others add files, and moves on when they remove it', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['last.txt', 'text/plain', 'last'],
       ['photo.png', 'image/png', picture],
