@@ -70,7 +70,7 @@ describe('the page, the invitation', () => {
     const code = await startRoom({ page, context });
     await page.getByRole('button', { name: 'Copy QR code' }).click();
     await page.getByText('Copied.').waitFor();
-    assert.equal(await decodePicture(page, await copiedPicture(page)), `${site.server.url}/r/${code}`);
+    assert.equal(await decodePicture(page, Uint8Array.from(await copiedPicture(page))), `${site.server.url}/r/${code}`);
   });
 
   it('[PAGE-3] opens the share sheet of the system if there is one', async (t) => {
