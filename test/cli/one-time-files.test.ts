@@ -83,7 +83,7 @@ describe('a one-time file on the command line', () => {
 
   it('[CLI-32] stays in the room if it cannot be written, or someone else is receiving it', async (t) => {
     const { server, cli, code, sendOnce, names, isAvailable } = await setUp(t);
-    const { fileUrl } = await sendOnce('key', randomBytes(MiB));
+    const { fileUrl } = await sendOnce('key', Buffer.alloc(MiB, 'x'));
     const full = await cli.run(['fetch', code, 'key', '-f', '-o', '/dev/full']);
     assert.equal(full.code, 9);
     assert.ok(await isAvailable());

@@ -96,11 +96,28 @@ describe('the page, the file viewer', () => {
     await hasFocus(page, 'film.webm');
   });
 
+  it('[PAGE-40] plays a film in place, and stops it when it is closed', async (t) => {
+    const site = await startTestSite(t);
+    const { page, context } = await site.openDevice();
+    const code = await roomWith(site, [['film.webm', 'video/webm', await recordFilm(await context.newPage())]]);
+    await page.goto(`/r/${code}`);
+    await fileLink(page, 'film.webm').click();
+    const video = viewer(page).locator('video[controls]:not([autoplay])');
+    await eventually('a picture is shown', () => video.evaluate((film: HTMLVideoElement) => film.videoWidth === 64));
+    const film = await video.elementHandle();
+    await film?.evaluate((player) => (player as HTMLVideoElement).play());
+    await eventually('it plays', () => film?.evaluate((player) => (player as HTMLVideoElement).currentTime > 0));
+    await page.keyboard.press('Escape');
+    await closed(page);
+    assert.ok(await film?.evaluate((player) => (player as HTMLVideoElement).paused));
+  });
+
   it('[PAGE-41] closes with Back, which neither leaves the room nor asks to', async (t) => {
     const site = await startTestSite(t);
     const code = await roomWith(site, [['photo.png', 'image/png', picture]]);
     const { page } = await site.openDevice({ at: `/r/${code}` });
     await page.route('**/upload', () => undefined);
+    await fileLink(page, 'photo.png').waitFor();
     await dropFiles(page, 'body', [{ name: 'unfinished.bin', content: 1_000 }]);
     await page.getByRole('progressbar').waitFor();
     const entries = () => page.evaluate(() => history.length);
@@ -206,6 +223,28 @@ describe('the page, the file viewer', () => {
 });
 
 type Upload = [name: string, type: string, content: string | Buffer];
+
+/** A film of half a second, in changing colours, recorded by this page. */
+async function recordFilm(page: Page): Promise<Buffer> {
+  const bytes = await page.evaluate(async () => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 48 });
+    const recorder = new MediaRecorder(canvas.captureStream(20), { mimeType: 'video/webm;codecs=vp8' });
+    const recorded = new Promise<Blob>((resolve) => {
+      recorder.ondataavailable = ({ data }) => resolve(data);
+    });
+    recorder.start();
+    const paint = setInterval(() => {
+      const context = canvas.getContext('2d') as CanvasRenderingContext2D;
+      context.fillStyle = `hsl(${performance.now() / 5} 90% 50%)`;
+      context.fillRect(0, 0, 64, 48);
+    }, 20);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    clearInterval(paint);
+    recorder.stop();
+    return [...new Uint8Array(await (await recorded).arrayBuffer())];
+  });
+  return Buffer.from(bytes);
+}
 
 /** The files are listed newest first: the last one is on top. */
 async function roomWith({ server: { api } }: TestSite, files: readonly Upload[]): Promise<string> {
