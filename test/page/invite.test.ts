@@ -178,7 +178,7 @@ describe('the page, inviting a screen', () => {
     assert.equal(codeOf(screen.page), wanted);
   });
 
-  it('[PAGE-101] deletes the meeting room when it is cancelled: with Escape, Back or the button', async (t) => {
+  it('[PAGE-101] deletes the meeting room when it is cancelled: with Escape, Back, the button or a reload', async (t) => {
     const site = await startTestSite(t);
     const { page } = await openScreen(site, '/');
     const cancel = {
@@ -196,6 +196,11 @@ describe('the page, inviting a screen', () => {
       await page.getByRole('button', { name: 'Start a room' }).waitFor();
       await assertDeleted(site, roomId);
     }
+    const [first] = await Promise.all([page.waitForResponse('**/api/rooms'), page.goto('/invite')]);
+    const { roomId } = await first.json();
+    await page.getByRole('img', { name: 'QR code to invite this screen' }).waitFor();
+    await page.reload();
+    await assertDeleted(site, roomId);
   });
 
   it('[PAGE-103] says why an invitation cannot be answered: damaged, offline, or too many requests', async (t) => {

@@ -41,11 +41,13 @@ export function openInviteScreen(): InviteScreen {
   }
 
   async function listen(meeting: Meeting): Promise<void> {
+    const { signal } = meeting.aborter;
+    addEventListener('pagehide', () => deleteOnExit(meeting), { signal });
     try {
-      await followMeeting(meeting.room, meeting.aborter.signal, (event) => onEvent(meeting, event));
-      if (!meeting.aborter.signal.aborted) send({ type: 'ended', isVisible: document.visibilityState === 'visible' });
+      const end = await followMeeting(meeting.room, signal, (event) => onEvent(meeting, event));
+      if (end !== 'left') send({ type: 'ended', isVisible: document.visibilityState === 'visible' });
     } catch (error) {
-      if (!meeting.aborter.signal.aborted) send({ type: 'failed', error: toPoproomError(error) });
+      if (!signal.aborted) send({ type: 'failed', error: toPoproomError(error) });
     }
   }
 
@@ -79,4 +81,9 @@ async function createMeeting(): Promise<Meeting> {
 function leave({ room, aborter }: Meeting): void {
   aborter.abort();
   room.delete().catch(() => undefined);
+}
+
+/** When the tab closes or reloads. Other requests would end with the page. */
+function deleteOnExit({ code }: Meeting): void {
+  fetch(`/api/rooms/${code}`, { method: 'DELETE', keepalive: true }).catch(() => undefined);
 }
