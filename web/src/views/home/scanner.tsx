@@ -22,9 +22,9 @@ export function Scanner({ onFound, onClose }: Props) {
     const end = new AbortController();
     scanVideo(video.current as HTMLVideoElement, end.signal).then(
       (found) => found && open(found),
-      (error) => {
-        // Everything else means that the decoder could not be loaded.
-        problem.value = t(error instanceof DOMException ? 'cameraBlocked' : 'loadFailed');
+      () => {
+        // With a picture from the camera, only the decoder can be missing.
+        problem.value = t(video.current?.videoWidth ? 'loadFailed' : 'cameraBlocked');
       },
     );
     return () => end.abort();
