@@ -54,6 +54,7 @@ export default defineConfig({
       },
     },
   },
+  worker: { format: 'es', rolldownOptions: { output: { hashCharacters: 'hex', entryFileNames: `${hashedName}.js` } } },
   plugins: [slimCodeMirror(), blockingScript],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',

@@ -176,7 +176,7 @@ const ownPaths = new Set<string>(
 );
 
 /** People type these URLs, and may add a slash. */
-const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/r/:roomId']);
+const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/r/:roomId']);
 
 const tusPaths = new Set<string>(
   Object.values(endpoints as Record<string, Endpoint>)

@@ -12,7 +12,7 @@ import { createPageFolder, script } from '../support/page-folder.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
-const addresses = ['/', '/r/7KQ2MX', '/r/no%20code%20at%20all', '/share', '/share?text=hello'];
+const addresses = ['/', '/r/7KQ2MX', '/r/no%20code%20at%20all', '/share', '/share?text=hello', '/invite'];
 const built = new URL('../../dist/web/', import.meta.url);
 const assetNames = readdirSync(new URL('assets/', built)).filter((name) => !/\.(br|gz)$/.test(name));
 
@@ -363,7 +363,7 @@ describe('the page that was built', () => {
 
   it('[SITE-11] redirects from a trailing slash, and has an icon where browsers look for it', async (t) => {
     const { api } = await sharedServer(t);
-    for (const path of ['/docs', '/share', '/r/7KQ2MX']) {
+    for (const path of ['/docs', '/share', '/invite', '/r/7KQ2MX']) {
       const response = await api.get(`${path}/?text=a%20b`);
       assert.equal(response.status, 308, path);
       assert.equal(response.headers.get('location'), `${path}?text=a%20b`);

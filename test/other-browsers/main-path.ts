@@ -101,6 +101,27 @@ for (const [name, launch] of Object.entries(browsers)) {
       await isFocused(page, text);
     });
 
+    it('[PAGE-104] scans the QR code of a screen, and invites it into a new room', async (t) => {
+      const { url } = await startSite(t);
+      const screen = await browser.open(`${url}/invite`);
+      const phone = await browser.open(url);
+      const qr = `document.querySelector('.qr path')?.getAttribute('d') || false`;
+      const modules = await eventually('the QR code', () => screen.evaluate(qr) as Promise<string | false>);
+      const hasCamera = await phone.evaluate(cameraThatSees(modules));
+      if (!hasCamera) return t.skip('this browser has no camera');
+      await phone.click('form.home-card .button[title]');
+      await eventually(
+        'the invitation is read',
+        () => phone.evaluate(`location.pathname === '/invite'`) as Promise<boolean>,
+      );
+      await phone.click(start);
+      await isFocused(screen, text);
+      await eventually('the phone knows', async () =>
+        String(await phone.evaluate('document.body.textContent')).includes(await codeOf(screen)),
+      );
+      assert.deepEqual([...screen.errors(), ...phone.errors()], []);
+    });
+
     it('reconnects after the server was away, and keeps what was typed meanwhile', async (t) => {
       const { server, url, proxy } = await startSite(t);
       const page = await browser.open(url);
@@ -126,6 +147,22 @@ async function startSite(t: TestContext) {
   const proxy = await startTcpProxy(t, () => server.port);
   return { server, proxy, url: proxy.url };
 }
+
+/** An expression that replaces the camera with a picture of a QR code. False if the page cannot ask for a camera. */
+const cameraThatSees = (modules: string) => `(() => {
+  if (!navigator.mediaDevices?.getUserMedia) return false;
+  const context = Object.assign(document.createElement('canvas'), { width: 640, height: 480 }).getContext('2d');
+  setInterval(() => {
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.fillStyle = 'white';
+    context.fillRect(0, 0, 640, 480);
+    context.setTransform(8, 0, 0, 8, 130, 40);
+    context.fillStyle = 'black';
+    context.fill(new Path2D(${JSON.stringify(modules)}));
+  }, 100);
+  MediaDevices.prototype.getUserMedia = async () => context.canvas.captureStream();
+  return true;
+})()`;
 
 async function isFocused(page: BrowserPage, selector: string): Promise<void> {
   const expression = `document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`;

@@ -91,6 +91,11 @@ describe('the page, as an installed app', () => {
     await page.getByRole('dialog', { name: 'Settings' }).waitFor();
     await page.goto('/share');
     await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
+    await page.goto('/invite');
+    await page.getByRole('status').filter({ hasText: 'Can’t reach the server.' }).waitFor();
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Show a new code' }).click();
+    await page.getByRole('img', { name: 'QR code to invite this screen' }).waitFor();
   });
 
   it('[PAGE-17] caches one version of itself, but no shared content or API responses', async (t) => {

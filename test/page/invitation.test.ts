@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import decodeQr from 'qr/decode.js';
 import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { decodePicture, readQr } from './support/qr.ts';
 
 declare global {
   interface Window {
@@ -60,7 +60,7 @@ describe('the page, the invitation', () => {
     const code = await startRoom(device);
     for (const colorScheme of ['light', 'dark'] as const) {
       await device.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      assert.equal(await readQr(device), `${site.server.url}/r/${code}`);
+      assert.equal(await readQr(device.page, 'QR code for this room'), `${site.server.url}/r/${code}`);
     }
   });
 
@@ -70,7 +70,7 @@ describe('the page, the invitation', () => {
     const code = await startRoom({ page, context });
     await page.getByRole('button', { name: 'Copy QR code' }).click();
     await page.getByText('Copied.').waitFor();
-    assert.equal(await decode(page, await copiedPicture(page)), `${site.server.url}/r/${code}`);
+    assert.equal(await decodePicture(page, Uint8Array.from(await copiedPicture(page))), `${site.server.url}/r/${code}`);
   });
 
   it('[PAGE-3] opens the share sheet of the system if there is one', async (t) => {
@@ -153,24 +153,6 @@ async function assertCopies(device: BrowserDevice, button: string, expected: str
   await field.fill('');
   await field.press('Control+V');
   assert.equal(await field.inputValue(), expected);
-}
-
-/** From a picture of the screen, as a camera would. */
-async function readQr({ page }: BrowserDevice): Promise<string> {
-  const drawn = page.getByRole('img', { name: 'QR code for this room' });
-  await drawn.locator('path[d^="M"]').waitFor();
-  return decode(page, [...(await drawn.screenshot())]);
-}
-
-async function decode(page: Page, picture: number[]): Promise<string> {
-  const { width, height, pixels } = await page.evaluate(async (bytes) => {
-    const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
-    const { width, height } = bitmap;
-    const canvas = new OffscreenCanvas(width, height).getContext('2d') as OffscreenCanvasRenderingContext2D;
-    canvas.drawImage(bitmap, 0, 0);
-    return { width, height, pixels: [...canvas.getImageData(0, 0, width, height).data] };
-  }, picture);
-  return decodeQr({ width, height, data: Uint8Array.from(pixels) });
 }
 
 function copiedPicture(page: Page): Promise<number[]> {

@@ -97,7 +97,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-40] plays a film in place, and stops it when it is closed', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice();
     const code = await roomWith(site, [['film.webm', 'video/webm', await recordFilm(await context.newPage())]]);
     await page.goto(`/r/${code}`);

@@ -72,7 +72,7 @@ async function focusPage(path: string): Promise<void> {
   await (page ? page.focus() : worker.clients.openWindow(path));
 }
 
-const isPage = (path: string) => path === '/' || path === '/share' || path.startsWith('/r/');
+const isPage = (path: string) => ['/', '/share', '/invite'].includes(path) || path.startsWith('/r/');
 
 async function cacheShell(): Promise<void> {
   const languages = [...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()), ...(await cachedLanguages())];

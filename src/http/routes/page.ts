@@ -18,6 +18,7 @@ interface PageHandlers {
   home: Handler;
   roomPage: Handler;
   sharePage: Handler;
+  invitePage: Handler;
   pageAsset: Handler;
   favicon: Handler;
   docs: Handler;
@@ -30,6 +31,7 @@ export function pageHandlers({ page, links }: PageService): PageHandlers {
     home: servePage(page, {}),
     roomPage: unlisted,
     sharePage: unlisted,
+    invitePage: unlisted,
     pageAsset: (request) => serveAsset(request, page, request.params.name ?? ''),
     favicon: (request) => serveAsset(request, page, 'favicon.ico'),
     docs: serveDocs(page, links),

@@ -10,6 +10,7 @@ import { Home } from './home/home.tsx';
 import { MessagePage } from './message-page.tsx';
 import { RoomPage } from './room/room-page.tsx';
 
+const InvitePage = lazy(() => import('./invite/invite-page.tsx'), 'InvitePage');
 const MissingFile = lazy(() => import('./missing-file.tsx'), 'MissingFile');
 const SharePage = lazy(() => import('./share/share-page.tsx'), 'SharePage');
 
@@ -37,6 +38,7 @@ export function App() {
 function View(current: Route) {
   if (current.name === 'home') return <Home />;
   if (current.name === 'share') return <SharePage />;
+  if (current.name === 'invite') return <InvitePage />;
   if (current.name === 'missing-page')
     return <MessagePage title={t('pageMissing')}>{t('pageMissingHint')}</MessagePage>;
   if (current.name === 'missing-file') return <MissingFile />;

@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'مسح رمز QR',
   scanHint: 'وجّه الكاميرا إلى رمز QR على الجهاز الآخر.',
   cameraBlocked: 'يتعذّر الوصول إلى الكاميرا. اسمح بذلك في المتصفّح أو أدخل الرمز.',
+  showInviteQr: 'عرض رمز QR لتلقّي دعوة',
   recentRooms: 'الغرف الأخيرة',
   timeLeft: 'المتبقي: {time}',
   removeRecentRoom: 'إزالة الغرفة {code} من القائمة',

@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'QR-Code scannen',
   scanHint: 'Richte die Kamera auf den QR-Code auf dem anderen Gerät.',
   cameraBlocked: 'Kein Zugriff auf die Kamera. Erlaube ihn im Browser oder gib den Code ein.',
+  showInviteQr: 'QR-Code anzeigen und einladen lassen',
   recentRooms: 'Letzte Räume',
   timeLeft: 'Noch {time}',
   removeRecentRoom: 'Raum {code} aus der Liste entfernen',

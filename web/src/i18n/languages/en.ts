@@ -24,6 +24,7 @@ export const strings = {
   scan: 'Scan QR code',
   scanHint: 'Point your camera at the QR code on the other device.',
   cameraBlocked: 'Can’t access the camera. Allow it in your browser or enter the code.',
+  showInviteQr: 'Show a QR code to be invited',
   recentRooms: 'Recent rooms',
   timeLeft: '{time} left',
   removeRecentRoom: 'Remove room {code} from this list',

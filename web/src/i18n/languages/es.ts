@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'Escanear código QR',
   scanHint: 'Apunta la cámara al código QR del otro dispositivo.',
   cameraBlocked: 'No se puede acceder a la cámara. Permite el acceso en el navegador o introduce el código.',
+  showInviteQr: 'Mostrar un código QR para que te inviten',
   recentRooms: 'Salas recientes',
   timeLeft: 'Caduca en {time}',
   removeRecentRoom: 'Quitar la sala {code} de la lista',

@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'Scanner le code QR',
   scanHint: 'Pointez l’appareil photo vers le code QR de l’autre appareil.',
   cameraBlocked: 'Accès à l’appareil photo impossible. Autorisez-le dans le navigateur ou saisissez le code.',
+  showInviteQr: 'Afficher un code QR pour être invité',
   recentRooms: 'Salons récents',
   timeLeft: 'Expire dans {time}',
   removeRecentRoom: 'Retirer le salon {code} de la liste',

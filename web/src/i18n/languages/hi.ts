@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'QR कोड स्कैन करें',
   scanHint: 'कैमरे को दूसरे डिवाइस पर दिख रहे QR कोड की ओर रखें।',
   cameraBlocked: 'कैमरा ऐक्सेस नहीं हो सका। ब्राउज़र में अनुमति दें या कोड डालें।',
+  showInviteQr: 'न्योता पाने के लिए QR कोड दिखाएँ',
   recentRooms: 'हाल के रूम',
   timeLeft: '{time} बाकी',
   removeRecentRoom: 'रूम {code} को इस सूची से हटाएँ',

@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'Pindai kode QR',
   scanHint: 'Arahkan kamera ke kode QR di perangkat lain.',
   cameraBlocked: 'Tidak dapat mengakses kamera. Izinkan di browser atau masukkan kode.',
+  showInviteQr: 'Tampilkan kode QR agar diundang',
   recentRooms: 'Ruang terbaru',
   timeLeft: 'Sisa {time}',
   removeRecentRoom: 'Hapus ruang {code} dari daftar ini',

@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'Scansiona codice QR',
   scanHint: 'Inquadra il codice QR sull’altro dispositivo.',
   cameraBlocked: 'Impossibile accedere alla fotocamera. Consenti l’accesso nel browser o inserisci il codice.',
+  showInviteQr: 'Mostra un codice QR per farti invitare',
   recentRooms: 'Stanze recenti',
   timeLeft: 'Scade tra {time}',
   removeRecentRoom: 'Rimuovi la stanza {code} dall’elenco',

@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'QR コードをスキャン',
   scanHint: '別のデバイスに表示された QR コードにカメラを向けてください。',
   cameraBlocked: 'カメラにアクセスできません。ブラウザで許可するか、コードを入力してください。',
+  showInviteQr: 'QR コードを表示して招待してもらう',
   recentRooms: '最近のルーム',
   timeLeft: '残り {time}',
   removeRecentRoom: 'ルーム {code} を一覧から削除',

@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'QR 코드 스캔',
   scanHint: '다른 기기의 QR 코드에 카메라를 대세요.',
   cameraBlocked: '카메라에 접근할 수 없습니다. 브라우저에서 허용하거나 코드를 입력하세요.',
+  showInviteQr: 'QR 코드를 표시해 초대받기',
   recentRooms: '최근 방',
   timeLeft: '{time} 남음',
   removeRecentRoom: '이 목록에서 방 {code} 삭제',

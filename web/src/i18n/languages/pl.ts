@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'Zeskanuj kod QR',
   scanHint: 'Skieruj aparat na kod QR na drugim urządzeniu.',
   cameraBlocked: 'Brak dostępu do aparatu. Zezwól na dostęp w przeglądarce lub wpisz kod.',
+  showInviteQr: 'Pokaż kod QR, aby otrzymać zaproszenie',
   recentRooms: 'Ostatnie pokoje',
   timeLeft: 'Pozostało: {time}',
   removeRecentRoom: 'Usuń pokój {code} z tej listy',

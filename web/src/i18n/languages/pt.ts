@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'Ler QR code',
   scanHint: 'Aponte a câmera para o QR code no outro dispositivo.',
   cameraBlocked: 'Não foi possível acessar a câmera. Permita o acesso no navegador ou digite o código.',
+  showInviteQr: 'Mostrar um QR code para ser convidado',
   recentRooms: 'Salas recentes',
   timeLeft: 'Expira em {time}',
   removeRecentRoom: 'Remover a sala {code} da lista',

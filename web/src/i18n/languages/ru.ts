@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'Сканировать QR-код',
   scanHint: 'Наведите камеру на QR-код на другом устройстве.',
   cameraBlocked: 'Нет доступа к камере. Разрешите его в браузере или введите код.',
+  showInviteQr: 'Показать QR-код, чтобы вас пригласили',
   recentRooms: 'Недавние комнаты',
   timeLeft: 'Осталось: {time}',
   removeRecentRoom: 'Убрать комнату {code} из списка',

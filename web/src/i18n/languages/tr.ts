@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'QR kodunu tara',
   scanHint: 'Kameranızı diğer cihazdaki QR koduna doğrultun.',
   cameraBlocked: 'Kameraya erişilemiyor. Tarayıcıda izin verin veya kodu girin.',
+  showInviteQr: 'Davet edilmek için QR kodu göster',
   recentRooms: 'Son odalar',
   timeLeft: '{time} kaldı',
   removeRecentRoom: '{code} odasını bu listeden kaldır',

@@ -24,6 +24,7 @@ export const strings: Translation = {
   scan: 'Сканувати QR-код',
   scanHint: 'Наведіть камеру на QR-код на іншому пристрої.',
   cameraBlocked: 'Немає доступу до камери. Надайте його в браузері або введіть код.',
+  showInviteQr: 'Показати QR-код, щоб вас запросили',
   recentRooms: 'Останні кімнати',
   timeLeft: 'Залишилося: {time}',
   removeRecentRoom: 'Вилучити кімнату {code} зі списку',

@@ -23,6 +23,7 @@ export const strings: Translation = {
   scan: '扫描二维码',
   scanHint: '将摄像头对准另一台设备上的二维码。',
   cameraBlocked: '无法访问摄像头。请在浏览器中允许访问，或输入房间码。',
+  showInviteQr: '显示二维码以接受邀请',
   recentRooms: '最近的房间',
   timeLeft: '剩余 {time}',
   removeRecentRoom: '从列表中移除房间 {code}',
