@@ -3,6 +3,7 @@ import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RetryOptions } from './retry.ts';
 import { createRoomHandle, type RoomBase } from './room.ts';
+import { createRoomPin } from './room-pin.ts';
 import { isHealthReport, isRoomCreated } from './shapes.ts';
 import { type CallOptions, createTransport } from './transport.ts';
 
@@ -46,7 +47,7 @@ export function createBaseClient<Room extends RoomBase>(
 ): BaseClient<Room> {
   const transport = createTransport({ url, apiKey, retry: retry === true ? {} : retry || undefined });
   const room: BaseClient<Room>['room'] = (code, { pin } = {}) =>
-    toRoom(createRoomHandle(transport, { code, pin, deviceId, deviceName }));
+    toRoom(createRoomHandle(transport, { code, pin: createRoomPin(pin), deviceId, deviceName }));
 
   return {
     url: transport.url,

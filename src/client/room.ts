@@ -57,6 +57,8 @@ export interface RoomBase {
   readonly code: string;
   /** URL of the room's page, to share with people. */
   readonly link: string;
+  /** The PIN that requests send. Undefined after someone else has changed it while a live channel was open. */
+  pin(): string | undefined;
   info(options?: CallOptions): Promise<RoomInfo>;
   /**
    * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
@@ -125,7 +127,7 @@ export interface RoomBase {
 export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = `/api/rooms/${encodeURIComponent(code)}`;
-  const withPin = (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': access.pin, ...call.headers } });
+  const withPin = (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': access.pin.current, ...call.headers } });
   const call = <T>(end: string, shape: Shape<T>, call: Call = {}) => transport.call(path + end, shape, withPin(call));
 
   async function text(call: Call): Promise<RoomText> {
@@ -141,11 +143,11 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
   const room: RoomBase = {
     code,
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
+    pin: () => access.pin.current,
     info: (options) => call('', isRoomInfo, options),
     async update(changes, options) {
-      const info = await call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
-      if (changes.pin !== undefined) access.pin = changes.pin ?? undefined;
-      return info;
+      const request = call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
+      return changes.pin === undefined ? request : access.pin.change(changes.pin, request);
     },
     read: (options = {}) => text(options),
     write: (content, { baseVersion, signal } = {}) => {
@@ -162,7 +164,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     files: async (options) => (await call('/files', isFileList, options)).files,
     upload: (source, options = {}) => {
       const { pin, deviceId } = access;
-      return upload(transport, path, source, { ...options, pin, deviceId });
+      return upload(transport, path, source, { ...options, pin: pin.current, deviceId });
     },
     download: async ({ fileUrl }, options) =>
       retainResponse(await transport.send(filePath(fileUrl), { ...options, omitsApiKey: true })),

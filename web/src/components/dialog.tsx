@@ -20,6 +20,9 @@ export function Dialog({ title, onClose, size, children }: Props) {
     // By default, the browser would focus the close button. An input would open the keyboard of a phone.
     const first = dialog.current?.querySelector('textarea') ?? dialog.current?.querySelector('h2');
     first?.focus();
+    // Also restores the focus.
+    const element = dialog.current;
+    return () => element?.close();
   }, []);
 
   // Close synchronously to restore the focus. The native close event fires later and would close a dialog that was

@@ -2,7 +2,8 @@
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { RoomCode } from '../../../src/client/index.ts';
 import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
-import { forgetRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
+import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
+import { forgetRoom, rememberRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
 import { connectToServer } from '../server.ts';
 import { claimDrafts } from './drafts.ts';
 import { openChannel } from './live-channel.ts';
@@ -32,6 +33,8 @@ export interface RoomModel {
   /** Returns whether it succeeded. */
   removeFile(file: SharedFile): Promise<boolean>;
   restoreFile(file: SharedFile): Promise<boolean>;
+  /** Returns the error if it failed. */
+  update(changes: UpdateRoomRequest): Promise<PoproomError | undefined>;
   delete(): Promise<void>;
   leave(): void;
 }
@@ -52,7 +55,22 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     },
     onTransition,
   );
-  const requests = () => phase.peek().attempt.room;
+  /** Someone else may have changed the PIN: ask for it before a request is sent without it. */
+  function requests(): RoomBase {
+    const { attempt, content } = phase.peek();
+    if (content?.hasPin && attempt.room.pin() === undefined) send({ type: 'pin-needed' });
+    return attempt.room;
+  }
+
+  /** Stores what the list of recent rooms shows. */
+  function remember(): void {
+    const { content, text, name } = phase.peek();
+    if (!content || !text || name === 'gone') return;
+    const { expiresAt, hasPin, files } = content;
+    const firstLine = hasPin ? undefined : firstLineOf(text.shared.value);
+    rememberRoom({ code, expiresAt, hasPin, name: content.name, firstLine, fileCount: files.length });
+  }
+
   const uploads = createUploads({
     code,
     room: requests,
@@ -71,12 +89,16 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     const [oldChannel, channel] = [channelOf(before), channelOf(after)];
     if (oldChannel !== channel) {
       oldChannel?.abort();
-      if (after.name === 'joining' || after.name === 'pin-checking') void openChannel(code, after, send);
+      if (after.name === 'joining' || after.name === 'pin-checking') void openChannel(code, after, send, remember);
     }
     if (after.connection !== before.connection) onConnection(after.connection);
     if (after.content && after.content.files !== before.content?.files)
       uploads.onFilesListed(after.content.files.map(({ fileUrl }) => fileUrl));
     if (after.name !== before.name) onEnter(after, before);
+    if (after.name === 'joined' && isListedOtherwise(after.content, before.content)) {
+      savePin(code, after.attempt.room.pin());
+      remember();
+    }
   }
 
   function onConnection({ type }: ConnectionState): void {
@@ -91,11 +113,11 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
         void loadText(code).then(send);
         break;
       case 'pin-required':
+        uploads.onDisconnected();
         savePin(code, undefined);
         saveResumeToken(code, undefined);
         break;
       case 'joined':
-        savePin(code, attempt.pin);
         // Only the first time.
         if (!before.content) phase.text.sendOtherDrafts(attempt);
         break;
@@ -106,6 +128,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
         break;
       case 'left':
         uploads.cancelAll();
+        remember();
         leavingRooms.set(
           code,
           Promise.resolve(text?.finish()).then(() => attempt.aborter.abort()),
@@ -136,8 +159,23 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     join: (pin) => send({ type: 'join', attempt: newAttempt(code, pin) }),
     removeFile: ({ fileId }) => run(requests().removeFile(fileId)),
     restoreFile: ({ fileId }) => run(requests().restoreFile(fileId)),
+    async update(changes) {
+      try {
+        const api = requests();
+        const info = await api.update(changes);
+        savePin(code, api.pin());
+        send({ ...info, type: 'changed' });
+        void checkRequestLimit();
+      } catch (cause) {
+        const error = noteFailure(cause);
+        if (error.code.startsWith('PIN_')) send({ type: 'failed', error, at: Date.now() });
+        return error;
+      }
+    },
     async delete() {
+      send({ type: 'deleting', isDeleting: true });
       if (await run(requests().delete())) send({ type: 'ended', reason: 'deleted' });
+      else send({ type: 'deleting', isDeleting: false });
     },
     leave: () => send({ type: 'leave' }),
   };
@@ -145,9 +183,14 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
 
 const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
   room: connectToServer().room(code, { pin }),
-  pin,
   aborter: new AbortController(),
 });
+
+function isListedOtherwise(one: RoomContent, other: RoomContent | undefined): boolean {
+  return (['files', 'expiresAt', 'hasPin', 'name', 'pinChanges'] as const).some((key) => one[key] !== other?.[key]);
+}
+
+const firstLineOf = (text: string): string | undefined => /\S.{0,59}/u.exec(text)?.[0].trim();
 
 /** The phases with a live channel are those that react to its end. */
 function channelOf({ name, attempt }: RoomPhase): AbortController | undefined {

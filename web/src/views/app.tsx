@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { lazy } from '../components/lazy.tsx';
 import { Notices } from '../components/notices.tsx';
+import { nameOfRoom } from '../device/recent-rooms.ts';
 import { unseenCount } from '../device/unseen.ts';
 import { t } from '../i18n/index.ts';
 import { type Route, route } from '../router.ts';
@@ -16,7 +17,9 @@ const SharePage = lazy(() => import('./share/share-page.tsx'), 'SharePage');
 export function App() {
   const current = route.value;
   const unseen = unseenCount.value > 0 ? `(${unseenCount.value}) ` : '';
-  const title = unseen + (current.name === 'room' && current.code ? `${current.code} · Poproom` : 'Poproom');
+  const title =
+    unseen +
+    (current.name === 'room' && current.code ? `${nameOfRoom(current.code) ?? current.code} · Poproom` : 'Poproom');
   useEffect(() => {
     document.title = title;
   }, [title]);

@@ -1,7 +1,8 @@
 /** Alerts at the top of a room: a lost connection, a limit, wrong PINs. */
 import { useSignal } from '@preact/signals';
-import { Countdown, useNow } from '../../components/countdown.tsx';
+import { Countdown, useNow, useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
@@ -11,12 +12,21 @@ import type { ConnectionState } from '../../room/room-phase.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 
-export function Alerts({ room }: { room: RoomModel }) {
+const ExpiryAlert = lazy(() => import('./expiry-alert.tsx'), 'ExpiryAlert');
+
+interface Props {
+  room: RoomModel;
+  /** The user wants to extend the room. */
+  onExtend: () => void;
+}
+
+export function Alerts({ room, onExtend }: Props) {
   return (
     <div class="alerts" role="status">
       <ConnectionAlert room={room} />
       {limitedUntil.value !== undefined && <RequestLimitAlert until={limitedUntil.value} />}
       <PinAttemptsAlert room={room} />
+      <ExpiryWarning room={room} onExtend={onExtend} />
     </div>
   );
 }
@@ -53,6 +63,25 @@ export const isConnectionLost = ({ error: { code } }: WaitingConnection): boolea
 /** Why the connection failed, with the time until the next attempt. */
 export function RetryCountdown({ connection }: { connection: WaitingConnection }) {
   return <Countdown until={connection.until.getTime()} format={(ms) => errorMessage(connection.error, ms)} />;
+}
+
+const warningMs = 10 * 60_000;
+
+/** Not in the first half of a short room. An extended room warns again before its new end. */
+function ExpiryWarning({ room, onExtend }: Props) {
+  const { expiresAt, since } = room.content.value;
+  const dismissed = useSignal(0);
+  const left = expiresAt - useServerNow();
+  if (left <= 0 || left > Math.min(warningMs, (expiresAt - since) / 2) || dismissed.value === expiresAt) return null;
+  return (
+    <ExpiryAlert
+      expiresAt={expiresAt}
+      onExtend={onExtend}
+      onDismiss={() => {
+        dismissed.value = expiresAt;
+      }}
+    />
+  );
 }
 
 /** Wrong PINs that others entered since the room was opened here, and that the user has not dismissed. */

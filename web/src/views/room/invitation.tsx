@@ -29,7 +29,10 @@ export function Invitation({ room }: { room: RoomModel }) {
     <aside class="card invitation">
       <div class="invitation-head">
         <div>
-          <h2>{t('roomCode')}</h2>
+          <h2 class="with-icon">
+            {t('roomCode')}
+            {room.content.value.hasPin && <Icon name="lock" />}
+          </h2>
           <Code code={room.code} />
         </div>
         <CopyButton text={room.code} label={t('copyCode')} compact />

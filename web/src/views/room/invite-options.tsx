@@ -1,4 +1,5 @@
 /** The QR code and the link of a room, with buttons to pass them on. */
+import { useSignal } from '@preact/signals';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { CopyQrButton } from '../../components/copy-qr-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -33,10 +34,13 @@ export function InviteOptions({ room, onFullScreen }: Props) {
         )}
       </div>
       {room.content.value.hasPin && (
-        <p class="aside with-icon">
-          <Icon name="lock" />
-          {t('pinRequired')}
-        </p>
+        <div>
+          <p class="aside with-icon">
+            <Icon name="lock" />
+            {t('pinRequired')}
+          </p>
+          <RoomPin room={room} />
+        </div>
       )}
     </>
   );
@@ -50,6 +54,27 @@ export function Code({ code }: { code: string }) {
       <span class="visually-hidden">{[...code].join(' ')}</span>
       <span aria-hidden="true">{code.slice(0, half)}</span>
       <span aria-hidden="true">{code.slice(half)}</span>
+    </p>
+  );
+}
+
+/** The PIN, hidden from people who look at the screen until the user shows it. Nothing if this device does not know it. */
+export function RoomPin({ room }: { room: RoomModel }) {
+  const isShown = useSignal(false);
+  const pin = room.content.value.hasPin && room.phase.value.attempt.room.pin();
+  if (!pin) return null;
+  return (
+    <p class="aside room-pin">
+      {t('pin')}: <b dir="ltr">{isShown.value ? pin : '••••'}</b>
+      <button
+        type="button"
+        class="button quiet"
+        onClick={() => {
+          isShown.value = !isShown.value;
+        }}
+      >
+        {t(isShown.value ? 'hidePin' : 'showPin')}
+      </button>
     </p>
   );
 }
