@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { Countdown, useNow, useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
+import { clockOffset } from '../../device/clock.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
@@ -12,7 +13,7 @@ import type { ConnectionState } from '../../room/room-phase.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 
-const ExpiryAlert = lazy(() => import('./expiry-alert.tsx'), 'ExpiryAlert');
+const DismissibleAlert = lazy(() => import('./dismissible-alert.tsx'), 'DismissibleAlert');
 
 interface Props {
   room: RoomModel;
@@ -74,13 +75,15 @@ function ExpiryWarning({ room, onExtend }: Props) {
   const left = expiresAt - useServerNow();
   if (left <= 0 || left > Math.min(warningMs, (expiresAt - since) / 2) || dismissed.value === expiresAt) return null;
   return (
-    <ExpiryAlert
-      expiresAt={expiresAt}
-      onExtend={onExtend}
+    <DismissibleAlert
+      icon="clock"
+      action={{ label: t('extend'), run: onExtend }}
       onDismiss={() => {
         dismissed.value = expiresAt;
       }}
-    />
+    >
+      <Countdown until={expiresAt + clockOffset.value} format={(ms) => t('roomExpiresIn', { time: roughTime(ms) })} />
+    </DismissibleAlert>
   );
 }
 
@@ -91,19 +94,13 @@ function PinAttemptsAlert({ room }: { room: RoomModel }) {
   const n = pinAttempts - seen.value;
   if (n <= 0) return null;
   return (
-    <p class="alert warning">
-      <Icon name="warning" />
-      <span>{t('pinAttempts', { n })}</span>
-      <button
-        type="button"
-        class="button round"
-        aria-label={t('close')}
-        onClick={() => {
-          seen.value = pinAttempts;
-        }}
-      >
-        <Icon name="close" />
-      </button>
-    </p>
+    <DismissibleAlert
+      icon="warning"
+      onDismiss={() => {
+        seen.value = pinAttempts;
+      }}
+    >
+      {t('pinAttempts', { n })}
+    </DismissibleAlert>
   );
 }

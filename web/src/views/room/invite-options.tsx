@@ -1,12 +1,14 @@
 /** The QR code and the link of a room, with buttons to pass them on. */
-import { useSignal } from '@preact/signals';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { CopyQrButton } from '../../components/copy-qr-button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { linkTo, shareOrigin } from '../../router.ts';
+
+const RoomPin = lazy(() => import('./room-pin.tsx'), 'RoomPin');
 
 interface Props {
   room: RoomModel;
@@ -54,27 +56,6 @@ export function Code({ code }: { code: string }) {
       <span class="visually-hidden">{[...code].join(' ')}</span>
       <span aria-hidden="true">{code.slice(0, half)}</span>
       <span aria-hidden="true">{code.slice(half)}</span>
-    </p>
-  );
-}
-
-/** The PIN, hidden from people who look at the screen until the user shows it. Nothing if this device does not know it. */
-export function RoomPin({ room }: { room: RoomModel }) {
-  const isShown = useSignal(false);
-  const pin = room.content.value.hasPin && room.phase.value.attempt.room.pin();
-  if (!pin) return null;
-  return (
-    <p class="aside room-pin">
-      {t('pin')}: <b dir="ltr">{isShown.value ? pin : '••••'}</b>
-      <button
-        type="button"
-        class="button quiet"
-        onClick={() => {
-          isShown.value = !isShown.value;
-        }}
-      >
-        {t(isShown.value ? 'hidePin' : 'showPin')}
-      </button>
     </p>
   );
 }

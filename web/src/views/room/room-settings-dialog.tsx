@@ -12,7 +12,7 @@ import { t } from '../../i18n/index.ts';
 import { clockTime, exactTime } from '../../i18n/quantities.ts';
 import { lifetimes } from '../../limits.ts';
 import type { RoomModel } from '../../room/room.ts';
-import { RoomPin } from './invite-options.tsx';
+import { RoomPin } from './room-pin.tsx';
 
 const maxNameLength = 80;
 
