@@ -20,7 +20,7 @@ const hashedName = 'assets/[name].[hash:12]';
 
 /** The room view and the text engine, without dialogs and other parts that are rarely opened. */
 const roomModules =
-  /@codemirror|\/node_modules\/diff\/|\/src\/(client\/)?text[./]|\/web\/src\/(room\/te|views\/room\/(?![\w-]+-dialog|announce-changes|dismissible-alert|pin-pad|room-pin|find-links))/;
+  /@codemirror|\/node_modules\/diff\/|\/src\/(client\/)?text[./]|\/web\/src\/(room\/te|views\/room\/(?!dialogs|[\w-]+-dialog|announce-changes|dismissible-alert|pin-pad|room-pin|find-links))/;
 
 /** Chunks to load together with a dynamic import. The chunk of the first view is there already. */
 function preloadsOf(file: string, imports: readonly string[]): string[] {

@@ -13,7 +13,7 @@ import type { ConnectionState } from '../../room/room-phase.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 
-const DismissibleAlert = lazy(() => import('./dismissible-alert.tsx'), 'DismissibleAlert');
+const DismissibleAlert = lazy(() => import('./dialogs.ts'), 'DismissibleAlert');
 
 interface Props {
   room: RoomModel;

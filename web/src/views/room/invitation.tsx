@@ -10,7 +10,9 @@ import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
 
-const InviteDialog = lazy(() => import('./invite-dialog.tsx'), 'InviteDialog');
+const loadDialogs = () => import('./dialogs.ts');
+const InviteDialog = lazy(loadDialogs, 'InviteDialog');
+const RoomPin = lazy(loadDialogs, 'RoomPin');
 
 export function Invitation({ room }: { room: RoomModel }) {
   const isFullScreen = useSignal(false);
@@ -52,7 +54,9 @@ export function Invitation({ room }: { room: RoomModel }) {
       </div>
       {isWideScreen.value && (
         <div class="invite-options" id="invite-options" hidden={!isOpen}>
-          <InviteOptions room={room} onFullScreen={showFullScreen} />
+          <InviteOptions room={room} onFullScreen={showFullScreen}>
+            <RoomPin room={room} />
+          </InviteOptions>
         </div>
       )}
       {isFullScreen.value && (

@@ -1,21 +1,21 @@
 /** The QR code and the link of a room, with buttons to pass them on. */
+import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { CopyQrButton } from '../../components/copy-qr-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { lazy } from '../../components/lazy.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { linkTo, shareOrigin } from '../../router.ts';
 
-const RoomPin = lazy(() => import('./room-pin.tsx'), 'RoomPin');
-
 interface Props {
   room: RoomModel;
   onFullScreen?: () => void;
+  /** The PIN. */
+  children: ComponentChildren;
 }
 
-export function InviteOptions({ room, onFullScreen }: Props) {
+export function InviteOptions({ room, onFullScreen, children }: Props) {
   const link = linkTo(room.code);
   return (
     <>
@@ -35,15 +35,7 @@ export function InviteOptions({ room, onFullScreen }: Props) {
           </button>
         )}
       </div>
-      {room.content.value.hasPin && (
-        <div>
-          <p class="aside with-icon">
-            <Icon name="lock" />
-            {t('pinRequired')}
-          </p>
-          <RoomPin room={room} />
-        </div>
-      )}
+      {room.content.value.hasPin && children}
     </>
   );
 }

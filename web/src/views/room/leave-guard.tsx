@@ -5,7 +5,7 @@ import { lazy } from '../../components/lazy.tsx';
 import type { Uploads } from '../../room/uploads.ts';
 import { blockLeaving } from '../../router.ts';
 
-const loadDialog = () => import('./leave-dialog.tsx');
+const loadDialog = () => import('./dialogs.ts');
 const LeaveDialog = lazy(loadDialog, 'LeaveDialog');
 
 export function LeaveGuard({ uploads }: { uploads: Uploads }) {

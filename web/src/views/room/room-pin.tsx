@@ -1,13 +1,26 @@
-/** The PIN of the room, for users who know it already. */
+/** Says that the room has a PIN, and shows it to users who know it. */
 import { useSignal } from '@preact/signals';
+import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 
-/** The PIN, hidden from people who look at the screen until the user shows it. Nothing if this device does not know it. */
 export function RoomPin({ room }: { room: RoomModel }) {
-  const isShown = useSignal(false);
+  // The content changes with the PIN.
   const pin = room.content.value.hasPin && room.phase.value.attempt.room.pin();
-  if (!pin) return null;
+  return (
+    <div>
+      <p class="aside with-icon">
+        <Icon name="lock" />
+        {t('pinRequired')}
+      </p>
+      {pin && <KnownPin pin={pin} />}
+    </div>
+  );
+}
+
+/** Hidden from people who look at the screen, until the user shows it. */
+function KnownPin({ pin }: { pin: string }) {
+  const isShown = useSignal(false);
   return (
     <p class="aside room-pin">
       {t('pin')}: <b dir="ltr">{isShown.value ? pin : '••••'}</b>

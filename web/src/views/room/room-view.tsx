@@ -24,7 +24,7 @@ import { LeaveGuard } from './leave-guard.tsx';
 import { saveAsFile } from './text-file.ts';
 import { TextPanel } from './text-panel.tsx';
 
-const RoomSettingsDialog = lazy(() => import('./room-settings-dialog.tsx'), 'RoomSettingsDialog');
+const RoomSettingsDialog = lazy(() => import('./dialogs.ts'), 'RoomSettingsDialog');
 
 export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
   useEffect(() => {
@@ -86,7 +86,7 @@ function useAnnouncedChanges(content: RoomContent): void {
     const known = before.current;
     before.current = content;
     if (known !== content)
-      import('./announce-changes.ts').then(
+      import('./dialogs.ts').then(
         ({ announceChanges }) => announceChanges(known, content),
         () => undefined,
       );
