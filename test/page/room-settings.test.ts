@@ -79,7 +79,7 @@ describe('the page, room settings', () => {
     const phone = await joinRoom(site, code, phoneScreen);
     await setPin(laptop, '0427');
     await notice(phone.page, 'This room now has a PIN.');
-    await phone.page.locator('.invitation-head h2 svg').waitFor();
+    await phone.page.locator('.invitation-head > svg').waitFor();
     await laptop.page.getByRole('button', { name: 'QR code and link' }).click();
     await laptop.page.getByRole('button', { name: 'Show PIN' }).click();
     await laptop.page.locator('.room-pin').getByText('0427').waitFor();
@@ -117,7 +117,7 @@ describe('the page, room settings', () => {
     await dialog.getByRole('radio', { name: 'Remove' }).check();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await notice(laptop.page, 'The PIN was removed.');
-    await laptop.page.locator('.invitation-head h2 svg').waitFor({ state: 'detached' });
+    await laptop.page.locator('.invitation-head > svg').waitFor({ state: 'detached' });
     assert.equal((await site.server.api.get(`/api/rooms/${code}`)).status, 200);
   });
 

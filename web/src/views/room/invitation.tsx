@@ -16,7 +16,7 @@ const RoomPin = lazy(loadDialogs, 'RoomPin');
 
 export function Invitation({ room }: { room: RoomModel }) {
   const isFullScreen = useSignal(false);
-  const { devices } = room.content.value;
+  const { devices, hasPin } = room.content.value;
   // Stays true when the other device leaves: the invitation must not open and close while someone types.
   const hadCompany = useSignal(devices.length > 1);
   useLayoutEffect(() => {
@@ -31,12 +31,10 @@ export function Invitation({ room }: { room: RoomModel }) {
     <aside class="card invitation">
       <div class="invitation-head">
         <div>
-          <h2 class="with-icon">
-            {t('roomCode')}
-            {room.content.value.hasPin && <Icon name="lock" />}
-          </h2>
+          <h2>{t('roomCode')}</h2>
           <Code code={room.code} />
         </div>
+        {hasPin && <Icon name="lock" />}
         <CopyButton text={room.code} label={t('copyCode')} compact />
         {isWideScreen.value ? (
           <FoldButton isOpen={isOpen} />
