@@ -5,34 +5,30 @@ import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 
 export function RoomPin({ room }: { room: RoomModel }) {
-  // The content changes with the PIN.
-  const pin = room.content.value.hasPin && room.phase.value.attempt.room.pin();
+  /** Until then, the PIN is hidden from people who look at the screen. */
+  const isShown = useSignal(false);
+  // The phase changes with the PIN.
+  const pin = room.phase.value.attempt.room.pin();
   return (
     <div>
       <p class="aside with-icon">
         <Icon name="lock" />
         {t('pinRequired')}
       </p>
-      {pin && <KnownPin pin={pin} />}
+      {pin && (
+        <p class="aside room-pin">
+          {t('pin')}: <b dir="ltr">{isShown.value ? pin : '••••'}</b>
+          <button
+            type="button"
+            class="button quiet"
+            onClick={() => {
+              isShown.value = !isShown.value;
+            }}
+          >
+            {t(isShown.value ? 'hidePin' : 'showPin')}
+          </button>
+        </p>
+      )}
     </div>
-  );
-}
-
-/** Hidden from people who look at the screen, until the user shows it. */
-function KnownPin({ pin }: { pin: string }) {
-  const isShown = useSignal(false);
-  return (
-    <p class="aside room-pin">
-      {t('pin')}: <b dir="ltr">{isShown.value ? pin : '••••'}</b>
-      <button
-        type="button"
-        class="button quiet"
-        onClick={() => {
-          isShown.value = !isShown.value;
-        }}
-      >
-        {t(isShown.value ? 'hidePin' : 'showPin')}
-      </button>
-    </p>
   );
 }
