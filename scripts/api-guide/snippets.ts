@@ -107,6 +107,9 @@ curl http://localhost:8080/api/rooms/7KQ2MX/content \\
 curl http://localhost:8080/api/rooms/7KQ2MX/content \\
   -H 'Content-Type: application/json' -H 'If-Match: "1"' \\
   -d '{"content": "Hello again"}'
+
+# As plain text, with all its line breaks:
+curl --data-binary @café.txt http://localhost:8080/api/rooms/7KQ2MX/content
 `,
     sdk: `
 const { version } = await room.write('Hello');
@@ -131,6 +134,7 @@ console.log(content, version, timestamp);
     cli: `
 poproom get 7KQ2MX
 `,
+    note: "To get only the text: `curl -H 'Accept: text/plain' …/content`.",
   },
   editContent: {
     curl: `
@@ -213,6 +217,12 @@ console.log(fileUrl, fileName, fileSize);
     cli: `
 poproom send 7KQ2MX photo.jpg
 `,
+  },
+  putFile: {
+    curl: `
+curl -T photo.jpg http://localhost:8080/api/rooms/7KQ2MX/upload/photo.jpg
+`,
+    note: 'If the URL ends with `upload/`, curl adds the name of the file. SDK and command use the endpoint above.',
   },
   createUpload: {
     curl: `

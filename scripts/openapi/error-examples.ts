@@ -42,6 +42,13 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   },
   NOT_ONE_TIME_FILE: { message: 'This is not a one-time file. Download it from its URL.' },
   UPLOAD_CONFLICT: { message: 'The upload has 5242880 bytes. Continue from there.', details: { offset: 5_242_880 } },
+  ORIGIN_NOT_ALLOWED: {
+    message: 'Pages of this origin may not open live channels on this server.',
+    details: { field: 'Origin' },
+  },
+  UPGRADE_REQUIRED: {
+    message: 'This endpoint requires a WebSocket. Use /events to follow a room over plain HTTP.',
+  },
   UNSUPPORTED_VERSION: { message: 'Send Tus-Resumable: 1.0.0, the only version supported here.' },
   CHECKSUM_MISMATCH: { message: 'The bytes do not match their checksum. They were not stored.' },
   VERSION_CONFLICT: {

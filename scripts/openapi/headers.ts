@@ -58,6 +58,11 @@ export const headers = {
     schema: { type: 'string' },
     example: '"9f86d081"',
   },
+  'Last-Modified': {
+    description: 'When the upload was complete.',
+    schema: { type: 'string' },
+    example: 'Sun, 15 Nov 2026 09:30:00 GMT',
+  },
   PageETag: {
     description: 'The version of the page or asset in the selected encoding, in quotes.',
     schema: { type: 'string' },
@@ -88,6 +93,16 @@ export const headers = {
     schema: { type: 'string' },
     example: 'https://pop.example.org/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015',
   },
+  RoomLocation: {
+    description: 'The URL of the room in the API. Absent if the Host header is malformed.',
+    schema: { type: 'string' },
+    example: 'https://pop.example.org/api/rooms/7KQ2MX',
+  },
+  FileLocation: {
+    description: 'The URL of the file, the same as `fileUrl`.',
+    schema: { type: 'string' },
+    example: 'https://pop.example.org/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg',
+  },
   'Upload-Offset': {
     description: 'The number of bytes that the server has.',
     schema: { type: 'integer' },
@@ -114,6 +129,8 @@ const wireNames: Record<string, string> = {
   UnmetRange: 'Content-Range',
   ZipDisposition: 'Content-Disposition',
   UploadLocation: 'Location',
+  RoomLocation: 'Location',
+  FileLocation: 'Location',
 };
 
 type HeaderName = keyof typeof headers;

@@ -77,6 +77,7 @@ function operation(operationId: string, endpoint: Endpoint): document.Operation 
 
 function requestBodyOf(body: NonNullable<Endpoint['body']>): document.RequestBody {
   if (body === 'file') return fileBody;
+  if (body === 'raw-file') return rawFileBody;
   return body === 'bytes' ? uploadBody : jsonBody(body);
 }
 
@@ -91,9 +92,17 @@ function parameter(it: Parameter): document.Parameter {
   return { name, in: it.in, required: required ?? false, description, schema, example };
 }
 
-function jsonBody({ schema, required }: { schema: object; required: boolean }): document.RequestBody {
-  return { required, content: { 'application/json': { schema: refer(schema), example: exampleOf(schema) } } };
+function jsonBody({
+  schema,
+  required,
+  plainText,
+}: Exclude<Endpoint['body'], string | undefined>): document.RequestBody {
+  const json = { 'application/json': { schema: refer(schema), example: exampleOf(schema) } };
+  return { required, content: { ...json, ...textContent(plainText) } };
 }
+
+const textContent = (example: string | undefined) =>
+  example === undefined ? {} : { 'text/plain': { schema: { type: 'string' }, example } };
 
 const bytes = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
@@ -104,6 +113,12 @@ const fileBody: document.RequestBody = {
     'multipart/form-data': { schema: refer(uploadForm), example: { pin: '0427', file: '(the bytes)' } },
     '*/*': { schema: bytes, example: '(the bytes)' },
   },
+};
+
+const rawFileBody: document.RequestBody = {
+  description: 'The bytes of the file.',
+  required: false,
+  content: { '*/*': { schema: bytes, example: '(the bytes)' } },
 };
 
 const uploadBody: document.RequestBody = {
@@ -117,8 +132,11 @@ function response({ description, headers = [], ...rest }: Success): document.Res
   return { description, headers: headersOf(headers), ...(content && { content }) };
 }
 
-function contentOf({ schema, mediaType, example }: Omit<Success, 'description' | 'headers'>) {
-  if (schema) return { 'application/json': { schema: refer(schema), example: example ?? exampleOf(schema) } };
+function contentOf({ schema, mediaType, example, plainText }: Omit<Success, 'description' | 'headers'>) {
+  if (schema) {
+    const json = { 'application/json': { schema: refer(schema), example: example ?? exampleOf(schema) } };
+    return { ...json, ...textContent(plainText) };
+  }
   if (mediaType === undefined) return undefined;
   return {
     [mediaType]: { schema: mediaType === '*/*' ? bytes : { type: 'string' }, example: example ?? '(the bytes)' },

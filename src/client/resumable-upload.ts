@@ -148,7 +148,13 @@ export async function uploadResumably(
     const { id, position } = resumed ?? (await create());
     onUploadId?.(id);
     const fileUrl = await sendAll(id, position);
-    const uploaded = { success: true, fileUrl, fileName: nameIn(fileUrl), fileSize: file.bytes.size } as const;
+    const uploaded = {
+      success: true,
+      fileId: id,
+      fileUrl,
+      fileName: nameIn(fileUrl),
+      fileSize: file.bytes.size,
+    } as const;
     return file.once ? { ...uploaded, once: true } : uploaded;
   } catch (error) {
     // Servers before this feature do not know the path.

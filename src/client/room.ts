@@ -132,7 +132,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
 
   async function text(call: Call): Promise<RoomText> {
     const { status, body, header } = await transport.request(`${path}/content`, isContent, withPin(call));
-    const version = parseVersion(header('ETag'));
+    const version = body.version ?? parseVersion(header('ETag'));
     if (version === undefined) throw unexpectedResponse(status);
     return { content: body.content, version, timestamp: body.timestamp };
   }

@@ -74,7 +74,7 @@ const limits = optional(
   }),
 );
 const changeable = { expiresAt: time, hasPin: flag, name: optional(text) };
-const room: Checks<RoomCreated> = { roomId, ...changeable, limits };
+const room: Checks<Omit<RoomCreated, 'link'>> = { roomId, ...changeable, limits };
 const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time };
 const historyEntry: Checks<HistoryEntry> = {
   version: isWhole,
@@ -95,7 +95,7 @@ const file = object<FileEntry>({
 });
 const devices = list(object<RoomDevice>({ deviceId: text, deviceName: optional(text) }));
 
-export const isRoomCreated = object<RoomCreated>(room);
+export const isRoomCreated = object<RoomCreated>({ ...room, link: optional(text) });
 export const isRoomInfo = object<RoomInfo>({
   ...room,
   deviceCount: isWhole,
@@ -103,13 +103,20 @@ export const isRoomInfo = object<RoomInfo>({
   fileBytes: optional(isWhole),
 });
 export const isConfirmation = object<Confirmation>({ success: isTrue, message: text });
-export const isContent = object<ContentRead>({ content: text, timestamp: time });
+/** Older servers send the version only as `ETag`. */
+export const isContent = object<Omit<ContentRead, 'version'> & { version?: number }>({
+  content: text,
+  version: optional(isWhole),
+  timestamp: time,
+});
 export const isContentEdited = object<ContentEdited>({ success: isTrue, version: isWhole, timestamp: time });
 export const isHistoryList = object<HistoryList>({ history: list(object(historyEntry)) });
 export const isHistoryText = object<HistoryText>({ content: text, ...historyEntry });
 export const isFileList = object<FileList>({ files: list(file) });
-export const isFileUploaded = object<FileUploaded>({
+/** Older servers send the id only in the URL. */
+export const isFileUploaded = object<Omit<FileUploaded, 'fileId'> & { fileId?: string }>({
   success: isTrue,
+  fileId: optional(text),
   fileUrl: text,
   fileName: text,
   fileSize: isWhole,

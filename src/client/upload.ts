@@ -23,7 +23,7 @@ export interface UploadOptions extends CallOptions {
   onUploadId?: ((uploadId: string) => void) | undefined;
 }
 
-/** Who uploads the file. */
+/** The identity of the uploader. */
 interface Sender {
   pin: string | undefined;
   deviceId: string | undefined;
@@ -51,21 +51,26 @@ export async function upload(
     const uploaded = await uploadResumably(transport, path, { bytes, name, type, folder, once }, resumable);
     if (uploaded) return uploaded;
   }
-  const uploaded = await uploadWhole(transport, path, bytes, { ...options, name, type });
+  const uploaded = withId(await uploadWhole(transport, path, bytes, { ...options, name, type }));
   if (once && !uploaded.once) await undoUpload(transport, path, uploaded, options.pin);
   return uploaded;
+}
+
+type UploadAnswer = Omit<FileUploaded, 'fileId'> & { fileId?: string };
+
+function withId({ fileId, ...uploaded }: UploadAnswer): FileUploaded {
+  return { ...uploaded, fileId: fileId ?? /[0-9a-f]{32}/.exec(uploaded.fileUrl)?.[0] ?? '' };
 }
 
 /** An older server has stored the file as an ordinary one, which everyone in the room can read. */
 async function undoUpload(
   transport: Transport,
   path: string,
-  { fileUrl }: FileUploaded,
+  { fileId }: FileUploaded,
   pin: string | undefined,
 ): Promise<never> {
-  const [id] = /[0-9a-f]{32}/.exec(fileUrl) ?? [];
   const headers = { 'X-Room-Pin': pin };
-  await transport.call(`${path}/files/${id}`, isConfirmation, { method: 'DELETE', headers });
+  await transport.call(`${path}/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', headers });
   throw noOneTimeFiles();
 }
 
@@ -81,7 +86,7 @@ function uploadWhole(
   path: string,
   bytes: Blob | ReadableStream<Uint8Array>,
   options: UploadOptions & Sender & { name: string; type: string },
-): Promise<FileUploaded> {
+): Promise<UploadAnswer> {
   const { name, type, folder, once, pin, deviceId, onProgress, signal } = options;
   const query = new URLSearchParams({ ...(folder && { folder }), ...(once && { once: 'true' }) });
   const url = `${path}/upload${query.size > 0 ? `?${query}` : ''}`;

@@ -11,6 +11,7 @@ import { overloaded } from './request/body.ts';
 import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
 import { pathOf, queryOf, type Request } from './request/request.ts';
+import { givenRequestId } from './request/request-id.ts';
 import type { Resumption } from './request/resumption.ts';
 import type { Ticketing } from './request/ticketing.ts';
 import { corsHeaders, preflight, tusCorsHeaders } from './response/cors.ts';
@@ -158,7 +159,7 @@ export function createApp(parts: AppParts): App {
   }
 
   return (raw, response, awaitsContinue) => {
-    const id = nextRequestId();
+    const id = givenRequestId(raw) ?? nextRequestId();
     return serve(id, raw, response, awaitsContinue).catch((err) => {
       const fields = { requestId: id, err };
       const client = authorizer.addressOf(raw);

@@ -9,6 +9,7 @@ import type { Authorizer } from './request/authorize.ts';
 import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
 import { hasBody, pathOf } from './request/request.ts';
+import { givenRequestId } from './request/request-id.ts';
 import type { Resumption } from './request/resumption.ts';
 import { corsHeaders } from './response/cors.ts';
 import { errorReply } from './response/error-reply.ts';
@@ -44,7 +45,7 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
     const startedAt = performance.now();
     // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
     socket.on('error', onError);
-    const id = nextRequestId();
+    const id = givenRequestId(raw) ?? nextRequestId();
     const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
     const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
     const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
@@ -96,7 +97,10 @@ function onError(this: Duplex): void {
 /** Rejects what the library would reject with its own wording, and a body, which it would read as the first message. */
 function checkHandshake(raw: IncomingMessage): void {
   const { headers, httpVersion } = raw;
-  const isOurs = headers['sec-websocket-version'] === '13' && httpVersion === '1.1' && !hasBody(raw);
+  if (headers['sec-websocket-version'] !== '13') {
+    throw new PoproomError('UPGRADE_REQUIRED', 'The server supports only version 13 of WebSocket.');
+  }
+  const isOurs = httpVersion === '1.1' && !hasBody(raw);
   const hasKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
   if (isOurs && hasKey && areProtocols(headers['sec-websocket-protocol'])) return;
   throw new PoproomError('VALIDATION_FAILED', 'This is not a valid WebSocket handshake, version 13.');
@@ -110,7 +114,7 @@ function areProtocols(list: string | undefined): boolean {
 }
 
 function foreignOrigin(): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', 'Pages of this origin may not open live channels on this server.', {
+  return new PoproomError('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not open live channels on this server.', {
     details: { field: 'Origin' },
   });
 }

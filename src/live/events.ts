@@ -52,8 +52,9 @@ function wireOf(stream: PassThrough): Wire {
 }
 
 /** JSON contains no line breaks, so a message is one data line. */
-function eventOf({ type, seq, text, longText }: Outgoing): (string | Uint8Array)[] {
-  const head = `${seq === undefined ? '' : `id: ${seq}\n`}event: ${type}\ndata: `;
+function eventOf({ type, seq, text, longText, retry }: Outgoing): (string | Uint8Array)[] {
+  const wait = retry === undefined ? '' : `retry: ${retry}\n`;
+  const head = `${seq === undefined ? '' : `id: ${seq}\n`}${wait}event: ${type}\ndata: `;
   if (!longText) return [`${head}${text}\n\n`];
   return [head + text.slice(0, longText.at), longText.json, `${text.slice(longText.at)}\n\n`];
 }

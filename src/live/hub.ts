@@ -31,7 +31,7 @@ export interface HubDeps {
 
 const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
 
-/** What a client that joins has missed, and how it was admitted. */
+/** The changes that a joining client has missed, and how it was admitted. */
 interface Joined {
   missed: readonly TextEntry[] | undefined;
   admittedBy: string;

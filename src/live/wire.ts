@@ -12,6 +12,8 @@ export interface Outgoing {
   /** The size in UTF-8, including the long text. */
   bytes: number;
   longText: LongText | undefined;
+  /** When to reconnect, in milliseconds, for transports that do so themselves. */
+  retry?: number | undefined;
 }
 
 /** The text of a room as JSON. Messages share these bytes to save memory. */
@@ -40,7 +42,8 @@ export interface Wire {
 export function outgoing(message: ServerMessage): Outgoing {
   const text = JSON.stringify(message);
   const seq = 'seq' in message ? message.seq : undefined;
-  return { type: message.type, seq, text, bytes: Buffer.byteLength(text), longText: undefined };
+  const retry = message.type === 'closed' ? message.reconnectAfter : undefined;
+  return { type: message.type, seq, text, bytes: Buffer.byteLength(text), longText: undefined, retry };
 }
 
 /** The message for an error. Clients do not receive details of unexpected ones. */

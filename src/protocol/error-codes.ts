@@ -7,6 +7,8 @@ export const errorCodes = {
   INVALID_API_KEY: 'The API key is unknown or revoked.',
   PIN_INCORRECT: 'The PIN is wrong.',
   INVALID_TICKET: 'The ticket has expired, or belongs to another room. Request a new one.',
+  ORIGIN_NOT_ALLOWED:
+    'Pages of this origin may not open live channels on this server. The operator can allow it with POPROOM_ALLOWED_ORIGINS.',
   ROOM_NOT_FOUND: 'No room has this code, or it was deleted.',
   FILE_NOT_FOUND: 'No file has this URL, or its room has ended.',
   CLAIM_NOT_FOUND: 'There is no such claim: it has expired, was given back, or its file was received or removed.',
@@ -18,7 +20,8 @@ export const errorCodes = {
   FILE_CLAIMED: 'Someone else is receiving the one-time file. See Retry-After.',
   NOT_ONE_TIME_FILE: 'The file can be read at its URL, and needs no claim.',
   UPLOAD_CONFLICT: 'The upload has another offset than the request. See offset in details.',
-  VERSION_CONFLICT: 'The text has changed since the version that the request is based on.',
+  VERSION_CONFLICT:
+    'The text has changed since the version that the request is based on, or the file is another version.',
   CONTENT_TOO_LARGE: 'The text or the request body exceeds the limit.',
   FILE_TOO_LARGE: 'The file exceeds the limit.',
   ROOM_FULL: 'The room has reached its limit for files or bytes.',
@@ -26,6 +29,7 @@ export const errorCodes = {
   CHECKSUM_MISMATCH: 'The bytes do not match their checksum. They were not stored.',
   UNSUPPORTED_VERSION: 'The request names no version of tus, or one that the server does not support.',
   UNSUPPORTED_MEDIA_TYPE: 'This path does not support the content type or content encoding.',
+  UPGRADE_REQUIRED: 'This endpoint requires a WebSocket, version 13.',
   RATE_LIMITED:
     'A limit was reached. The reason in details names it: requests, misses (unknown codes and wrong PINs), devices in the room or channels of the client. See Retry-After.',
   PIN_LOCKED: 'Too many wrong PINs. See Retry-After.',

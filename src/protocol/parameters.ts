@@ -61,6 +61,14 @@ export const roomAccess = [roomId, pinHeader, pinQuery, device] as const;
 /** By their names in the OpenAPI document. */
 export const sharedParameters: Record<string, Parameter> = { roomId, fileId, pinHeader, pinQuery, deviceId: device };
 
+export const listLimit: Parameter = {
+  name: 'limit',
+  in: 'query',
+  description: 'The maximum number of entries, from the start of the list. Default: all.',
+  pattern: '^[1-9][0-9]{0,3}$',
+  example: '10',
+};
+
 export const claim: Parameter = {
   name: 'claim',
   in: 'path',

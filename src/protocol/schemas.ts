@@ -26,6 +26,13 @@ const fileUrl = {
   examples: ['http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg'],
 } as const;
 
+const fileId = {
+  type: 'string',
+  pattern: '^[0-9a-f]{32}$',
+  description: 'the id of the file, for its URL and for removal',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015'],
+} as const;
+
 const once = {
   type: 'boolean',
   const: true,
@@ -84,7 +91,18 @@ export const roomCreated = {
   type: 'object',
   additionalProperties: false,
   required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
-  properties: { roomId, expiresAt, hasPin, name: roomName, limits: roomLimits },
+  properties: {
+    roomId,
+    link: {
+      type: 'string',
+      description: 'the URL of the page of the room, to share with people; missing if the Host header is malformed',
+      examples: ['http://localhost:8080/r/7KQ2MX'],
+    },
+    expiresAt,
+    hasPin,
+    name: roomName,
+    limits: roomLimits,
+  },
 } as const;
 
 /** `pin` is the new PIN, so the current one cannot be in the body. A request has at least one of the fields. */
@@ -147,8 +165,8 @@ export const writeContentRequest = {
 export const contentWritten = {
   type: 'object',
   additionalProperties: false,
-  required: ['success', 'content', 'timestamp'],
-  properties: { success, content, timestamp: timestamp('when this text was written') },
+  required: ['success', 'content', 'version', 'timestamp'],
+  properties: { success, content, version, timestamp: timestamp('when this text was written') },
 } as const;
 
 export const editContentRequest = {
@@ -209,8 +227,12 @@ export const historyText = {
 export const contentRead = {
   type: 'object',
   additionalProperties: false,
-  required: ['content', 'timestamp'],
-  properties: { content, timestamp: timestamp('when this text was written; for a new room, when it was created') },
+  required: ['content', 'version', 'timestamp'],
+  properties: {
+    content,
+    version,
+    timestamp: timestamp('when this text was written; for a new room, when it was created'),
+  },
 } as const;
 
 /** For documentation only. The form parser validates uploads. */
@@ -237,16 +259,17 @@ export const uploadForm = {
 export const fileUploaded = {
   type: 'object',
   additionalProperties: false,
-  required: ['success', 'fileUrl', 'fileName', 'fileSize'],
+  required: ['success', 'fileId', 'fileUrl', 'fileName', 'fileSize'],
   examples: [
     {
       success: true,
+      fileId: fileId.examples[0],
       fileUrl: fileUrl.examples[0],
       fileName: fileName.examples[0],
       fileSize: fileSize.examples[0],
     },
   ],
-  properties: { success, fileUrl, fileName, fileSize, once },
+  properties: { success, fileId, fileUrl, fileName, fileSize, once },
 } as const;
 
 export const fileClaimed = {
@@ -305,12 +328,7 @@ export const fileEntry = {
   ],
   description: 'a file, with its URL, name, size and type',
   properties: {
-    fileId: {
-      type: 'string',
-      pattern: '^[0-9a-f]{32}$',
-      description: 'the id of the file, for its URL and for removal',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015'],
-    },
+    fileId,
     fileUrl,
     fileName,
     fileSize,

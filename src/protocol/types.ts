@@ -36,6 +36,8 @@ export interface CreateRoomRequest {
 export interface RoomCreated {
   /** the room code in canonical form */
   roomId: string;
+  /** the URL of the page of the room, to share with people; missing if the Host header is malformed */
+  link?: string;
   /** when the room expires */
   expiresAt: string;
   /** whether the room requires a PIN */
@@ -89,6 +91,8 @@ export interface ContentWritten {
   success: true;
   /** a string, the shared text */
   content: string;
+  /** a whole number, the version of the text */
+  version: number;
   /** when this text was written */
   timestamp: string;
 }
@@ -96,6 +100,8 @@ export interface ContentWritten {
 export interface ContentRead {
   /** a string, the shared text */
   content: string;
+  /** a whole number, the version of the text */
+  version: number;
   /** when this text was written; for a new room, when it was created */
   timestamp: string;
 }
@@ -155,6 +161,8 @@ export interface HistoryText {
 
 export interface FileUploaded {
   success: true;
+  /** the id of the file, for its URL and for removal */
+  fileId: string;
   /** the URL of the file; anyone who knows it can read the file until its room ends */
   fileUrl: string;
   /** the file name, without path components and control characters */

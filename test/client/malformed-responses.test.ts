@@ -11,13 +11,17 @@ import { malformedExamples, validExample } from './malformed.ts';
 type Ask = (room: Room, client: Client) => Promise<unknown>;
 type BodySchema = Parameters<typeof malformedExamples>[0];
 
+/** Older servers send the version only as `ETag`, and the id of a file only in its URL. */
+const contentRead = { ...bodies.contentRead, required: ['content', 'timestamp'] } as const;
+const fileUploaded = { ...bodies.fileUploaded, required: ['success', 'fileUrl', 'fileName', 'fileSize'] } as const;
+
 const calls: Record<string, [schema: BodySchema, ask: Ask]> = {
   createRoom: [bodies.roomCreated, (_, client) => client.createRoom()],
   health: [bodies.healthReport, (_, client) => client.health()],
   info: [bodies.roomInfo, (room) => room.info()],
-  read: [bodies.contentRead, (room) => room.read()],
+  read: [contentRead, (room) => room.read()],
   // Of a text that was written, what is handed on is the same as of one that was read.
-  write: [bodies.contentRead, (room) => room.write('x')],
+  write: [contentRead, (room) => room.write('x')],
   edit: [bodies.contentEdited, (room) => room.edit([{ from: 0, to: 0, insert: 'x' }])],
   append: [bodies.contentEdited, (room) => room.append('x')],
   history: [bodies.historyList, (room) => room.history()],
@@ -25,7 +29,7 @@ const calls: Record<string, [schema: BodySchema, ask: Ask]> = {
   restore: [bodies.historyText, (room) => room.restore(1)],
   clearHistory: [bodies.confirmation, (room) => room.clearHistory()],
   files: [bodies.fileList, (room) => room.files()],
-  upload: [bodies.fileUploaded, (room) => room.upload(new Blob(['x']), { name: 'x' })],
+  upload: [fileUploaded, (room) => room.upload(new Blob(['x']), { name: 'x' })],
   zipUrl: [bodies.ticketIssued, (room) => room.zipUrl()],
   removeFile: [bodies.confirmation, (room) => room.removeFile('0')],
   delete: [bodies.confirmation, (room) => room.delete()],
@@ -56,7 +60,8 @@ describe('a response', () => {
 
   it('[SDK-15] without the version of its text is a typed error', async (t) => {
     const { room, answerWith } = await startServer(t);
-    const body = JSON.stringify(validExample(bodies.contentRead));
+    const { version: inBody, ...older } = validExample(bodies.contentRead) as { version: number };
+    const body = JSON.stringify(older);
     for (const [etag, version] of [
       ['"7"', 7],
       ['W/"7"', 7],
@@ -68,7 +73,16 @@ describe('a response', () => {
     for (const etag of ['', '""', 'W/"x"', '"99999999999999999999"']) {
       answerWith(body, etag);
       assert.equal(await codeOf(room.read()), 'INVALID_RESPONSE', etag);
+      answerWith(JSON.stringify({ ...older, version: inBody }), etag);
+      assert.equal((await room.read()).version, inBody);
     }
+  });
+
+  it('[SDK-15] to an upload without the id of the file has the id in its URL', async (t) => {
+    const { room, answerWith } = await startServer(t);
+    const { fileId, ...older } = validExample(bodies.fileUploaded) as { fileId: string };
+    answerWith(JSON.stringify(older));
+    assert.equal((await room.upload(new Blob(['x']), { name: 'x' })).fileId, fileId);
   });
 
   it('[SDK-15] with a malformed error is a typed error', async (t) => {

@@ -150,7 +150,7 @@ describe('an Upgrade', () => {
     const socket = await openRawSocket(t, port);
     await socket.send(requestLines(`HEAD /api/rooms/${await api.room()}/live HTTP/1.1`, 'Host: x', ...upgrade()));
     await socket.closed();
-    assert.match(socket.unread(), /^HTTP\/1\.1 400 .*X-Request-Id: .*\r\n\r\n$/s);
+    assert.match(socket.unread(), /^HTTP\/1\.1 426 .*X-Request-Id: .*\r\n\r\n$/s);
   });
 });
 

@@ -24,7 +24,8 @@ describe('a response', () => {
   it('[API-11] is accepted if the document describes it, as JSON, as a page, of any type and without content', async () => {
     await check({ method: 'POST', headers: { ...json, ...etag }, text: stored });
     await check({ path: '/r/ABCDEF', headers: { ...html, ...etag }, text: '<!doctype html>' });
-    const file = { ...etag, 'content-type': 'image/png', 'content-disposition': 'inline' };
+    const modified = { 'last-modified': 'Sun, 15 Nov 2026 09:30:00 GMT' };
+    const file = { ...etag, ...modified, 'content-type': 'image/png', 'content-disposition': 'inline' };
     await check({ path: '/files/abc/a.png', headers: file, text: 'any' });
     await check({ status: 304, headers: etag });
     await check({ method: 'HEAD', headers: { ...json, ...etag } });

@@ -68,6 +68,19 @@ describe('a request from another site without CORS', () => {
     assert.deepEqual((await server.api.get(`/api/rooms/${room}/files`)).json.files, []);
   });
 
+  it('[LINK-4] [TEXT-12] cannot write a text with a form or a beacon', async (t) => {
+    const server = await startTestServer(t);
+    const path = `/api/rooms/${await server.api.room()}/content`;
+    const beacon = { ...marks('no-cors', 'empty'), Origin: elsewhere };
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      for (const sent of [form, beacon, { ...form, Origin: 'null' }]) {
+        const response = await send(t, server, 'POST', path, { ...sent, 'Content-Type': type }, 'content=x');
+        assert.equal(assertError(response, 400, 'VALIDATION_FAILED', type).field, 'Sec-Fetch-Site');
+      }
+    }
+    assert.equal((await server.api.get(path)).json.content, '');
+  });
+
   it('[LINK-4] is accepted from an origin that the operator allows', async (t) => {
     const server = await startTestServer(t, { POPROOM_ALLOWED_ORIGINS: elsewhere });
     const room = await server.api.room();
@@ -108,7 +121,7 @@ describe('a request from another site without CORS', () => {
     for (const headers of [plainCors, { ...plainCors, ...marks('websocket', 'websocket') }]) {
       const path = `/api/rooms/${room}/live`;
       const response = await requestRaw(t, server.port, requestHead('GET', path, { ...handshake, ...headers }));
-      assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'Origin');
+      assert.equal(assertError(response, 403, 'ORIGIN_NOT_ALLOWED').field, 'Origin');
     }
     const { headers } = await server.api.get(`/api/rooms/${room}`);
     assert.equal(headers.get('x-ratelimit-remaining'), '98');

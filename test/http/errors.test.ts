@@ -1,6 +1,6 @@
 /** Errors: one format, the right status, no internal details. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
 import type { ApiResponse } from '../support/api.ts';
@@ -14,10 +14,18 @@ import { removeUploadFolder } from '../support/stored-blobs.ts';
 interface Occasion {
   status: number;
   env?: Record<string, string>;
-  meet: (server: TestServer) => Promise<ApiResponse>;
+  meet: (server: TestServer, t: TestContext) => Promise<ApiResponse>;
 }
 
 const json = { 'content-type': 'application/json' };
+
+const foreignHandshake = requestLines(
+  'GET /api/rooms/7KQ2MX/live HTTP/1.1',
+  'Host: localhost',
+  'Upgrade: websocket',
+  'Connection: Upgrade',
+  'Origin: https://evil.example',
+);
 
 const tus = { 'tus-resumable': '1.0.0' };
 
@@ -128,6 +136,8 @@ const occasions: Record<ErrorCode, Occasion> = {
     env: { POPROOM_CLIENT_MAX_BYTES: '2' },
     meet: async ({ api }) => api.upload(await api.room(), 'a', 'abc'),
   },
+  UPGRADE_REQUIRED: { status: 426, meet: ({ api }) => api.get('/api/rooms/7KQ2MX/live') },
+  ORIGIN_NOT_ALLOWED: { status: 403, meet: ({ port }, t) => requestRaw(t, port, foreignHandshake) },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meet: ({ api }) => api.post('/api/rooms', { body: 'x' }) },
   RATE_LIMITED: {
     status: 429,
@@ -168,9 +178,24 @@ const occasions: Record<ErrorCode, Occasion> = {
 };
 
 describe('an error', () => {
+  it('[ERR-7] has the request id that it was given, if it is short and harmless', async (t) => {
+    const server = await startTestServer(t);
+    const ask = (id: string) => server.api.get('/api/nothing', { headers: { 'x-request-id': id } });
+    for (const id of ['a', 'Trace_1.2-3', 'x'.repeat(64)]) {
+      const { json, headers } = await ask(id);
+      assert.deepEqual([json.requestId, headers.get('x-request-id')], [id, id]);
+    }
+    assert.match(server.logged(), /"requestId":"a"/, 'of the first one; others share a line');
+    for (const id of ['', 'a b', 'x'.repeat(65), '"quoted"', '{}', 'a,b', 'é']) {
+      const { json, headers } = await ask(id);
+      assert.match(json.requestId, /^[0-9a-z]{8}-[0-9a-z]+$/, id);
+      assert.equal(headers.get('x-request-id'), json.requestId);
+    }
+  });
+
   for (const [code, { status, env, meet }] of Object.entries(occasions)) {
     it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
-      const response = await meet(await startTestServer(t, env));
+      const response = await meet(await startTestServer(t, env), t);
       assertError(response, status, code);
       const asksToWait = [429, 503].includes(status) || code === 'FILE_CLAIMED';
       assert.equal(response.headers.has('retry-after'), asksToWait);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiResponse, RequestOptions } from '../support/api.ts';
+import { assertError } from '../support/assert-error.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
@@ -105,6 +106,57 @@ describe('a file', () => {
       [post.status, post.code, post.headers.get('allow')],
       [405, 'METHOD_NOT_ALLOWED', 'GET, HEAD, OPTIONS'],
     );
+  });
+
+  it('[FILE-9] has the time of its upload, and is not sent again to a client that has it', async (t) => {
+    const server = await startTestServer(t);
+    const { clock, api } = server;
+    clock.advance(123);
+    const uploadedAt = clock.now;
+    const { fileUrl } = await uploadedFile(server);
+    const time = new Date(uploadedAt).toUTCString();
+    assert.equal((await api.get(fileUrl)).headers.get('last-modified'), time);
+    const since = async (date: string, more = {}) =>
+      (await api.get(fileUrl, { headers: { 'if-modified-since': date, ...more } })).status;
+    assert.equal(await since(time), 304);
+    assert.equal(await since(new Date(uploadedAt + 3600_000).toUTCString()), 304);
+    assert.equal(await since(new Date(uploadedAt - 1000).toUTCString()), 200);
+    assert.equal(await since('yesterday'), 200);
+    assert.equal(await since(time, { 'if-none-match': '"other"' }), 200, 'the tag decides');
+  });
+
+  it('[API-12] is listed with as many others as the client wants', async (t) => {
+    const { api } = await startTestServer(t);
+    const room = await api.room();
+    for (const name of ['a', 'b', 'c']) await api.upload(room, name, '');
+    for (const list of ['files', 'history']) {
+      for (const limit of ['0', '-1', '1.5', 'x', '', '10000']) {
+        const response = await api.get(`/api/rooms/${room}/${list}?limit=${limit}`);
+        assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'limit');
+      }
+    }
+    const names = async (limit: number) =>
+      (await api.get(`/api/rooms/${room}/files?limit=${limit}`)).json.files.map(
+        ({ fileName }: { fileName: string }) => fileName,
+      );
+    assert.deepEqual(await names(2), ['a', 'b']);
+    assert.deepEqual(await names(9999), ['a', 'b', 'c']);
+  });
+
+  it('[FILE-10] is removed only in the version that If-Match names', async (t) => {
+    const server = await startTestServer(t);
+    const { api } = server;
+    const { room, fileId, fileUrl } = await uploadedFile(server);
+    const etag = (await api.get(fileUrl)).headers.get('etag') ?? '';
+    const remove = (expected: string) =>
+      api.delete(`/api/rooms/${room}/files/${fileId}`, { headers: { 'if-match': expected } });
+    for (const other of ['"other"', `W/${etag}`, '"a", "b"']) {
+      assertError(await remove(other), 412, 'VERSION_CONFLICT', other);
+    }
+    assert.equal(assertError(await remove('other'), 400, 'VALIDATION_FAILED').field, 'If-Match');
+    assert.equal((await api.get(fileUrl)).status, 200);
+    assert.equal((await remove(`"other", ${etag}`)).status, 200);
+    assertError(await remove('*'), 404, 'FILE_NOT_FOUND');
   });
 
   const ranges: [range: string, part: string, contentRange: string][] = [
@@ -271,11 +323,32 @@ describe('the headers of a file', () => {
     const server = await startTestServer(t);
     const disposition = async (name: string) =>
       (await server.api.get((await uploadedFile(server, { name })).fileUrl)).headers.get('content-disposition') ?? '';
-    assert.equal(await disposition('a "b" c.txt'), 'inline; filename="a \\"b\\" c.txt"');
+    assert.equal(
+      await disposition('a "b" c.txt'),
+      `inline; filename="a _b_ c.txt"; filename*=UTF-8''a%20%22b%22%20c.txt`,
+    );
     for (const name of ['naïve.txt', '履歴書.pdf', '😀.txt', "it's (100%).txt", '%41.txt']) {
       const encoded = /filename\*=UTF-8''(\S+)$/.exec(await disposition(name))?.[1];
       const plain = /filename="([^"]*)"$/.exec(await disposition(name))?.[1];
       assert.equal(encoded === undefined ? plain : decodeURIComponent(encoded), name);
+    }
+  });
+
+  it('[FILE-8] contain a fallback name of harmless ASCII characters', async (t) => {
+    const server = await startTestServer(t);
+    const fallbacks = {
+      'naïve.txt': 'naive.txt',
+      '履歴書.pdf': '___.pdf',
+      '😀.txt': '_.txt',
+      'a:b*c?d|e<f>.txt': 'a_b_c_d_e_f_.txt',
+      '%2e%2e.txt': '_2e_2e.txt',
+      '\u2025': '_',
+      '\u0301': '_',
+    };
+    for (const [name, fallback] of Object.entries(fallbacks)) {
+      const { fileUrl } = await uploadedFile(server, { name });
+      const disposition = (await server.api.get(fileUrl)).headers.get('content-disposition') ?? '';
+      assert.equal(/ filename="?([^";]*)"?(;|$)/.exec(disposition)?.[1], fallback, disposition);
     }
   });
 });

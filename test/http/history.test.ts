@@ -29,6 +29,20 @@ describe('history', () => {
     assert.deepEqual(json, { content: longText, version: 1, timestamp, size: longText.length, deviceId: 'phone' });
   });
 
+  it('[API-12] is listed from the newest text, up to the limit', async (t) => {
+    const server = await startTestServer(t);
+    const { path, write } = await openRoom(server);
+    for (const text of [longText, `${longText} again`.toUpperCase(), 'something else']) {
+      await write(text);
+      server.clock.advance(60_000);
+    }
+    const versions = async (query: string) =>
+      (await server.api.get(`${path}/history${query}`)).json.history.map(({ version }: { version: number }) => version);
+    const all = await versions('');
+    assert.ok(all.length > 1);
+    assert.deepEqual(await versions('?limit=1'), all.slice(0, 1));
+  });
+
   it('[HIST-1] keeps the text before it is cleared, and nothing of small changes', async (t) => {
     const server = await startTestServer(t);
     const { write, append, history } = await openRoom(server);

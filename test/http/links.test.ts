@@ -20,6 +20,22 @@ describe('a link', () => {
     }
   });
 
+  it('[LINK-8] leads to the new room: `link` to its page, `Location` to its information', async (t) => {
+    const server = await startTestServer(t);
+    const create = (...headers: string[]) =>
+      requestRaw(t, server.port, requestLines('POST /api/rooms HTTP/1.1', 'Connection: close', ...headers));
+    const { status, json, headers } = await create('Host: pop.example.org', 'X-Forwarded-Proto: https');
+    assert.equal(status, 201);
+    assert.equal(json.link, `https://pop.example.org/r/${json.roomId}`);
+    assert.equal(headers.get('location'), `https://pop.example.org/api/rooms/${json.roomId}`);
+    const unnamed = await create('Host: a_b');
+    assert.equal(unnamed.status, 201, 'a room needs no link');
+    assert.deepEqual([unnamed.json.link, unnamed.headers.get('location')], [undefined, null]);
+    await server.restart({ POPROOM_PUBLIC_URL: 'https://pop.example.org/share/' });
+    const atPublicUrl = (await create('Host: a_b')).json;
+    assert.equal(atPublicUrl.link, `https://pop.example.org/share/r/${atPublicUrl.roomId}`);
+  });
+
   it('[LINK-1] is https if a trusted proxy says so, and only then', async (t) => {
     const server = await startTestServer(t);
     const room = await server.api.room();

@@ -10,7 +10,7 @@ describe('rooms', () => {
     const { api, clock } = await startTestServer(t);
     const plain = await api.post('/api/rooms');
     assert.equal(plain.status, 201);
-    assert.deepEqual(Object.keys(plain.json).sort(), ['expiresAt', 'hasPin', 'limits', 'roomId']);
+    assert.deepEqual(Object.keys(plain.json).sort(), ['expiresAt', 'hasPin', 'limits', 'link', 'roomId']);
     assert.equal(plain.json.hasPin, false);
     assert.equal(plain.json.expiresAt, new Date(clock.now + day).toISOString());
     assert.equal((await api.post('/api/rooms', { json: {} })).json.hasPin, false);

@@ -17,11 +17,11 @@ describe('a text', () => {
     const writtenAt = new Date(clock.now).toISOString();
     const written = await api.post(path, { json: { content: 'Hello' } });
     assert.equal(written.status, 200);
-    assert.deepEqual(written.json, { success: true, content: 'Hello', timestamp: writtenAt });
+    assert.deepEqual(written.json, { success: true, content: 'Hello', version: 1, timestamp: writtenAt });
     clock.advance(5678);
     const read = await api.get(path);
     assert.equal(read.status, 200);
-    assert.deepEqual(read.json, { content: 'Hello', timestamp: writtenAt });
+    assert.deepEqual(read.json, { content: 'Hello', version: 1, timestamp: writtenAt });
   });
 
   it('[TEXT-1] is returned unchanged, whatever it is', async (t) => {
@@ -110,7 +110,7 @@ describe('a text', () => {
     const path = await pathOf(api);
     clock.advance(60_000);
     const { json, headers } = await api.get(path);
-    assert.deepEqual(json, { content: '', timestamp: madeAt });
+    assert.deepEqual(json, { content: '', version: 0, timestamp: madeAt });
     assert.equal(headers.get('etag'), '"0"');
   });
 
@@ -122,7 +122,7 @@ describe('a text', () => {
     clock.advance(1000);
     await restart();
     const { json, headers } = await api.get(path);
-    assert.deepEqual(json, { content: 'two', timestamp });
+    assert.deepEqual(json, { content: 'two', version: 2, timestamp });
     assert.equal(headers.get('etag'), '"2"');
   });
 });

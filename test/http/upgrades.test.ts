@@ -28,7 +28,7 @@ describe('a refused upgrade', () => {
     const server = await startTestServer(t);
     const room = await server.api.room();
     const response = await requestRaw(t, server.port, handshake(room, 'Origin: https://evil.example'));
-    assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'Origin');
+    assert.equal(assertError(response, 403, 'ORIGIN_NOT_ALLOWED').field, 'Origin');
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
     assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
     assert.equal(response.headers.get('keep-alive'), null);
@@ -38,11 +38,35 @@ describe('a refused upgrade', () => {
       .find((candidate) => candidate.includes(response.json.requestId));
     const { ms, client, ...noted } = JSON.parse(line ?? '{}');
     const { requestId } = response.json;
-    const refusal = { level: 'info', message: 'request', code: 'VALIDATION_FAILED' };
-    assert.deepEqual(noted, { ...refusal, requestId, method: 'GET', route, status: 400 });
+    const refusal = { level: 'info', message: 'request', code: 'ORIGIN_NOT_ALLOWED' };
+    assert.deepEqual(noted, { ...refusal, requestId, method: 'GET', route, status: 403 });
     assert.ok(ms >= 0);
     assert.match(client, /^[0-9a-f]{12}$/);
-    assert.equal(await counted(server, 400), '1');
+    assert.equal(await counted(server, 403), '1');
+  });
+
+  it('[ERR-7] has the request id that it was given', async (t) => {
+    const server = await startTestServer(t);
+    const given = handshake('7KQ2MX', 'Origin: https://evil.example', 'X-Request-Id: from-proxy_1.2');
+    const { json, headers } = await requestRaw(t, server.port, given);
+    assert.deepEqual([json.requestId, headers.get('x-request-id')], ['from-proxy_1.2', 'from-proxy_1.2']);
+  });
+
+  it('[LIVE-27] returns 426 with the version that the server supports', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const other = handshake(room).replace('Version: 13', 'Version: 8');
+    const without = handshake(room).replace('Sec-WebSocket-Version: 13\r\n', '');
+    const plain = requestLines(`GET /api/rooms/${room}/live HTTP/1.1`, 'Host: localhost');
+    for (const request of [other, without, plain]) {
+      const response = await requestRaw(t, server.port, request);
+      assertError(response, 426, 'UPGRADE_REQUIRED');
+      assert.equal(response.headers.get('sec-websocket-version'), '13');
+      assert.equal(response.headers.get('upgrade'), 'websocket');
+      assert.equal(response.headers.get('connection'), 'Upgrade, close');
+    }
+    const malformed = handshake(room).replace('dGhlIHNhbXBsZSBub25jZQ==', 'short');
+    assertError(await requestRaw(t, server.port, malformed), 400, 'VALIDATION_FAILED');
   });
 
   it('[RUN-3] is counted separately from accepted ones', async (t) => {

@@ -19,13 +19,15 @@ describe('uploads', () => {
     const room = await api.room();
     const body = new FormData();
     body.set('file', new Blob(['hello'], { type: 'text/markdown' }), 'notes.md');
-    const { status, json } = await api.post(`/api/rooms/${room}/upload`, { body });
+    const { status, json, headers } = await api.post(`/api/rooms/${room}/upload`, { body });
     assert.equal(status, 201);
-    assert.deepEqual(json, { success: true, fileUrl: json.fileUrl, fileName: 'notes.md', fileSize: 5 });
+    const { fileId, fileUrl } = json;
+    assert.deepEqual(json, { success: true, fileId, fileUrl, fileName: 'notes.md', fileSize: 5 });
+    assert.equal(headers.get('location'), fileUrl);
     assert.equal((await api.get(json.fileUrl)).text, 'hello');
     const [listed] = (await api.get(`/api/rooms/${room}/files`)).json.files;
     assert.equal(listed.contentType, 'text/markdown');
-    assert.equal(listed.fileUrl, json.fileUrl);
+    assert.deepEqual([listed.fileId, listed.fileUrl], [fileId, fileUrl]);
   });
 
   it('[API-6] [UP-1] accepts raw bytes, named by a header or by the query', async (t) => {

@@ -64,7 +64,7 @@ describe('a write with If-Match', () => {
       assert.deepEqual(details, { content: 'second', version: 2, timestamp });
     }
     const { json, headers } = await api.get(path);
-    assert.deepEqual(json, { content: 'second', timestamp });
+    assert.deepEqual(json, { content: 'second', version: 2, timestamp });
     assert.equal(headers.get('etag'), '"2"');
   });
 

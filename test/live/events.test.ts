@@ -6,6 +6,8 @@ import { startTestServer } from '../support/server.ts';
 interface Event {
   id: number | undefined;
   type: string;
+  /** The delay before reconnecting. */
+  retry: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of all types
   data: any;
 }
@@ -33,6 +35,7 @@ function parse(block: string): Event | undefined {
   return {
     id: fields.id === undefined ? undefined : Number(fields.id),
     type: fields.event,
+    retry: fields.retry,
     data: JSON.parse(fields.data),
   };
 }
@@ -40,6 +43,15 @@ function parse(block: string): Event | undefined {
 const next = async (events: AsyncGenerator<Event>): Promise<Event> => (await events.next()).value;
 
 describe('server-sent events', () => {
+  it('[LIVE-14] tell EventSource when to reconnect after the server stops', async (t) => {
+    const server = await startTestServer(t);
+    const events = follow(t, `${server.url}/api/rooms/${await server.api.room()}/events`);
+    assert.equal((await next(events)).retry, undefined);
+    await server.stop();
+    const { type, data, retry } = await next(events);
+    assert.deepEqual([type, data.reason, retry], ['closed', 'shutdown', String(data.reconnectAfter)]);
+  });
+
   it('[LIVE-1] [LIVE-2] [LIVE-3] carry the same as the socket, with the seq as id', async (t) => {
     const { api, url } = await startTestServer(t);
     const room = await api.room({ pin: '0427' });
@@ -78,6 +90,6 @@ describe('server-sent events', () => {
       (await api.get(`/api/rooms/${room}/events?pin=0427&deviceName=${'x'.repeat(65)}`)).code,
       'VALIDATION_FAILED',
     );
-    assert.equal((await api.get(`/api/rooms/${room}/live`, { pin: '0427' })).code, 'VALIDATION_FAILED');
+    assert.equal((await api.get(`/api/rooms/${room}/live`, { pin: '0427' })).code, 'UPGRADE_REQUIRED');
   });
 });

@@ -52,7 +52,7 @@ describe('misbehaving connections', () => {
     const socket = await open(t, port);
     socket.write(handshake(`/api/rooms/${await api.room()}/live`, 'Origin: https://evil.example\r\n'));
     const [answer] = await once(socket, 'data');
-    assert.match(String(answer), /^HTTP\/1\.1 400 /);
+    assert.match(String(answer), /^HTTP\/1\.1 403 /);
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const writing = setInterval(() => socket.write('x'), 100);
     t.after(() => clearInterval(writing));
@@ -89,9 +89,9 @@ describe('misbehaving connections', () => {
     const socket = await open(t, port);
     socket.write(handshake(`/api/rooms/${await api.room()}/live`).replace('Version: 13', 'Version: 5'));
     const [answer] = await once(socket, 'data');
-    assert.match(String(answer), /^HTTP\/1\.1 400 /);
+    assert.match(String(answer), /^HTTP\/1\.1 426 /);
     assert.match(String(answer), /RateLimit: "free";r=98/);
-    assert.match(String(answer), /"code":"VALIDATION_FAILED"/);
+    assert.match(String(answer), /"code":"UPGRADE_REQUIRED"/);
   });
 
   it('[RUN-4] [LIVE-14] a WebSocket that arrives during the stop does not delay it', async (t) => {

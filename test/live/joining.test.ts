@@ -75,7 +75,7 @@ describe('joining', () => {
       await connect(t, url, room, origin === undefined ? {} : { origin });
     }
     for (const origin of ['https://evil.example', `http://127.0.0.1:${port}.evil.example`, 'null', 'rubbish']) {
-      await assert.rejects(connect(t, url, room, { origin }), /400/, origin);
+      await assert.rejects(connect(t, url, room, { origin }), /403/, origin);
     }
   });
 

@@ -1,4 +1,4 @@
-/** What is where on the screen: the text first, on small screens too, and nothing that shifts. */
+/** The layout of a room: the text comes first, on small screens too, and nothing shifts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -95,8 +95,8 @@ describe('the page, files of a room', () => {
       context.waitForEvent('page'),
       page.getByRole('link', { name: 'picture.png', exact: true }).click({ modifiers: ['ControlOrMeta'] }),
     ]);
-    await tab.waitForLoadState();
-    assert.match(tab.url(), /\/picture\.png$/);
+    // A new tab shows an empty document first.
+    await tab.waitForURL(/\/picture\.png$/);
     assert.equal(await tab.evaluate(() => window.opener), null);
   });
 

@@ -204,8 +204,7 @@ describe('the page, the tools of the text', () => {
     const opening = laptop.context.waitForEvent('page');
     await laptop.page.getByRole('link', { name: '/docs' }).click();
     const opened = await opening;
-    await opened.waitForLoadState('domcontentloaded');
-    assert.equal(opened.url(), `${site.server.url}/docs`);
+    await opened.waitForURL(`${site.server.url}/docs`);
     assert.deepEqual(await opened.evaluate(() => [window.opener, document.referrer]), [null, '']);
   });
 });

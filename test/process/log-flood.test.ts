@@ -97,7 +97,7 @@ describe('the log of many events', () => {
     const attempts = 100;
     const since = performance.now();
     for (let sent = 0; sent < attempts; sent += 1) await sendPipelined(server.port, head, 1);
-    const lines = await refusalsAtEnd(server, 'VALIDATION_FAILED');
+    const lines = await refusalsAtEnd(server, 'UPGRADE_REQUIRED');
     assert.equal(total(lines), attempts);
     assertFew(lines, since);
   });

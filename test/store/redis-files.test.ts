@@ -29,7 +29,7 @@ const claim: FileStep = (rooms, code, { id }) =>
 const receive: FileStep = (rooms, code) => rooms.receiveFile(code, 'c0ffee', start);
 const emptyTrash: FileStep = async (rooms) => rooms.clearTrash(await rooms.listTrash(10));
 
-/** What can happen to a file after its reservation. */
+/** The steps that a file can go through after its reservation. */
 const fileLives: Record<string, FileStep[]> = {
   'an upload or a removal': [add, remove, restore, remove, erase, emptyTrash],
   'an upload in several requests': [startUpload, advance, finish, remove, eraseInRoom, emptyTrash],

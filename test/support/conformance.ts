@@ -35,7 +35,8 @@ export async function checkConformance(method: string, url: string, response: Ap
   assertHeaders(documented, response, about);
   assertMediaType(documented, response, about);
   const at = operation.responses[response.status].$ref ?? pointer('paths', pattern, verb, 'responses', response.status);
-  if (method !== 'HEAD' && documented.content?.['application/json']) assertBody(at, response, about);
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  if (method !== 'HEAD' && isJson && documented.content?.['application/json']) assertBody(at, response, about);
 }
 
 /** Checks all headers except rate limits, which may be disabled. */

@@ -7,7 +7,7 @@ import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { damaged } from './errors.ts';
 import { pad, paddedSize, unpad } from './padding.ts';
 
-/** What an envelope contains, and the smallest size of its padded content. */
+/** The kinds of envelopes, each with the minimum size of its padded content. */
 const minimumSizes = { text: 256, snapshot: 256, edit: 64, file: 256, device: 64, room: 64 } as const;
 export type EnvelopeKind = keyof typeof minimumSizes;
 

@@ -56,8 +56,16 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
   }
 
   /** Changes a file and notifies the members of its room. */
-  async function change(caller: Caller, fileId: string, action: 'removeFile' | 'restoreFile'): Promise<void> {
+  async function change(
+    caller: Caller,
+    fileId: string,
+    action: 'removeFile' | 'restoreFile',
+    isExpected?: (file: StoredFile) => boolean,
+  ): Promise<void> {
     const { code } = await admit(parts, caller);
+    // A file never changes, so nothing can happen between the check and the removal.
+    const file = isExpected && (await rooms.findFile(fileId, clock()));
+    if (file && !isExpected?.(file)) throw otherFile();
     const changed = await rooms[action](code, fileId, clock());
     if (changed === 'no-file') throw fileNotFound();
     if (typeof changed === 'string') throw roomMissing(changed);
@@ -103,7 +111,9 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
     },
 
     /** The file can be restored until a sweep erases it. */
-    remove: (caller: Caller, fileId: string) => change(caller, fileId, 'removeFile'),
+    async remove(caller: Caller, fileId: string, isExpected: (file: StoredFile) => boolean): Promise<void> {
+      await change(caller, fileId, 'removeFile', isExpected);
+    },
     restore: (caller: Caller, fileId: string) => change(caller, fileId, 'restoreFile'),
 
     /** No access check: the URL grants read access. */
@@ -143,6 +153,10 @@ export function fileEntryOf(file: StoredFile, linkTo: FileAddresses['linkTo']): 
     ...(file.deviceId !== undefined && { deviceId: file.deviceId }),
     ...(file.once && { once: true as const }),
   };
+}
+
+function otherFile(): PoproomError {
+  return new PoproomError('VERSION_CONFLICT', 'The file is not the version that If-Match names. It was not removed.');
 }
 
 export function fileNotFound(): PoproomError {

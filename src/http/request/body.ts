@@ -1,10 +1,11 @@
 /** Collects a body in memory, within the limits of the request, the client and the server. */
+import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
 import { freeBuffer } from '../../core/garbage.ts';
 import { isLarge } from '../../core/turns.ts';
 import { onAborted } from './aborted.ts';
 import { ByteBuffer } from './byte-buffer.ts';
-import { announcedLength, type Request } from './request.ts';
+import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 
 export interface ReceivedBody {
   bytes: Buffer;
@@ -13,16 +14,39 @@ export interface ReceivedBody {
 }
 
 /** The server reads this much of a body before it checks that the room exists. */
-export const unknownRoomBytes = 64 * 1024;
+const unknownRoomBytes = 64 * 1024;
 
 type BeforeLarge = (request: Request) => Promise<unknown>;
 
-/** Reads the whole body. Most arrive in one chunk, which needs neither copying nor counting. */
-export function collectBody(
+export interface BodyRules {
+  maxBytes: number;
+  /** Called before more than 64 KiB of a body are read. Rejects if the rest is not needed. */
+  beforeLarge?: BeforeLarge;
+}
+
+/** Reads the body of a request, if it has one. `checkType` throws if the content type is not supported. */
+export async function readBody(
   request: Request,
-  maxBytes: number,
-  beforeLarge: BeforeLarge | undefined,
+  { maxBytes, beforeLarge }: BodyRules,
+  checkType: (raw: IncomingMessage) => void,
 ): Promise<ReceivedBody> {
+  const { raw } = request;
+  if (!hasBody(raw)) return noBody;
+  refuseCompressed(raw);
+  const announced = announcedLength(raw);
+  if (announced !== undefined) checkType(raw);
+  if ((announced ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
+  const isChecked = (announced ?? 0) > unknownRoomBytes;
+  if (isChecked) await beforeLarge?.(request);
+  request.sendContinue();
+  const body = await collectBody(request, maxBytes, isChecked ? undefined : beforeLarge);
+  // Some proxies forward a request without a body as an empty chunked one, without a type.
+  if (body.bytes.length > 0) checkType(raw);
+  return body;
+}
+
+/** Reads the whole body. Most arrive in one chunk, which needs neither copying nor counting. */
+function collectBody(request: Request, maxBytes: number, beforeLarge: BeforeLarge | undefined): Promise<ReceivedBody> {
   const { raw } = request;
   const announced = announcedLength(raw);
   return new Promise((resolve, reject) => {
@@ -53,6 +77,7 @@ export function collectBody(
 }
 
 const nothing = Buffer.alloc(0);
+const noBody: ReceivedBody = { bytes: nothing, release: () => undefined };
 
 class OnePiece implements ReceivedBody {
   readonly bytes: Buffer;
@@ -118,7 +143,7 @@ class BodyPieces implements ReceivedBody {
   }
 }
 
-export function bodyTooLarge(maxBytes: number): PoproomError {
+function bodyTooLarge(maxBytes: number): PoproomError {
   return new PoproomError('CONTENT_TOO_LARGE', `The body exceeds the limit of ${maxBytes} bytes.`);
 }
 

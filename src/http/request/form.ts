@@ -21,7 +21,7 @@ export interface FormFile {
 const maxBytesBeforeFile = 16 * 1024;
 const limits = { parts: 10, fields: 5, fieldSize: 1024, fieldNameSize: 100, headerPairs: 20, headerSize: 16 * 1024 };
 
-/** What a form may add to its file: boundaries, part headers, the PIN and the folder. */
+/** The maximum overhead of a form: boundaries, part headers, the PIN and the folder. */
 export const formOverhead = 64 * 1024;
 
 interface FormLimits {

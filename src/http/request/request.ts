@@ -41,6 +41,16 @@ export function pathOf(url: string): string {
   return at === -1 ? url : url.slice(0, at);
 }
 
+/** The maximum length of a list in the response; undefined for all of it. */
+export function limitIn({ query }: Request): number | undefined {
+  const text = query.get('limit');
+  if (text === null) return undefined;
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new PoproomError('VALIDATION_FAILED', '"limit" must be a whole number from 1 to 9999.', {
+    details: { field: 'limit' },
+  });
+}
+
 /** The caller of a room operation. A PIN in the body counts only if neither the header nor the query has one. */
 export function callerOf({ raw, params, query, client, isCrossSite }: Request, bodyPin?: string): Caller {
   return {
@@ -69,6 +79,15 @@ export function hasBody(raw: IncomingMessage): boolean {
 /** Node ends a request without a body before anyone reads it, so it is replaced by an empty stream. */
 export function bodyOf(raw: IncomingMessage): Readable {
   return hasBody(raw) ? raw : Readable.from([]);
+}
+
+/** The content type without its parameters, in lower case. Text is UTF-8 unless a charset says otherwise. */
+export function mediaTypeOf({ headers }: IncomingMessage): { type: string; isUtf8Text: boolean } {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
+    .find(Boolean);
+  return { type: type.trim(), isUtf8Text: charset === undefined || /^utf-?8$/.test(charset) };
 }
 
 export function refuseCompressed(raw: IncomingMessage): void {

@@ -16,6 +16,11 @@ export function isNamedBy(value: string | undefined, tag: string): boolean {
   return value.split(',').some((part) => part.trim().replace(/^W\//, '') === tag);
 }
 
+/** Whether an If-Match contains this tag. A weak tag does not match. */
+export function isNamedExactly(value: string, tag: string): boolean {
+  return value.trim() === '*' || parseTags(value).includes(tag);
+}
+
 /** Tags may contain commas, so the list cannot be split at commas. */
 const listOfTags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 

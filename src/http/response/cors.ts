@@ -23,7 +23,7 @@ export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
       Allow: allow.join(', '),
       'Access-Control-Allow-Methods': allow.join(', '),
       'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, Tus-Resumable, ' +
+        'Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, Tus-Resumable, ' +
         'Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-API-Key, X-Device-Id, ' +
         'X-File-Name, X-HTTP-Method-Override, X-Request-Id, X-Requested-With, X-Resume-Token, X-Room-Pin',
       'Access-Control-Max-Age': '86400',

@@ -12,6 +12,7 @@ export const statusOf: Record<ErrorCode, number> = {
   INVALID_API_KEY: 401,
   PIN_INCORRECT: 403,
   INVALID_TICKET: 403,
+  ORIGIN_NOT_ALLOWED: 403,
   ROOM_NOT_FOUND: 404,
   FILE_NOT_FOUND: 404,
   UPLOAD_NOT_FOUND: 404,
@@ -30,6 +31,7 @@ export const statusOf: Record<ErrorCode, number> = {
   ROOM_FULL: 413,
   QUOTA_EXCEEDED: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
+  UPGRADE_REQUIRED: 426,
   RATE_LIMITED: 429,
   PIN_LOCKED: 429,
   // Defined by tus.
@@ -46,12 +48,16 @@ const challengeOf: Partial<Record<ErrorCode, string>> = {
   PIN_REQUIRED: 'RoomPin',
 };
 
+/** HTTP requires them with a 426, and WebSocket names the version. */
+const requiredUpgrade = { Upgrade: 'websocket', Connection: 'Upgrade, close', 'Sec-WebSocket-Version': '13' };
+
 export function errorReply(error: unknown, requestId: string): Reply {
   const known = error instanceof PoproomError ? error : internal(error);
   const retryAfter = known.retryAfter ?? (known.code === 'UNAVAILABLE' ? 1 : undefined);
   const challenge = challengeOf[known.code];
   const headers: Record<string, string> = {};
   if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
+  if (known.code === 'UPGRADE_REQUIRED') Object.assign(headers, requiredUpgrade);
   if (challenge) headers['WWW-Authenticate'] = challenge;
   if (Array.isArray(known.details?.allow)) headers.Allow = known.details.allow.join(', ');
   return json(statusOf[known.code], errorBody(known, requestId), headers);

@@ -19,17 +19,22 @@ export function fileAddresses({ raw }: Pick<Request, 'raw'>, settings: LinkSetti
 }
 
 /** The URL of this server as the client reaches it. */
-export function ownBase({ raw }: Pick<Request, 'raw'>, { publicUrl, trustedProxies }: LinkSettings): string {
-  return publicUrl ?? ownAddress(raw, trustedProxies);
+export function ownBase(request: Pick<Request, 'raw'>, settings: LinkSettings): string {
+  const base = findOwnBase(request, settings);
+  if (base !== undefined) return base;
+  throw new PoproomError('VALIDATION_FAILED', 'The Host header is not a valid host name.', {
+    details: { field: 'Host' },
+  });
 }
 
-function ownAddress(raw: IncomingMessage, proxies: BlockList): string {
+/** The same for responses that can do without links: undefined if the Host is malformed. */
+export function findOwnBase({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): string | undefined {
+  return settings.publicUrl ?? ownAddress(raw, settings.trustedProxies);
+}
+
+function ownAddress(raw: IncomingMessage, proxies: BlockList): string | undefined {
   const { host = '' } = raw.headers;
-  if (!wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) {
-    throw new PoproomError('VALIDATION_FAILED', 'The Host header is not a valid host name.', {
-      details: { field: 'Host' },
-    });
-  }
+  if (!wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) return undefined;
   const overTls = cameThroughProxy(raw, proxies) && header(raw, 'x-forwarded-proto')?.toLowerCase() === 'https';
   return `${overTls ? 'https' : 'http'}://${host}`;
 }

@@ -9,7 +9,7 @@ const lingerMs = 2000;
 
 export function endWith(socket: Duplex, { status, headers, body }: Reply, common: Record<string, string>): void {
   const text = typeof body === 'string' ? body : '';
-  const all = { ...common, ...headers, 'Content-Length': String(Buffer.byteLength(text)), Connection: 'close' };
+  const all = { ...common, Connection: 'close', ...headers, 'Content-Length': String(Buffer.byteLength(text)) };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
   closeSoon(socket);

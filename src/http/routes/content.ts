@@ -1,5 +1,6 @@
 /** The text of a room. */
 
+import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
 import type { Content } from '../../core/ports.ts';
@@ -7,21 +8,26 @@ import type { ContentEdit, Rooms } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type { ContentEdited, EditContentRequest, WriteContentRequest } from '../../protocol/types.ts';
-import { type BodyRules, largestContentBody, withJson } from '../request/json-body.ts';
+import type { BodyRules } from '../request/body.ts';
+import { largestContentBody, withJson } from '../request/json-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
+import { isTextBody, withText } from '../request/text-body.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../request/versions.ts';
 import { json, jsonText, type Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const writeContent = ({ rooms, largestContent }: Service): Handler => {
   const bodyRules = contentRules(rooms, largestContent);
+  const textRules = { ...bodyRules, maxBytes: largestContent };
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, async ({ content, pin }) => {
+    const write = async ({ content, pin }: WriteContentRequest) => {
       const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
-      const body = `{"success":true,${textBody(content, written.writtenAt).slice(1)}`;
+      const body = `{"success":true,${textBody({ content, ...written }).slice(1)}`;
       return jsonText(200, body, { ETag: versionTag(written.version) });
-    });
+    };
+    if (isTextBody(request.raw)) return withText(request, textRules, (content) => write({ content }));
+    return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, write);
   };
 };
 
@@ -71,12 +77,18 @@ export const readContent =
 const readShare = 1 / 4;
 
 function textReply(text: Content, { raw }: Request): Reply {
-  const headers = { ETag: versionTag(text.version) };
+  // Both forms have the same tag, because it names the version of the text.
+  const headers = { ETag: versionTag(text.version), Vary: 'Accept' };
   if (isNamedBy(raw.headers['if-none-match'], headers.ETag)) {
     return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
   }
-  return jsonText(200, cachedBody(text), headers);
+  if (!wantsText(raw)) return jsonText(200, cachedBody(text), headers);
+  const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' };
+  return { status: 200, headers: { ...plain, ...headers }, body: text.content };
 }
+
+/** Only if it is the one type that the client accepts: libraries name it beside JSON, and expect JSON. */
+const wantsText = ({ headers }: IncomingMessage) => /^\s*text\/plain\s*(;[^,]*)?$/i.test(headers.accept ?? '');
 
 const cachedJson = Symbol('cached JSON');
 const maxCachedLength = 4096;
@@ -85,11 +97,11 @@ const maxCachedLength = 4096;
 function cachedBody(text: Content & { [cachedJson]?: string }): string {
   const known = text[cachedJson];
   if (known !== undefined) return known;
-  const made = textBody(text.content, text.writtenAt);
+  const made = textBody(text);
   if (made.length <= maxCachedLength) text[cachedJson] = made;
   return made;
 }
 
 /** Concatenated by hand: this is the most frequent response, and serializing an object would cost twice as much. */
-const textBody = (content: string, writtenAt: number) =>
-  `{"content":${JSON.stringify(content)},"timestamp":"${toTimestamp(writtenAt)}"}`;
+const textBody = ({ content, version, writtenAt }: Content) =>
+  `{"content":${JSON.stringify(content)},"version":${version},"timestamp":"${toTimestamp(writtenAt)}"}`;

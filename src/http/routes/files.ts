@@ -1,4 +1,5 @@
 /** Files of a room: upload, list, remove. */
+import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf } from '../../core/files/files.ts';
 import type { StoredFile } from '../../core/ports.ts';
@@ -8,24 +9,47 @@ import { abortSignalOf } from '../request/aborted.ts';
 import { formOverhead, receiveForm } from '../request/form.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { parseOnce } from '../request/once.ts';
-import { announcedLength, bodyOf, callerOf, header, type Request, refuseCompressed } from '../request/request.ts';
+import {
+  announcedLength,
+  bodyOf,
+  callerOf,
+  header,
+  limitIn,
+  type Request,
+  refuseCompressed,
+} from '../request/request.ts';
+import { isNamedExactly } from '../request/versions.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
+import { tagOf } from './serve-file.ts';
 
-export const uploadFile = (service: Service): Handler => {
-  return async (request) => {
-    const { linkTo } = fileAddresses(request, service.links);
-    refuseCompressed(request.raw);
+export const uploadFile = (service: Service): Handler =>
+  receiveFile(service, (request) => {
     const type = header(request.raw, 'content-type');
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
     const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
-    const file = await (isForm ? uploadForm(service, request) : uploadRaw(service, request, type));
-    const { name: fileName, size: fileSize, once } = file;
-    const body = { success: true, fileUrl: linkTo(file), fileName, fileSize, ...(once && { once }) } as const;
-    return json(201, body satisfies FileUploaded);
+    return isForm ? uploadForm(service, request) : uploadRaw(service, request, { type, name: rawName(request) });
+  });
+
+/** `curl -T` sends no content type. */
+export const putFile = (service: Service): Handler =>
+  receiveFile(service, (request) => {
+    const { name = '' } = request.params;
+    return uploadRaw(service, request, { type: header(request.raw, 'content-type') ?? '', name });
+  });
+
+function receiveFile({ links }: Service, receive: (request: Request) => Promise<StoredFile>): Handler {
+  return async (request) => {
+    const { linkTo } = fileAddresses(request, links);
+    refuseCompressed(request.raw);
+    const file = await receive(request);
+    const { id: fileId, name: fileName, size: fileSize, once } = file;
+    const fileUrl = linkTo(file);
+    const body = { success: true, fileId, fileUrl, fileName, fileSize, ...(once && { once }) } as const;
+    return json(201, body satisfies FileUploaded, { Location: fileUrl });
   };
-};
+}
 
 async function uploadForm({ files, space }: Service, request: Request): Promise<StoredFile> {
   const announced = announcedLength(request.raw);
@@ -46,8 +70,11 @@ async function uploadForm({ files, space }: Service, request: Request): Promise<
   });
 }
 
-async function uploadRaw({ files }: Service, request: Request, type: string): Promise<StoredFile> {
-  const name = rawName(request);
+async function uploadRaw(
+  { files }: Service,
+  request: Request,
+  { name, type }: { name: string; type: string },
+): Promise<StoredFile> {
   const once = parseOnce(request.query.get('once'));
   const size = announcedLength(request.raw);
   const caller = callerOf(request);
@@ -81,17 +108,25 @@ export const listFiles =
   ({ files, links }: Service): Handler =>
   async (request) => {
     const { linkTo } = fileAddresses(request, links);
-    const found = await files.list(callerOf(request));
+    const limit = limitIn(request);
+    const found = (await files.list(callerOf(request))).slice(0, limit);
     return json(200, { files: found.map((file) => fileEntryOf(file, linkTo)) } satisfies FileList);
   };
 
-export const removeFile = ({ files }: Service): Handler => changeFile(files.remove, 'The file was removed.');
+export const removeFile = ({ files }: Service): Handler =>
+  changeFile((caller, fileId, { raw }) => {
+    const expected = header(raw, 'if-match');
+    const isExpected = (file: StoredFile) => expected === undefined || isNamedExactly(expected, tagOf(file));
+    return files.remove(caller, fileId, isExpected);
+  }, 'The file was removed.');
 export const restoreFile = ({ files }: Service): Handler => changeFile(files.restore, 'The file was restored.');
 
-function changeFile(change: Service['files']['remove'], message: string): Handler {
+type FileChange = (caller: Caller, fileId: string, request: Request) => Promise<void>;
+
+function changeFile(change: FileChange, message: string): Handler {
   return async (request) => {
     const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
-    await change(callerOf(request, pin), request.params.fileId ?? '');
+    await change(callerOf(request, pin), request.params.fileId ?? '', request);
     return json(200, { success: true, message } satisfies Confirmation);
   };
 }

@@ -2,7 +2,7 @@
 
 import { claimFile, confirmClaim, releaseClaim } from './claims.ts';
 import { editContent, readContent, writeContent } from './content.ts';
-import { listFiles, removeFile, restoreFile, uploadFile } from './files.ts';
+import { listFiles, putFile, removeFile, restoreFile, uploadFile } from './files.ts';
 import type { Handlers, Service } from './handler.ts';
 import { clearHistory, listHistory, readHistory } from './history.ts';
 import { liveChannel, roomEvents } from './live.ts';
@@ -26,6 +26,7 @@ export function createHandlers(service: Service): Handlers {
     readHistory: readHistory(service),
     clearHistory: clearHistory(service),
     uploadFile: uploadFile(service),
+    putFile: putFile(service),
     createUpload: createUpload(service),
     getUpload: getUpload(service),
     continueUpload: continueUpload(service),

@@ -4,14 +4,15 @@ import { toTimestamp } from '../../core/timestamp.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, HistoryEntry, HistoryList, HistoryText } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
-import { callerOf } from '../request/request.ts';
+import { callerOf, limitIn } from '../request/request.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const listHistory =
   ({ rooms }: Service): Handler =>
   async (request) => {
-    const history = await rooms.listHistory(callerOf(request));
+    const limit = limitIn(request);
+    const history = (await rooms.listHistory(callerOf(request))).slice(0, limit);
     return json(200, { history: history.map(entryOf) } satisfies HistoryList);
   };
 

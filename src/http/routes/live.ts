@@ -38,7 +38,7 @@ export const roomEvents =
 /** Requests without an upgrade, for example from the address bar of a browser. */
 export const liveChannel = (): Handler => async () => {
   throw new PoproomError(
-    'VALIDATION_FAILED',
+    'UPGRADE_REQUIRED',
     'This endpoint requires a WebSocket. Use /events to follow a room over plain HTTP.',
   );
 };

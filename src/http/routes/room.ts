@@ -13,16 +13,20 @@ import type {
 } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { callerOf } from '../request/request.ts';
+import { findOwnBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const createRoom =
-  ({ rooms, limits }: Service): Handler =>
+  ({ rooms, limits, links }: Service): Handler =>
   async (request) => {
     const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
     const { pin, expiresIn, name, history = true } = body;
     const room = await rooms.create({ client: request.client, pin, expiresIn, name, history });
-    return json(201, { ...describe(room), limits } satisfies RoomCreated);
+    const base = findOwnBase(request, links);
+    const link = base === undefined ? {} : { link: `${base}/r/${room.code}` };
+    const location = base === undefined ? {} : { Location: `${base}/api/rooms/${room.code}` };
+    return json(201, { ...describe(room), ...link, limits } satisfies RoomCreated, location);
   };
 
 export const getRoom =

@@ -13,7 +13,7 @@ export const serveFile =
     const file = await files.find(request.params.fileId ?? '');
     await claims.checkReadable(file, request.query.get('claim') ?? undefined);
     const headers = await fileHeaders(file, request.query.has('download'));
-    if (isNamedBy(header(request.raw, 'if-none-match'), tagOf(file))) return { status: 304, headers };
+    if (isFresh(request, file)) return { status: 304, headers };
     const range = wantedRange(request, file);
     if (range === 'outside') return outside(file, request.id);
     const body = request.raw.method === 'HEAD' ? {} : { body: await files.read(file, range) };
@@ -22,6 +22,13 @@ export const serveFile =
     headers['Content-Range'] = `bytes ${start}-${end}/${file.size}`;
     return { status: 206, headers: { ...headers, 'Content-Length': String(end - start + 1) }, ...body };
   };
+
+/** A tag is more exact than a time, so a time counts only without one. */
+function isFresh({ raw }: Request, file: StoredFile): boolean {
+  const tags = header(raw, 'if-none-match');
+  if (tags !== undefined) return isNamedBy(tags, tagOf(file));
+  return Date.parse(header(raw, 'if-modified-since') ?? '') >= Math.floor(file.uploadedAt / 1000) * 1000;
+}
 
 /** Types that browsers display without scripts. SVG and HTML are excluded. */
 const inlineTypes =
@@ -35,6 +42,7 @@ async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<st
     'Content-Type': type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
     'Content-Disposition': contentDisposition(file.name, {
       type: inline && !toSave && !file.once ? 'inline' : 'attachment',
+      fallback: asciiName(file.name),
     }),
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -42,11 +50,18 @@ async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<st
     'Cache-Control': file.once ? 'private, no-store' : 'private, no-cache',
     'Accept-Ranges': 'bytes',
     ETag: tagOf(file),
+    'Last-Modified': new Date(file.uploadedAt).toUTCString(),
   };
 }
 
+/** For programs that do not know `filename*`: without characters that a file system or a program interprets. */
+function asciiName(name: string): string {
+  const letters = name.normalize('NFD').replace(/\p{M}/gu, '');
+  return letters.replace(/[^\x20-\x7e]|["%*/:<>?\\|]/gu, '_') || '_';
+}
+
 /** Files never change, so their unique blob name serves as the version. */
-const tagOf = ({ blob }: StoredFile) => `"${blob.slice(0, 32)}"`;
+export const tagOf = ({ blob }: StoredFile) => `"${blob.slice(0, 32)}"`;
 
 /** Multiple ranges, other units and malformed ranges return the whole file, as HTTP allows. */
 function wantedRange({ raw }: Request, file: StoredFile): ByteRange | 'outside' | undefined {

@@ -20,7 +20,7 @@ const maxSelected = 200;
 const MiB = 1024 * 1024;
 /** A slow reader holds an archive for hours. Per client, this is enough for 46 archives of 100 files. */
 const memoryLimits = { perClient: 16 * MiB, total: 128 * MiB };
-/** What an archive takes while it is sent: its connection with a few chunks, and the list of its files. */
+/** The memory of an archive while it is sent: its connection with a few chunks, and the list of its files. */
 const bytesPerZip = 256 * 1024;
 const bytesPerFile = 1024;
 

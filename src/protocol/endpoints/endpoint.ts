@@ -8,6 +8,8 @@ export interface Success {
   /** For JSON; `mediaType` is for other types. A response without a body has neither. */
   schema?: object;
   mediaType?: string;
+  /** The example of the plain text that the client can request instead of JSON. */
+  plainText?: string;
   /** Names in `scripts/openapi/headers.ts`. */
   headers?: readonly string[];
   /** Replaces the example of the schema. */
@@ -25,15 +27,15 @@ export const tags = {
 } as const;
 
 export interface Endpoint {
-  method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   tag: keyof typeof tags;
   summary: string;
   /** In Markdown, with limits as `{{textSize}}`: see `LimitPhrases`. */
   description: string;
   parameters?: readonly Parameter[];
-  /** A JSON body by its schema, the two forms of an upload, or bytes of a resumable upload. */
-  body?: { schema: object; required: boolean } | 'file' | 'bytes';
+  /** A JSON body by its schema, the two forms of an upload, the bytes of a file, or bytes of a resumable upload. */
+  body?: { schema: object; required: boolean; plainText?: string } | 'file' | 'raw-file' | 'bytes';
   successes: readonly Success[];
   errors: readonly ErrorCode[];
   /** Whether the request counts against the client's rate limit. */

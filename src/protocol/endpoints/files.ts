@@ -1,6 +1,6 @@
 /** Endpoints of files, archives and one-time files. */
 
-import { claim, fileId, roomAccess, selectedFiles, ticketQuery } from '../parameters.ts';
+import { claim, fileId, listLimit, roomAccess, selectedFiles, ticketQuery } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
 import { anyBody, anyRoom, type Endpoint } from './endpoint.ts';
 
@@ -86,7 +86,7 @@ export const filesEndpoints = {
     tag: 'Files',
     summary: 'List the files of a room',
     description: 'Lists the files, oldest first.',
-    parameters: roomAccess,
+    parameters: [...roomAccess, listLimit],
     successes: [{ status: 200, description: 'The files.', schema: schemas.fileList }],
     errors: anyRoom,
     counted: true,
@@ -134,7 +134,16 @@ export const filesEndpoints = {
     summary: 'Remove a file from a room',
     description:
       'Removes the file. Its URL stops working immediately. The file can be restored for 60 seconds; then it is erased.',
-    parameters: [...roomAccess, fileId],
+    parameters: [
+      ...roomAccess,
+      fileId,
+      {
+        name: 'If-Match',
+        in: 'header',
+        description: 'Remove the file only if this is its version, as in the `ETag` of its URL.',
+        example: '"9f86d081"',
+      },
+    ],
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [
       {
@@ -144,7 +153,7 @@ export const filesEndpoints = {
         example: { success: true, message: 'The file was removed.' },
       },
     ],
-    errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'VERSION_CONFLICT', 'STORAGE_FULL'],
     counted: true,
   },
   serveFile: {
@@ -175,16 +184,27 @@ export const filesEndpoints = {
       { name: 'Range', in: 'header', description: 'A single byte range.', example: 'bytes=0-1023' },
       { name: 'If-Range', in: 'header', description: 'Apply `Range` only to this version.', example: '"9f86d081"' },
       { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"9f86d081"' },
+      {
+        name: 'If-Modified-Since',
+        in: 'header',
+        description: 'The `Last-Modified` that you have; ignored with `If-None-Match`.',
+        example: 'Sun, 15 Nov 2026 09:30:00 GMT',
+      },
     ],
     successes: [
-      { status: 200, description: 'The file.', mediaType: '*/*', headers: ['FileETag', 'Content-Disposition'] },
+      {
+        status: 200,
+        description: 'The file.',
+        mediaType: '*/*',
+        headers: ['FileETag', 'Last-Modified', 'Content-Disposition'],
+      },
       {
         status: 206,
         description: 'The requested range.',
         mediaType: '*/*',
-        headers: ['FileETag', 'Content-Disposition', 'Content-Range'],
+        headers: ['FileETag', 'Last-Modified', 'Content-Disposition', 'Content-Range'],
       },
-      { status: 304, description: 'Your version is current.', headers: ['FileETag'] },
+      { status: 304, description: 'Your version is current.', headers: ['FileETag', 'Last-Modified'] },
       {
         status: 416,
         description: 'The range is outside the file. The code is `VALIDATION_FAILED`.',

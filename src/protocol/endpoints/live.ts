@@ -64,7 +64,7 @@ export const liveEndpoints = {
       'is used up.',
     parameters: [roomId],
     successes: [{ status: 101, description: 'The channel is open. Send `join`.' }],
-    errors: anyRequest,
+    errors: [...anyRequest, 'ORIGIN_NOT_ALLOWED', 'UPGRADE_REQUIRED'],
     counted: true,
   },
 } as const satisfies Record<string, Endpoint>;

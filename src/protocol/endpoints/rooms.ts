@@ -14,7 +14,9 @@ export const roomsEndpoints = {
       'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
       'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}.',
     body: { schema: schemas.createRoomRequest, required: false },
-    successes: [{ status: 201, description: 'The room was created.', schema: schemas.roomCreated }],
+    successes: [
+      { status: 201, description: 'The room was created.', schema: schemas.roomCreated, headers: ['RoomLocation'] },
+    ],
     errors: [...anyRequest, ...anyBody, 'STORAGE_FULL'],
     counted: true,
   },

@@ -1,6 +1,6 @@
 /** Endpoints of the text and its history. */
 
-import { checkpointVersion, roomAccess } from '../parameters.ts';
+import { checkpointVersion, listLimit, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
 import { anyBody, anyRoom, type Endpoint } from './endpoint.ts';
 
@@ -12,7 +12,8 @@ export const textEndpoints = {
     summary: 'Update room content',
     description:
       'Replaces the text of the room. The maximum size, in UTF-8, is {{textSize}}. The text is on disk before the server ' +
-      'responds. Each write creates the next version. The response has it in `ETag`.',
+      'responds. Each write creates the next version. The response has it in `version` and `ETag`. A body of type ' +
+      '`text/plain`, or of the default type of `curl -d`, is the text itself, in UTF-8. The PIN is then in a header or the query.',
     parameters: [
       ...roomAccess,
       {
@@ -22,7 +23,7 @@ export const textEndpoints = {
         example: '"6"',
       },
     ],
-    body: { schema: schemas.writeContentRequest, required: true },
+    body: { schema: schemas.writeContentRequest, required: true, plainText: 'Hello' },
     successes: [
       { status: 200, description: 'The text was stored.', schema: schemas.contentWritten, headers: ['ETag'] },
     ],
@@ -34,13 +35,15 @@ export const textEndpoints = {
     path: '/api/rooms/:roomId/content',
     tag: 'Text',
     summary: 'Get room content',
-    description: 'Returns the current text. It is empty before the first write.',
+    description:
+      'Returns the current text. It is empty before the first write. With `Accept: text/plain`, the response is only the ' +
+      'text. Any other `Accept` returns JSON.',
     parameters: [
       ...roomAccess,
       { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
     ],
     successes: [
-      { status: 200, description: 'The text.', schema: schemas.contentRead, headers: ['ETag'] },
+      { status: 200, description: 'The text.', schema: schemas.contentRead, plainText: 'Hello', headers: ['ETag'] },
       { status: 304, description: 'Your version is current.', headers: ['ETag'] },
     ],
     errors: anyRoom,
@@ -77,7 +80,7 @@ export const textEndpoints = {
     description:
       'Lists checkpoints of the text, newest first: one after 30 seconds of changes, and one before each large removal or ' +
       'replacement. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text.',
-    parameters: roomAccess,
+    parameters: [...roomAccess, listLimit],
     successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
     errors: anyRoom,
     counted: true,

@@ -1,6 +1,7 @@
 /** Endpoints that upload files. */
 
 import {
+  type Parameter,
   roomAccess,
   tusResumable,
   uploadChecksum,
@@ -11,6 +12,13 @@ import {
 } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
 import { anyRoom, type Endpoint } from './endpoint.ts';
+
+const oneTime: Parameter = {
+  name: 'once',
+  in: 'query',
+  description: 'With `true`: a one-time file, which is erased after one receipt.',
+  example: 'true',
+};
 
 const tusErrors = ['UNSUPPORTED_VERSION'] as const;
 
@@ -37,15 +45,38 @@ export const uploadsEndpoints = {
         description: 'The file name for an upload of raw bytes, instead of the header.',
         example: 'a.txt',
       },
-      {
-        name: 'once',
-        in: 'query',
-        description: 'With `true`: a one-time file, which is erased after one receipt.',
-        example: 'true',
-      },
+      oneTime,
     ],
     body: 'file',
-    successes: [{ status: 201, description: 'The file was stored.', schema: schemas.fileUploaded }],
+    successes: [
+      { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
+    ],
+    errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    counted: true,
+  },
+  putFile: {
+    method: 'PUT',
+    path: '/api/rooms/:roomId/upload/:name',
+    tag: 'Files',
+    summary: 'Upload a file by its name',
+    description:
+      'Uploads the body as a file of this name, of at most {{fileSize}}, for `curl -T`. Without a `Content-Type`, the file ' +
+      'is `application/octet-stream`. It does not replace a file with the same name.',
+    parameters: [
+      ...roomAccess,
+      {
+        name: 'name',
+        in: 'path',
+        required: true,
+        description: 'The file name, as percent-encoded UTF-8.',
+        example: 'photo.jpg',
+      },
+      oneTime,
+    ],
+    body: 'raw-file',
+    successes: [
+      { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
+    ],
     errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },

@@ -41,8 +41,9 @@ return {redis.call('HINCRBY', KEYS[1], 'seq', 1), redis.call('HMGET', KEYS[1], $
 `);
 
 /**
- * What ends with a room and is on other nodes of a cluster. KEYS: room, files, removed files, unfinished files. Returns
- * the expiry, the charge of the text with its client and network, and the entries of all files; false if there is no room.
+ * Reads the data of a room that other nodes of a cluster keep and that ends with it. KEYS: room, files, removed files,
+ * unfinished files. Returns the expiry, the charge of the text with its client and network, and the entries of all
+ * files; false if there is no room.
  */
 export const readHoldings = script(`
 local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'textCharge', 'client', 'network')

@@ -17,7 +17,10 @@ export function listenForLongPress(area: HTMLElement, onPress: (target: Element)
     cancel();
     if (pointerType !== 'touch' || !isPrimary) return;
     [x, y] = [clientX, clientY];
-    timer = window.setTimeout(() => onPress(target as Element), longPressMs);
+    timer = window.setTimeout(() => {
+      ignoreNextClick();
+      onPress(target as Element);
+    }, longPressMs);
   });
   on('pointermove', ({ clientX, clientY }) => {
     if (Math.hypot(clientX - x, clientY - y) > maxMove) cancel();
@@ -30,4 +33,17 @@ export function listenForLongPress(area: HTMLElement, onPress: (target: Element)
   });
   end.signal.addEventListener('abort', cancel);
   return () => end.abort();
+}
+
+/** Lifting the finger may click what is under it by then. */
+function ignoreNextClick(): void {
+  const end = new AbortController();
+  const options = { capture: true, signal: end.signal };
+  const ignore = (event: Event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    end.abort();
+  };
+  document.addEventListener('click', ignore, options);
+  document.addEventListener('pointerdown', () => end.abort(), options);
 }
