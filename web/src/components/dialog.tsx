@@ -3,6 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
+import '../style/dialogs.css';
+import '../style/forms.css';
 
 interface Props {
   title: string;

@@ -1,11 +1,14 @@
 /** A room on this device, for the views: joins it, follows its events, and leaves it. */
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { RoomCode } from '../../../src/client/index.ts';
-import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
+import { type FileRoom, PoproomError } from '../../../src/client/light.ts';
+import { createRoomHandle, createRoomPin, type FileTransfer } from '../../../src/client/light-room.ts';
 import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
+import { deviceId, deviceName } from '../device/identity.ts';
 import { forgetRoom, rememberRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
-import { connectToServer } from '../server.ts';
+import { transport } from '../server.ts';
 import { claimDrafts } from './drafts.ts';
+import { loadTransfer, openUploads } from './lazy-uploads.ts';
 import { openChannel } from './live-channel.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
@@ -17,9 +20,9 @@ import {
   roomTransitions,
   type SharedFile,
 } from './room-phase.ts';
-import { refusalOf } from './space.ts';
 import { createStateMachine } from './state-machine.ts';
-import { createUploads, type Uploads } from './uploads.ts';
+import { openText } from './text-drafts.ts';
+import type { Uploads } from './uploads.ts';
 
 export interface RoomModel {
   readonly code: RoomCode;
@@ -28,7 +31,7 @@ export interface RoomModel {
   readonly content: ReadonlySignal<RoomContent>;
   readonly uploads: Uploads;
   /** The room's API, with the PIN of the latest attempt to join. */
-  requests(): RoomBase;
+  requests(): FileRoom;
   join(pin?: string): void;
   /** Returns whether it succeeded. */
   removeFile(file: SharedFile): Promise<boolean>;
@@ -56,7 +59,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     onTransition,
   );
   /** Someone else may have changed the PIN: ask for it before a request is sent without it. */
-  function requests(): RoomBase {
+  function requests(): FileRoom {
     const { attempt, content } = phase.peek();
     if (content?.hasPin && attempt.room.pin() === undefined) send({ type: 'pin-needed' });
     return attempt.room;
@@ -71,18 +74,21 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     rememberRoom({ code, expiresAt, hasPin, name: content.name, firstLine, fileCount: files.length });
   }
 
-  const uploads = createUploads({
-    code,
-    room: requests,
-    refusalOf: (file, others) => refusalOf(phase.peek().content as RoomContent, file, others),
-    discard(uploadId) {
-      // If this fails, the server deletes the upload when it expires.
-      if (phase.peek().name !== 'gone')
-        void requests()
-          .cancelUpload(uploadId)
-          .catch(() => undefined);
+  const uploads = openUploads(
+    {
+      code,
+      room: requests,
+      content: () => phase.peek().content as RoomContent,
+      discard(uploadId) {
+        // If this fails, the server deletes the upload when it expires.
+        if (phase.peek().name !== 'gone')
+          void requests()
+            .cancelUpload(uploadId)
+            .catch(() => undefined);
+      },
     },
-  });
+    () => onProblem(new PoproomError('OFFLINE', 'The code for uploads could not be loaded.')),
+  );
 
   /** The live channel belongs to several phases, so it is not opened and closed with each of them. */
   function onTransition(before: RoomPhase, after: RoomPhase): void {
@@ -181,8 +187,21 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
   };
 }
 
+const transfer: FileTransfer = {
+  upload: async (...values) => (await loadTransfer().catch(failOffline)).upload(...values),
+  receive: async (...values) => (await loadTransfer().catch(failOffline)).receive(...values),
+};
+
+function failOffline(cause: unknown): never {
+  throw new PoproomError('OFFLINE', String(cause));
+}
+
 const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
-  room: connectToServer().room(code, { pin }),
+  room: createRoomHandle(
+    transport,
+    { code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value },
+    transfer,
+  ),
   aborter: new AbortController(),
 });
 
@@ -197,13 +216,8 @@ function channelOf({ name, attempt }: RoomPhase): AbortController | undefined {
   return 'ended' in roomTransitions[name] ? attempt.aborter : undefined;
 }
 
-/** Loads the text engine, which is not part of the first view. */
+/** With the drafts of this tab and of closed tabs. */
 async function loadText(code: RoomCode): Promise<RoomEvent> {
-  try {
-    const textDrafts = await import('./text-drafts.ts');
-    await leavingRooms.get(code);
-    return { type: 'loaded', text: textDrafts.openText(await claimDrafts(code)) };
-  } catch (cause) {
-    return { type: 'failed', error: new PoproomError('OFFLINE', String(cause)), at: Date.now() };
-  }
+  await leavingRooms.get(code);
+  return { type: 'loaded', text: openText(await claimDrafts(code)) };
 }

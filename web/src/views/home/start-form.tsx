@@ -1,6 +1,7 @@
 /** Starts a room with one click. A PIN and a lifetime are optional. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { requestRoom } from '../../../../src/client/light.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isPin, PinField } from '../../components/pin-field.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
@@ -10,7 +11,7 @@ import { t } from '../../i18n/index.ts';
 import { exactTime } from '../../i18n/quantities.ts';
 import { lifetimes, limits } from '../../limits.ts';
 import { goToRoom } from '../../router.ts';
-import { connectToServer, toPoproomError } from '../../server.ts';
+import { toPoproomError, transport } from '../../server.ts';
 
 type StartState = 'ready' | 'starting' | { problem: string };
 
@@ -89,7 +90,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
 async function create(pin: string | undefined, seconds: number): Promise<string> {
   const expiresIn = seconds === limits.roomTtl ? undefined : seconds;
   const request = { ...(pin && { pin }), ...(expiresIn && { expiresIn }) };
-  const { code, expiresAt, hasPin } = await connectToServer().createRoom(request);
+  const { roomId: code, expiresAt, hasPin } = await requestRoom(transport, request);
   rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin });
   savePin(code, pin);
   return code;

@@ -13,19 +13,15 @@ import type { PhaseNamed } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
 import { RoomSkeleton } from './room-skeleton.tsx';
+import { KeptText, RoomView } from './room-view.tsx';
+import '../../style/room-view.css';
 
-const loadRoomView = () => import('./room-view.tsx');
-const RoomView = lazy(loadRoomView, 'RoomView', ({ room }) => <RoomSkeleton code={room.code} />);
-/** Loaded with the room, so it is there when the room ends. */
-const KeptText = lazy(loadRoomView, 'KeptText');
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code, (error) => notify(errorMessage(error))), [code]);
   useEffect(() => {
     room.join();
-    // Preload the room view while joining. A failure is reported when the view is rendered.
-    loadRoomView().catch(() => undefined);
     return () => {
       dismissUndoNotices();
       room.leave();

@@ -7,6 +7,8 @@ import { focusToType } from '../../components/keep-focus.ts';
 import { lazy } from '../../components/lazy.tsx';
 import { RequestsLeft } from '../../components/requests-left.tsx';
 import { t } from '../../i18n/index.ts';
+import { prefetchWhenIdle } from '../../prefetch.ts';
+import { loadTransfer, loadUploads } from '../../room/lazy-uploads.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { RoomContent } from '../../room/room-phase.ts';
 import type { TextModel } from '../../room/text-model.ts';
@@ -19,17 +21,24 @@ import { Devices } from './devices.tsx';
 import { DropArea } from './drop-area.tsx';
 import { Expiry } from './expiry.tsx';
 import { FilePanel } from './file-panel.tsx';
+import { loadFileParts, loadUploadParts } from './file-parts.tsx';
 import { Invitation } from './invitation.tsx';
+import { loadViewer } from './lazy-viewer.ts';
 import { LeaveGuard } from './leave-guard.tsx';
 import { saveAsFile } from './text-file.ts';
 import { TextPanel } from './text-panel.tsx';
 
-const RoomSettingsDialog = lazy(() => import('./dialogs.ts'), 'RoomSettingsDialog');
+const loadDialogs = () => import('./dialogs.ts');
+/** In the order in which people are likely to need them. */
+const onDemand = [loadFileParts, loadUploads, loadUploadParts, loadTransfer, loadDialogs, loadViewer];
+const RoomSettingsDialog = lazy(loadDialogs, 'RoomSettingsDialog');
 
 export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
   useEffect(() => {
     void receiveShared(room, text);
   }, [room, text]);
+
+  useEffect(() => prefetchWhenIdle(...onDemand), []);
 
   const heading = useRef<HTMLHeadingElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -86,7 +95,7 @@ function useAnnouncedChanges(content: RoomContent): void {
     const known = before.current;
     before.current = content;
     if (known !== content)
-      import('./dialogs.ts').then(
+      loadDialogs().then(
         ({ announceChanges }) => announceChanges(known, content),
         () => undefined,
       );
