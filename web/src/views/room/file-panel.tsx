@@ -113,7 +113,7 @@ function FilePicker({ addsOnce, onFiles }: PickerProps) {
     <div class="file-picker">
       <button
         type="button"
-        class="button round"
+        class="button round once"
         aria-pressed={addsOnce.value}
         aria-label={t('deleteAfterDownload')}
         title={t('deleteAfterDownload')}
@@ -122,6 +122,7 @@ function FilePicker({ addsOnce, onFiles }: PickerProps) {
         }}
       >
         <Icon name="once" />
+        <span>{t('deleteAfterDownload')}</span>
       </button>
       <button type="button" class="button folder" onClick={() => open(true)}>
         <Icon name="folder" />
