@@ -1,10 +1,15 @@
-/** The client without the text engine, which the page loads only when it joins a room. */
+/** The client without the text engine. */
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
+import { requestRoom } from './create-room.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { RetryOptions } from './retry.ts';
+import { receive } from './receive.ts';
+import { createRetry, type RetryOptions } from './retry.ts';
 import { createRoomHandle, type RoomBase } from './room.ts';
-import { isHealthReport, isRoomCreated } from './shapes.ts';
+import { createRoomPin } from './room-pin.ts';
+import { createTextRequests } from './room-text.ts';
+import { isHealthReport } from './shapes.ts';
 import { type CallOptions, createTransport } from './transport.ts';
+import { upload } from './upload.ts';
 
 export interface ClientOptions {
   /** URL of the server, such as `https://pop.example.org`. */
@@ -44,9 +49,12 @@ export function createBaseClient<Room extends RoomBase>(
   { url, apiKey, deviceId, deviceName, retry = false }: ClientOptions,
   toRoom: (room: RoomBase) => Room,
 ): BaseClient<Room> {
-  const transport = createTransport({ url, apiKey, retry: retry === true ? {} : retry || undefined });
-  const room: BaseClient<Room>['room'] = (code, { pin } = {}) =>
-    toRoom(createRoomHandle(transport, { code, pin, deviceId, deviceName }));
+  const transport = createTransport({ url, apiKey, withRetry: createRetry(retry === true ? {} : retry || undefined) });
+  const room: BaseClient<Room>['room'] = (code, { pin } = {}) => {
+    const access = { code, pin: createRoomPin(pin), deviceId, deviceName };
+    const handle = createRoomHandle(transport, access, { upload, receive });
+    return toRoom({ ...handle, ...createTextRequests(transport, access, handle) });
+  };
 
   return {
     url: transport.url,
@@ -55,11 +63,7 @@ export function createBaseClient<Room extends RoomBase>(
     },
     room,
     async createRoom(request = {}, options) {
-      const { roomId, expiresAt, hasPin, name } = await transport.call('/api/rooms', isRoomCreated, {
-        method: 'POST',
-        json: request,
-        ...options,
-      });
+      const { roomId, expiresAt, hasPin, name } = await requestRoom(transport, request, options);
       return { ...room(roomId, request), expiresAt, hasPin, name };
     },
     // A degraded server sends its report with status 503.

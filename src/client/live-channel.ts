@@ -21,6 +21,7 @@ import {
 } from './live-state.ts';
 import type { ResumeToken } from './resume-token.ts';
 import { delay } from './retry.ts';
+import type { RoomPin } from './room-pin.ts';
 import { channelOf } from './text/channel.ts';
 import type { SharedText } from './text/shared-text.ts';
 import type { Transport } from './transport.ts';
@@ -29,7 +30,7 @@ import { createWrites, type WriteAnswer } from './writes.ts';
 /** How a client accesses a room. */
 export interface RoomAccess {
   code: string;
-  pin: string | undefined;
+  pin: RoomPin;
   deviceId: string | undefined;
   deviceName: string | undefined;
 }
@@ -127,12 +128,12 @@ export function createLiveChannel(
     if (scope.signal.aborted) return;
     yield* openConnection(scope.signal, toJoin(progress.seq), protocols);
     if (state.name !== 'connecting') return;
-    await throwRefusal(transport, path, currentAccess().pin, protocols && token, withTimeout).catch(onFailed);
+    await throwRefusal(transport, path, currentAccess().pin.current, protocols && token, withTimeout).catch(onFailed);
   }
 
   function toJoin(seq: number | undefined): Join {
     const { pin, deviceId, deviceName } = currentAccess();
-    const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
+    const join = { type: 'join', pin: pin.current, deviceId, deviceName, seq } as Join;
     if (!textChannel) return join;
     const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);
     return { ...join, ...textJoin, ...(needsSnapshot && { seq: undefined }) } as Join;
@@ -167,6 +168,7 @@ export function createLiveChannel(
   function receive(message: ServerMessage, events: AsyncQueue<LiveEvent>): void {
     const before = state.name;
     token.takeFrom(message);
+    currentAccess().pin.onMessage(message);
     enter(onMessage(state, message));
     // Before the text, which may reconnect.
     writes.onMessage(message);

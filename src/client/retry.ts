@@ -45,8 +45,10 @@ export interface RetryableRequest {
   signal?: AbortSignal | undefined;
 }
 
+export type Retry = <T>(attempt: () => Promise<T>, request: RetryableRequest) => Promise<T>;
+
 /** Returns a function that retries temporary failures, unless that could execute a request twice. */
-export function createRetry(options: RetryOptions | undefined) {
+export function createRetry(options: RetryOptions | undefined): Retry {
   const { attempts = options ? 5 : 1, maxSeconds = 60 } = options ?? {};
 
   return async function withRetry<T>(

@@ -3,7 +3,6 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
   Confirmation,
   ContentEdited,
-  EditContentRequest,
   FileClaimed,
   FileEntry,
   FileUploaded,
@@ -14,14 +13,12 @@ import type {
   TextEdit,
   UpdateRoomRequest,
 } from '../protocol/types.ts';
-import { PoproomError, unexpectedResponse } from './error.ts';
+import { PoproomError } from './error.ts';
 import { type LiveRoom, openLive } from './live.ts';
 import type { LiveOptions, RoomAccess } from './live-channel.ts';
-import { type ReceiveOptions, receive } from './receive.ts';
+import type { ReceiveOptions, receive } from './receive.ts';
 import {
   isConfirmation,
-  isContent,
-  isContentEdited,
   isFileClaimed,
   isFileList,
   isHistoryList,
@@ -31,7 +28,7 @@ import {
   type Shape,
 } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
-import { type UploadOptions, upload } from './upload.ts';
+import type { UploadOptions, upload } from './upload.ts';
 import type { UploadSource } from './upload-source.ts';
 
 export interface WriteOptions extends CallOptions {
@@ -57,6 +54,8 @@ export interface RoomBase {
   readonly code: string;
   /** URL of the room's page, to share with people. */
   readonly link: string;
+  /** The PIN that requests send. Undefined after someone else has changed it while a live channel was open. */
+  pin(): string | undefined;
   info(options?: CallOptions): Promise<RoomInfo>;
   /**
    * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
@@ -121,48 +120,41 @@ export interface RoomBase {
   live(options?: LiveOptions): LiveRoom;
 }
 
+/** The requests that read and write the text, which a page does with its live channel; see room-text.ts. */
+export type TextRequests = Pick<RoomBase, 'read' | 'write' | 'edit' | 'append' | 'restore'>;
+
+/** A room without the requests for its text. */
+export type FileRoom = Omit<RoomBase, keyof TextRequests>;
+
+/** The code that transfers files, which a page can load on demand. */
+export interface FileTransfer {
+  upload: typeof upload;
+  receive: typeof receive;
+}
+
 /** A change of the PIN also changes `access`. */
-export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
+export function createRoomHandle(transport: Transport, access: RoomAccess, transfer: FileTransfer): FileRoom {
   const code = parseRoomCode(access.code) ?? access.code;
-  const path = `/api/rooms/${encodeURIComponent(code)}`;
-  const withPin = (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': access.pin, ...call.headers } });
+  const path = roomPath(code);
+  const withPin = pinAdder(access);
   const call = <T>(end: string, shape: Shape<T>, call: Call = {}) => transport.call(path + end, shape, withPin(call));
 
-  async function text(call: Call): Promise<RoomText> {
-    const { status, body, header } = await transport.request(`${path}/content`, isContent, withPin(call));
-    const version = body.version ?? parseVersion(header('ETag'));
-    if (version === undefined) throw unexpectedResponse(status);
-    return { content: body.content, version, timestamp: body.timestamp };
-  }
-
-  const patch = (json: EditContentRequest, { signal }: CallOptions = {}) =>
-    call('/content', isContentEdited, { method: 'PATCH', json, signal });
-
-  const room: RoomBase = {
+  const room: FileRoom = {
     code,
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
+    pin: () => access.pin.current,
     info: (options) => call('', isRoomInfo, options),
     async update(changes, options) {
-      const info = await call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
-      if (changes.pin !== undefined) access.pin = changes.pin ?? undefined;
-      return info;
+      const request = call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
+      return changes.pin === undefined ? request : access.pin.change(changes.pin, request);
     },
-    read: (options = {}) => text(options),
-    write: (content, { baseVersion, signal } = {}) => {
-      const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };
-      return text({ method: 'POST', json: { content }, headers, signal });
-    },
-    edit: (edits, { baseVersion, ...options } = {}) =>
-      patch({ edits: [...edits], ...(baseVersion !== undefined && { baseVersion }) }, options),
-    append: (text, options) => patch({ append: text }, options),
     history: async (options) => (await call('/history', isHistoryList, options)).history,
     historyText: (version, options) => call(`/history/${version}`, isHistoryText, options),
-    restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
     clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
     files: async (options) => (await call('/files', isFileList, options)).files,
     upload: (source, options = {}) => {
       const { pin, deviceId } = access;
-      return upload(transport, path, source, { ...options, pin, deviceId });
+      return transfer.upload(transport, path, source, { ...options, pin: pin.current, deviceId });
     },
     download: async ({ fileUrl }, options) =>
       retainResponse(await transport.send(filePath(fileUrl), { ...options, omitsApiKey: true })),
@@ -177,7 +169,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
         confirm: room.confirmClaim,
         release: room.releaseClaim,
       };
-      return receive(calls, fileSize, options);
+      return transfer.receive(calls, fileSize, options);
     },
     claim: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}/claim`, isFileClaimed, { method: 'POST', ...options }),
@@ -205,12 +197,11 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
   return room;
 }
 
-/** Ignores what a proxy may add to the tag, such as `W/` or `-gzip`. */
-function parseVersion(etag: string | null): number | undefined {
-  const [digits] = /\d+/.exec(etag ?? '') ?? [];
-  const version = Number(digits);
-  return Number.isSafeInteger(version) ? version : undefined;
-}
+export const roomPath = (code: string): string => `/api/rooms/${encodeURIComponent(code)}`;
+
+export const pinAdder =
+  ({ pin }: RoomAccess) =>
+  (call: Call): Call => ({ ...call, headers: { 'X-Room-Pin': pin.current, ...call.headers } });
 
 /**
  * Downloads always go to the server itself, which serves all files. A malicious `fileUrl` could otherwise direct the

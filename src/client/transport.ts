@@ -1,11 +1,11 @@
 /** Sends requests to the server, and turns responses into values or errors. */
 import { errorFrom, toPoproomError, unexpectedResponse } from './error.ts';
 import { maxJsonBytes, parseJson } from './json.ts';
+import { type Measured, measure } from './measured-stream.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
-import { createRetry, type RetryableRequest, type RetryOptions } from './retry.ts';
+import type { Retry } from './retry.ts';
 import { fetchFromOrigin } from './same-origin.ts';
 import type { Shape } from './shapes.ts';
-import { type Measured, measure } from './upload-source.ts';
 
 export interface CallOptions {
   /** Aborts the call. */
@@ -40,7 +40,7 @@ export interface Transport {
   /** Records the rate limit of a response, also for requests that do not use `send`. */
   recordRateLimit(header: (name: string) => string | null): void;
   /** Retries temporary failures, if the client is configured to. */
-  withRetry<T>(attempt: () => Promise<T>, request: RetryableRequest): Promise<T>;
+  readonly withRetry: Retry;
 }
 
 export interface CheckedResponse<T> {
@@ -52,16 +52,16 @@ export interface CheckedResponse<T> {
 export interface TransportOptions {
   url: string;
   apiKey: string | undefined;
-  retry: RetryOptions | undefined;
+  withRetry: Retry;
 }
 
-export function createTransport({ url, apiKey, retry }: TransportOptions): Transport {
+export function createTransport({ url, apiKey, withRetry }: TransportOptions): Transport {
   let rateLimit: RateLimit | undefined;
 
   const transport: Transport = {
     url: url.replace(/\/+$/, ''),
     headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
-    withRetry: createRetry(retry),
+    withRetry,
 
     get rateLimit() {
       return rateLimit;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { SharedFile } from '../../web/src/room/room-phase.ts';
-import { type Preview, previewOf } from '../../web/src/views/room/file-kind.ts';
+import { type Preview, previewOf } from '../../web/src/views/files/file-kind.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedTestSite, type TestSite } from '../support/page.ts';
 import { dropFiles, picture, rowOf } from './support/files.ts';

@@ -79,8 +79,13 @@ async function cacheShell(): Promise<void> {
   const files = languages.map((language) => __LANGUAGES__[language]).filter((path) => path !== undefined);
   const paths = [...__SHELL__, ...files];
   const cache = await caches.open(shellCache);
-  await cache.addAll([...new Set(paths)].map((path) => new Request(path, { cache: 'reload' })));
+  await cache.addAll(
+    [...new Set(paths)].map((path) => new Request(path, { cache: isHashed(path) ? 'default' : 'reload' })),
+  );
 }
+
+/** The content never changes, and the browser may have downloaded it for the page already. */
+const isHashed = (path: string) => /\.[0-9a-f]{12}\.\w+$/.test(path);
 
 /** The languages in the cache of the previous version: one of them may be the language that the user has chosen. */
 async function cachedLanguages(): Promise<string[]> {

@@ -140,11 +140,26 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
     ...(await viewers(site)),
     ...(await oneTimeViews(site)),
     'leave dialog': await leaveDialog(site),
+    'room settings': await roomSettings(site),
     'delete dialog': async (page, translate) => {
       await openEmptyRoom(page);
       await page.getByRole('button', { name: translate('deleteRoom') }).click();
       await page.getByRole('dialog').waitFor();
     },
+  };
+}
+
+/** The settings of a room with a long name and a PIN. */
+async function roomSettings({ server: { api } }: TestSite): Promise<ShowView> {
+  const pin = '1204';
+  const code = await api.room({ pin, name: longName.slice(0, 80) });
+  return async (page, translate) => {
+    await page.goto(`/r/${code}`);
+    await page.getByLabel(translate('pinLabel')).pressSequentially(pin);
+    await page.getByRole('button', { name: translate('roomSettings') }).click();
+    const dialog = page.getByRole('dialog', { name: translate('roomSettings') });
+    await dialog.getByRole('button', { name: translate('showPin') }).click();
+    await dialog.getByRole('radio', { name: translate('newPin') }).check();
   };
 }
 

@@ -5,9 +5,10 @@ import { type Invitation, sealAnswer } from '../../../src/client/crypto/invitati
 import type { LiveEvent, RoomCode } from '../../../src/client/index.ts';
 import { savedPin } from '../device/recent-rooms.ts';
 import { createStateMachine } from '../room/state-machine.ts';
-import { connectToServer, toPoproomError } from '../server.ts';
+import { toPoproomError } from '../server.ts';
 import { type AnswerEvent, type AnswerState, answerTransitions } from './answer-state.ts';
 import { followMeeting, textIn } from './follow-meeting.ts';
+import { openMeetingRoom } from './meeting-room.ts';
 
 export interface Answer {
   readonly state: ReadonlySignal<AnswerState>;
@@ -21,7 +22,7 @@ const maxRewrites = 5;
 
 export function openAnswerTo(invitation: Invitation): Answer {
   const { state, send } = createStateMachine(answerTransitions, { name: 'choosing', error: undefined }, onTransition);
-  const meeting = connectToServer().room(invitation.meeting);
+  const meeting = openMeetingRoom(invitation.meeting);
   /** Closes the live channel of the latest attempt. */
   let aborter = new AbortController();
 

@@ -1,10 +1,10 @@
 /** Follows a meeting room until it ends, on both sides of an invitation. */
 import type { Ended, LiveEvent } from '../../../src/client/index.ts';
-import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
+import { type FileRoom, PoproomError } from '../../../src/client/light.ts';
 
 /** Returns how the room ended: `left` if the signal aborted. */
 export async function followMeeting(
-  room: RoomBase,
+  room: FileRoom,
   signal: AbortSignal,
   onEvent: (event: LiveEvent) => void,
 ): Promise<Ended> {

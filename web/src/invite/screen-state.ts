@@ -1,12 +1,12 @@
 /** The states of a screen that shows a QR code to be invited. The effects are in screen.ts. */
 import type { InvitationSecret, InvitedRoom } from '../../../src/client/crypto/invitation.ts';
 import type { RoomCode } from '../../../src/client/index.ts';
-import type { PoproomError, RoomBase } from '../../../src/client/light.ts';
+import type { FileRoom, PoproomError } from '../../../src/client/light.ts';
 import type { Transitions } from '../room/state-machine.ts';
 
 /** The room through which the answer arrives. It exists only for one QR code. */
 export interface Meeting {
-  readonly room: RoomBase;
+  readonly room: FileRoom;
   readonly code: RoomCode;
   readonly secret: InvitationSecret;
   /** Milliseconds, by the server's clock. */

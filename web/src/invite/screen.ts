@@ -2,11 +2,13 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { createInvitationSecret, formatInvitation, openAnswer } from '../../../src/client/crypto/invitation.ts';
 import type { LiveEvent, RoomCode } from '../../../src/client/index.ts';
+import { requestRoom } from '../../../src/client/light.ts';
 import { limits } from '../limits.ts';
 import { createStateMachine } from '../room/state-machine.ts';
 import { shareOrigin } from '../router.ts';
-import { connectToServer, toPoproomError } from '../server.ts';
+import { toPoproomError, transport } from '../server.ts';
 import { followMeeting, textIn } from './follow-meeting.ts';
+import { openMeetingRoom } from './meeting-room.ts';
 import { type Meeting, type ScreenState, screenTransitions } from './screen-state.ts';
 
 export interface InviteScreen {
@@ -67,12 +69,12 @@ export const invitationLink = ({ code, secret }: Meeting): string =>
   `${shareOrigin}/invite#${formatInvitation({ ...secret, meeting: code })}`;
 
 async function createMeeting(): Promise<Meeting> {
-  const room = await connectToServer().createRoom({ expiresIn: lifetime, history: false });
+  const { roomId, expiresAt } = await requestRoom(transport, { expiresIn: lifetime, history: false });
   return {
-    room,
-    code: room.code as RoomCode,
+    room: openMeetingRoom(roomId),
+    code: roomId as RoomCode,
     secret: createInvitationSecret(),
-    expiresAt: Date.parse(room.expiresAt),
+    expiresAt: Date.parse(expiresAt),
     aborter: new AbortController(),
   };
 }

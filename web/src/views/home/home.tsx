@@ -10,6 +10,7 @@ import { JoinForm } from './join-form.tsx';
 import { PendingShare } from './pending-share.tsx';
 import { RecentRooms } from './recent-rooms.tsx';
 import { StartForm } from './start-form.tsx';
+import '../../style/home.css';
 
 export function Home() {
   return (

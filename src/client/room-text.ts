@@ -1,0 +1,42 @@
+/** Requests that read and write the text of a room without a live channel. */
+import type { EditContentRequest, RoomText } from '../protocol/types.ts';
+import { unexpectedResponse } from './error.ts';
+import type { RoomAccess } from './live-channel.ts';
+import { type FileRoom, pinAdder, roomPath, type TextRequests } from './room.ts';
+import { isContent, isContentEdited } from './shapes.ts';
+import type { Call, CallOptions, Transport } from './transport.ts';
+
+export function createTextRequests(transport: Transport, access: RoomAccess, room: FileRoom): TextRequests {
+  const path = `${roomPath(room.code)}/content`;
+  const withPin = pinAdder(access);
+
+  async function text(call: Call): Promise<RoomText> {
+    const { status, body, header } = await transport.request(path, isContent, withPin(call));
+    const version = body.version ?? parseVersion(header('ETag'));
+    if (version === undefined) throw unexpectedResponse(status);
+    return { content: body.content, version, timestamp: body.timestamp };
+  }
+
+  const patch = (json: EditContentRequest, { signal }: CallOptions = {}) =>
+    transport.call(path, isContentEdited, withPin({ method: 'PATCH', json, signal }));
+
+  const requests: TextRequests = {
+    read: (options = {}) => text(options),
+    write: (content, { baseVersion, signal } = {}) => {
+      const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };
+      return text({ method: 'POST', json: { content }, headers, signal });
+    },
+    edit: (edits, { baseVersion, ...options } = {}) =>
+      patch({ edits: [...edits], ...(baseVersion !== undefined && { baseVersion }) }, options),
+    append: (text, options) => patch({ append: text }, options),
+    restore: async (version, options) => requests.write((await room.historyText(version, options)).content, options),
+  };
+  return requests;
+}
+
+/** Ignores what a proxy may add to the tag, such as `W/` or `-gzip`. */
+function parseVersion(etag: string | null): number | undefined {
+  const [digits] = /\d+/.exec(etag ?? '') ?? [];
+  const version = Number(digits);
+  return Number.isSafeInteger(version) ? version : undefined;
+}
