@@ -59,7 +59,9 @@ describe('the page, an upload whose connection is lost', () => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page, context } = device;
+    const prefetched = page.waitForResponse((response) => response.url().includes('/assets/transfer.'));
     const code = await startRoom(device);
+    await (await prefetched).finished();
     await context.setOffline(true);
     await page.getByText('No connection.').waitFor();
     const names = ['1.txt', '2.txt', '3.txt', '4.txt'];

@@ -17,16 +17,22 @@ function failOffline(cause: unknown): never {
   throw new PoproomError('OFFLINE', String(cause));
 }
 
-/** `onLoadFailed` is called if files cannot be added, because their code cannot be loaded. */
+/** `onLoadFailed` is called if files have to wait for the connection, because their code cannot be loaded. */
 export function openUploads(options: UploadsOptions, onLoadFailed: () => void): Uploads {
   const loaded = signal<Uploads | undefined>(undefined);
   const addsOnce = signal(false);
   const listedUrls = new Set<string>();
   let isConnected = true;
 
-  async function add(files: Iterable<IncomingFile>): Promise<void> {
+  /** Files that were added before the code was loaded. If that fails, they wait for the connection. */
+  let waiting: IncomingFile[] = [];
+
+  async function addWaiting(): Promise<void> {
+    if (waiting.length === 0) return;
     const { createUploads } = await loadUploads();
     loaded.value ??= createUploads(options, { addsOnce, isConnected: () => isConnected, listedUrls });
+    const files = waiting;
+    waiting = [];
     loaded.value.add(files);
   }
 
@@ -34,7 +40,10 @@ export function openUploads(options: UploadsOptions, onLoadFailed: () => void): 
     list: computed(() => loaded.value?.list.value ?? []),
     areUnfinished: computed(() => loaded.value?.areUnfinished.value ?? false),
     addsOnce,
-    add: (files) => void add(files).catch(onLoadFailed),
+    add(files) {
+      waiting.push(...files);
+      addWaiting().catch(onLoadFailed);
+    },
     onFilesListed(fileUrls) {
       for (const url of fileUrls) listedUrls.add(url);
       loaded.peek()?.onFilesListed(fileUrls);
@@ -46,7 +55,11 @@ export function openUploads(options: UploadsOptions, onLoadFailed: () => void): 
     onConnected() {
       isConnected = true;
       loaded.peek()?.onConnected();
+      addWaiting().catch(onLoadFailed);
     },
-    cancelAll: () => loaded.peek()?.cancelAll(),
+    cancelAll() {
+      waiting = [];
+      loaded.peek()?.cancelAll();
+    },
   };
 }
