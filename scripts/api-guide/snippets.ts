@@ -160,6 +160,9 @@ poproom put 7KQ2MX --append "one more line"
       'The command line can only append. A program that stays in the room uses ' +
       '[`room.text()`](sdk.md#edit-together) instead.',
   },
+  compactContent: {
+    note: 'Only clients of an encrypted room send this: it needs the room key.',
+  },
   listHistory: {
     curl: `
 curl http://localhost:8080/api/rooms/7KQ2MX/history

@@ -13,6 +13,37 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   },
   INVALID_JSON: { message: 'The body is not well-formed JSON.' },
   PIN_REQUIRED: { message: 'This room requires a PIN. Over HTTP, send it in the header X-Room-Pin.' },
+  KEY_REQUIRED: {
+    message: 'This room is encrypted. Send X-Room-Auth, which clients derive from the room key.',
+    details: { scheme: 'pop1', salt: 'AAECAwQFBgcICQoLDA0ODw' },
+  },
+  KEY_INCORRECT: { message: 'Wrong room key. 4 tries left.', details: { triesLeft: 4 } },
+  KEY_LOCKED: {
+    message: 'Too many wrong room keys for this room. Try again in 30 seconds.',
+    details: { retryAfter: 30 },
+  },
+  EDIT_CONFLICT: {
+    message: 'Someone else has changed the text. Rebase your edit over the newer ones, and send it again.',
+    details: {
+      version: 7,
+      timestamp: '2026-11-15T09:30:00.000Z',
+      sealedEdits: [
+        { version: 7, sealed: 'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX…', timestamp: '2026-11-15T09:30:00.000Z' },
+      ],
+    },
+  },
+  COMPACTION_REQUIRED: {
+    message: 'The log of this encrypted room is full. Store a snapshot of the text, or replace the text.',
+    details: { version: 1000 },
+  },
+  ENCRYPTION_REQUIRED: {
+    message: 'This room is encrypted. "content" must be sealed: "pop1." and base64url of a legal length.',
+    details: { field: 'content' },
+  },
+  BASE_VERSION_REQUIRED: {
+    message: 'Writes to an encrypted room must name their base version. Send it in If-Match.',
+    details: { field: 'If-Match' },
+  },
   API_KEY_REQUIRED: { message: 'This server requires an API key. Send it as Authorization: Bearer KEY.' },
   INVALID_API_KEY: { message: 'This API key is unknown or has been revoked.' },
   PIN_INCORRECT: { message: 'Wrong PIN. 4 tries left.', details: { triesLeft: 4 } },

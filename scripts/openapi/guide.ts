@@ -58,6 +58,14 @@ PINs lead to these locks, each with \`Retry-After\`:
 - Despite the second and third lock, a client whose network has not sent a wrong PIN has one try.
 - The URL of a file needs no PIN: anyone who knows \`fileUrl\` can read the file until its room ends.
 
+## Encrypted rooms
+
+A room created with \`encryption\` stores only data that clients have sealed with its room key, which the server never \
+receives. Every operation needs the header \`X-Room-Auth\`, which clients derive from the key. A request without it \
+returns \`401 KEY_REQUIRED\` with the salt for the derivation, one with a wrong one \`403 KEY_INCORRECT\`. Wrong ones \
+count like wrong PINs, with \`429 KEY_LOCKED\`. Unsealed data returns \`400 ENCRYPTION_REQUIRED\`. The documentation of \
+the source, docs/encryption.md, defines the format.
+
 ## API keys
 
 {{keyRule}} Without a key, requests are on the free tier and count against your IP address. The operator creates keys \

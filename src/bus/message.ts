@@ -37,8 +37,8 @@ export function decodeMessage(message: string): { node: string; change: RoomChan
 function entryIn(payload: string): TextEntry | undefined {
   if (payload === '') return undefined;
   try {
-    const { version, edits, deviceId, ref, writtenAt } = JSON.parse(payload).entry;
-    const entry = { version, edits, deviceId, ref, writtenAt };
+    const { version, edits, sealed, deviceId, ref, writtenAt } = JSON.parse(payload).entry;
+    const entry = { version, edits, deviceId, ref, writtenAt, ...(typeof sealed === 'string' && { sealed }) };
     return isEntry(entry) ? entry : undefined;
   } catch {
     return undefined;

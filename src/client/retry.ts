@@ -7,6 +7,9 @@ const final: ReadonlySet<PoproomErrorCode> = new Set([
   'PIN_REQUIRED',
   'PIN_INCORRECT',
   'PIN_LOCKED',
+  'KEY_REQUIRED',
+  'KEY_INCORRECT',
+  'KEY_LOCKED',
   'API_KEY_REQUIRED',
   'INVALID_API_KEY',
   'VALIDATION_FAILED',
@@ -38,7 +41,7 @@ export interface RetryOptions {
   maxSeconds?: number | undefined;
 }
 
-const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'UNAVAILABLE']);
+const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'KEY_LOCKED', 'UNAVAILABLE']);
 
 export interface RetryableRequest {
   method?: string | undefined;

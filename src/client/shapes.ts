@@ -17,6 +17,7 @@ import type {
   RoomInfo,
   RoomLimits,
   RoomText,
+  SealedEdit,
   ServerMessage,
   TicketIssued,
 } from '../protocol/types.ts';
@@ -74,8 +75,16 @@ const limits = optional(
   }),
 );
 const changeable = { expiresAt: time, hasPin: flag, name: optional(text) };
-const room: Checks<Omit<RoomCreated, 'link'>> = { roomId, ...changeable, limits };
-const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time };
+const room: Checks<Omit<RoomCreated, 'link'>> = { roomId, ...changeable, encrypted: optional(isTrue), limits };
+const sealedEdit: Checks<SealedEdit> = {
+  version: isWhole,
+  sealed: text,
+  timestamp: time,
+  deviceId: optional(text),
+  ref: optional(text),
+};
+const sealedText = { contentVersion: optional(isWhole), sealedEdits: optional(list(object(sealedEdit))) };
+const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time, ...sealedText };
 const historyEntry: Checks<HistoryEntry> = {
   version: isWhole,
   timestamp: time,
@@ -92,6 +101,7 @@ const file = object<FileEntry>({
   folder: optional(text),
   deviceId: optional(text),
   once: optional(isTrue),
+  meta: optional(text),
 });
 const devices = list(object<RoomDevice>({ deviceId: text, deviceName: optional(text) }));
 
@@ -108,8 +118,14 @@ export const isContent = object<Omit<ContentRead, 'version'> & { version?: numbe
   content: text,
   version: optional(isWhole),
   timestamp: time,
+  ...sealedText,
 });
-export const isContentEdited = object<ContentEdited>({ success: isTrue, version: isWhole, timestamp: time });
+export const isContentEdited = object<ContentEdited>({
+  success: isTrue,
+  version: isWhole,
+  timestamp: time,
+  compact: optional(isTrue),
+});
 export const isHistoryList = object<HistoryList>({ history: list(object(historyEntry)) });
 export const isHistoryText = object<HistoryText>({ content: text, ...historyEntry });
 export const isFileList = object<FileList>({ files: list(file) });
@@ -133,7 +149,7 @@ export const isHealthReport = object<HealthReport>({
 const error = { code: errorCode, message: text, details: optional(isObject) };
 export const isError = object<{ code: string; message: string; details?: Record<string, unknown> }>(error);
 
-const written: Message<'written'> = { seq: isWhole, version: isWhole, timestamp: time, ref: optional(text) };
+const stored = { seq: isWhole, version: isWhole, timestamp: time, ref: optional(text) };
 
 const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
   snapshot: {
@@ -146,14 +162,15 @@ const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
     resumeToken: optional(isToken),
   },
   content: { seq: isWhole, ...roomText },
-  edit: { ...written, edits: areEdits, deviceId: optional(text) },
+  edit: { ...stored, edits: areEdits, deviceId: optional(text) },
+  'sealed-edit': { seq: isWhole, ...sealedEdit },
   'file-added': { seq: isWhole, file },
   'file-removed': { seq: isWhole, fileId: text, received: optional(isTrue) },
   devices: { seq: isWhole, devices },
   'pin-attempts': { seq: isWhole, pinAttempts: isWhole },
   room: { seq: isWhole, ...changeable, pinChanged: optional(flag), pinAttempts: isWhole },
-  written,
-  conflict: { ...roomText, content: optional(text), ref: optional(text) },
+  written: { ...stored, compact: optional(isTrue) },
+  conflict: { content: optional(text), version: isWhole, timestamp: time, ref: optional(text) },
   error: { error: isError, ref: optional(text) },
   heartbeat: { seq: isWhole, resumeToken: optional(isToken) },
   closed: { reason: oneOf('deleted', 'expired', 'shutdown'), reconnectAfter: optional(isWhole) },

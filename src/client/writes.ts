@@ -28,7 +28,7 @@ export function createWrites(): Writes {
 
     onMessage(message) {
       // Edits of other devices may have the same ref.
-      if (!('ref' in message) || message.type === 'edit') return;
+      if (!('ref' in message) || message.type === 'edit' || message.type === 'sealed-edit') return;
       const { ref = '' } = message;
       const answer = waiting.get(ref);
       waiting.delete(ref);

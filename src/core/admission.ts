@@ -6,6 +6,7 @@ import { PoproomError, secondsUntil } from './errors.ts';
 import { chain } from './maybe-promise.ts';
 import { macPin, parsePin } from './pin.ts';
 import type { AccessAttempt, ClientId, Content, MaybePromise, MissingReason, Refusal, Room } from './ports.ts';
+import { hashAuth } from './room-auth.ts';
 
 /** A request to a room, with unchecked input. */
 export interface Caller {
@@ -14,6 +15,8 @@ export interface Caller {
   isCrossSite?: boolean;
   roomId: string;
   pin: string | undefined;
+  /** The key `auth` of an encrypted room. */
+  auth?: string | undefined;
   deviceId: string | undefined;
 }
 
@@ -54,9 +57,20 @@ function toAttempt({ clock, secret }: CoreDeps, caller: Caller): AccessAttempt {
     client: caller.client,
     isCrossSite: caller.isCrossSite ?? false,
     pinMac: code && pin && macPin(secret, code, pin),
+    ...(caller.auth !== undefined && { keyHash: hashAuth(caller.auth) }),
     deviceId: caller.deviceId === undefined ? undefined : checkDeviceId(caller.deviceId),
     now: clock(),
   };
+}
+
+/** The hash of the PIN that the caller gave, or of its key if the room is encrypted, as the room stores it. */
+export function proofOf(
+  { secret }: Pick<CoreDeps, 'secret'>,
+  { code, salt }: Pick<Room, 'code' | 'salt'>,
+  { pin, auth }: Pick<Caller, 'pin' | 'auth'>,
+): Uint8Array | undefined {
+  if (salt !== undefined) return auth === undefined ? undefined : hashAuth(auth);
+  return pin === undefined ? undefined : macPin(secret, code, parsePin(pin));
 }
 
 export function checkDeviceId(text: string): string {
@@ -74,12 +88,12 @@ function refusal(admission: Refusal, now: number): PoproomError {
       return roomMissing('expired');
     case 'pin-required':
       return new PoproomError('PIN_REQUIRED', 'This room requires a PIN. Over HTTP, send it in the header X-Room-Pin.');
+    case 'key-required':
+      return keyRequired(admission.salt);
     case 'pin-incorrect':
-      return wrongPin(admission.triesLeft, admission.lockedUntil, now);
+      return wrongProof(admission, now);
     case 'pin-locked':
-      return admission.isForLife
-        ? lockedForLife(admission.until, now)
-        : lockedOut('PIN_LOCKED', 'Too many wrong PINs for this room', admission.until, now);
+      return locked(admission, now);
     case 'too-many-misses':
       return lockedOut('RATE_LIMITED', 'Too many unknown room codes or wrong PINs', admission.until, now);
   }
@@ -91,31 +105,49 @@ export function roomMissing(why: MissingReason): PoproomError {
     : new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');
 }
 
-function wrongPin(triesLeft: number, lockedUntil: number | undefined, now: number): PoproomError {
+/** The salt is all that a stranger with the code may learn. */
+function keyRequired(salt: string): PoproomError {
+  const message = 'This room is encrypted. Send X-Room-Auth, which clients derive from the room key.';
+  return new PoproomError('KEY_REQUIRED', message, { details: { scheme: 'pop1', salt } });
+}
+
+function wrongProof(
+  { triesLeft, lockedUntil, isKey }: Extract<Refusal, { outcome: 'pin-incorrect' }>,
+  now: number,
+): PoproomError {
+  const [code, what] = isKey ? (['KEY_INCORRECT', 'room key'] as const) : (['PIN_INCORRECT', 'PIN'] as const);
   if (lockedUntil === undefined) {
-    return new PoproomError('PIN_INCORRECT', `Wrong PIN. ${tries(triesLeft)} left.`, {
-      details: { triesLeft },
-    });
+    return new PoproomError(code, `Wrong ${what}. ${tries(triesLeft)} left.`, { details: { triesLeft } });
   }
   const lockedFor = secondsUntil(lockedUntil, now);
-  return new PoproomError('PIN_INCORRECT', `Wrong PIN. Try again in ${seconds(lockedFor)}.`, {
+  return new PoproomError(code, `Wrong ${what}. Try again in ${seconds(lockedFor)}.`, {
     details: { triesLeft, lockedFor },
   });
 }
 
-function lockedOut(code: 'PIN_LOCKED' | 'RATE_LIMITED', reason: string, until: number, now: number): PoproomError {
+function locked({ until, isForLife, isKey }: Extract<Refusal, { outcome: 'pin-locked' }>, now: number): PoproomError {
+  const code = isKey ? 'KEY_LOCKED' : 'PIN_LOCKED';
+  const reason = `Too many wrong ${isKey ? 'room keys' : 'PINs'} for this room`;
+  if (!isForLife) return lockedOut(code, reason, until, now);
+  const wayOut = isKey
+    ? 'New devices can no longer join it.'
+    : 'New devices can join again after someone in it changes the PIN.';
+  // Of clients that never gave the correct PIN or key.
+  const retryAfter = Math.min(secondsUntil(until, now), 3600);
+  return new PoproomError(code, `${reason}. ${wayOut}`, { retryAfter, details: { retryAfter } });
+}
+
+function lockedOut(
+  code: 'PIN_LOCKED' | 'KEY_LOCKED' | 'RATE_LIMITED',
+  reason: string,
+  until: number,
+  now: number,
+): PoproomError {
   const retryAfter = secondsUntil(until, now);
   return new PoproomError(code, `${reason}. Try again in ${seconds(retryAfter)}.`, {
     retryAfter,
     details: code === 'RATE_LIMITED' ? { reason: 'misses', retryAfter } : { retryAfter },
   });
-}
-
-/** For clients that never gave the correct PIN. */
-function lockedForLife(until: number, now: number): PoproomError {
-  const retryAfter = Math.min(secondsUntil(until, now), 3600);
-  const message = 'Too many wrong PINs for this room. New devices can join again after someone in it changes the PIN.';
-  return new PoproomError('PIN_LOCKED', message, { retryAfter, details: { retryAfter } });
 }
 
 const tries = (n: number) => (n === 1 ? '1 try' : `${n} tries`);

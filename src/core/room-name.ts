@@ -1,7 +1,12 @@
 /** The name of a room, for display only. */
 import { maxRoomNameLength } from '../protocol/fields.ts';
+import { envelopePrefix } from '../protocol/sealed.ts';
 import { PoproomError } from './errors.ts';
 import { removeUnsafeCharacters } from './files/file-name.ts';
+
+/** The name of an encrypted room is sealed, and cannot be cleaned. */
+export const looksSealed = (name: string | null | undefined): name is string =>
+  name?.startsWith(envelopePrefix) ?? false;
 
 /** Cleans a name like that of a file. Undefined if nothing is left, or there is none. */
 export function cleanRoomName(raw: string | null | undefined): string | undefined {

@@ -1,5 +1,5 @@
 /** Operations on rooms and their texts. */
-import { admit, admitToRead, type Caller, roomMissing } from './admission.ts';
+import { admit, admitToRead, type Caller, proofOf, roomMissing } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, PoproomError } from './errors.ts';
 import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
@@ -15,9 +15,12 @@ import type {
   RoomUpdate,
 } from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
-import { cleanRoomName } from './room-name.ts';
+import { cleanRoomName, looksSealed } from './room-name.ts';
+import { checkSealedMeta, longestSealed } from './sealed.ts';
 import type { EditRequest, WrittenText } from './text/edit-decision.ts';
 import { checkContent } from './text/edit-rules.ts';
+import type { SealedEditRequest, SealedSnapshot } from './text/sealed-decision.ts';
+import { type SealedContent, sealedEditOf } from './text/sealed-text.ts';
 import { createTexts } from './text/texts.ts';
 import { endRoom } from './trash.ts';
 
@@ -37,6 +40,13 @@ export interface NewRoom {
   name?: string | null | undefined;
   /** Whether the room keeps earlier texts. */
   history: boolean;
+  encryption?: RoomEncryption | undefined;
+}
+
+/** Both as base64url, in the lengths of the schema. */
+interface RoomEncryption {
+  salt: string;
+  verifier: string;
 }
 
 /** Unchecked input. Fields that are undefined stay as they are; null removes the PIN or the name. */
@@ -50,6 +60,7 @@ export interface RoomChanges {
 export type RoomWithDevices = Room & { deviceCount: number };
 
 export type ContentEdit =
+  | Pick<SealedEditRequest, 'sealed' | 'baseVersion' | 'ifVersions'>
   | Pick<EditRequest, 'edits' | 'baseVersion' | 'ifVersions'>
   | { append: string; ifVersions?: readonly number[] | undefined };
 
@@ -72,10 +83,20 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
     return { ...room, deviceCount: devices.length };
   }
 
+  async function readWithKey(caller: Caller): Promise<Content | SealedContent> {
+    const { code, salt } = await admit(parts, caller);
+    if (salt === undefined) return admitToRead(parts, caller);
+    const { content, fullTextVersion, entries } = orThrow(await rooms.readText(code, clock()));
+    const later = entries.filter(({ version }) => version > fullTextVersion);
+    return { ...content, contentVersion: fullTextVersion, sealedEdits: later.map(sealedEditOf) };
+  }
+
   /** Another request may change the PIN after this caller was admitted. Then the caller needs the new one. */
   async function updateAdmitted(caller: Caller, changes: CheckedChanges) {
     for (let attempts = 0; attempts < 5; attempts++) {
-      const { code, hasPin } = await admit(parts, caller);
+      const room = await admit(parts, caller);
+      const { code, hasPin, salt } = room;
+      checkForRoom(changes, room);
       const now = clock();
       const mac = (pin: Pin) => macPin(secret, code, pin);
       const update: RoomUpdate = {
@@ -84,7 +105,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
         expiresAt: changes.expiresIn === undefined ? undefined : now + changes.expiresIn * 1000,
         pinMac: changes.pin ? mac(changes.pin) : (changes.pin as null | undefined),
         name: changes.name,
-        admittedBy: hasPin && caller.pin !== undefined ? mac(parsePin(caller.pin)) : undefined,
+        admittedBy: hasPin || salt !== undefined ? proofOf(parts, room, caller) : undefined,
         uploadLifetimeMs: unfinishedUploadMs,
       };
       const updated = orThrow(await rooms.updateRoom(code, update, now));
@@ -94,10 +115,13 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
   }
 
   return {
-    async create({ client, pin, expiresIn = rules.lifetime, name: rawName, history }: NewRoom) {
+    async create({ client, pin, expiresIn = rules.lifetime, name: rawName, history, encryption }: NewRoom) {
       checkLifetime(expiresIn, rules.longestLifetime);
       const checkedPin = pin === undefined ? undefined : parsePin(pin);
-      const name = cleanRoomName(rawName);
+      if (encryption && checkedPin) throw noPin();
+      const name = encryption && rawName ? checkSealedMeta(rawName, 'room', 'name') : cleanRoomName(rawName);
+      const proof = (draw: string) =>
+        encryption ? Buffer.from(encryption.verifier, 'base64url') : checkedPin && macPin(secret, draw, checkedPin);
       const createdAt = clock();
       const expiresAt = createdAt + expiresIn * 1000;
       const code = await drawUntilFree((draw) =>
@@ -106,7 +130,8 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
           codeLengths,
           createdAt,
           expiresAt,
-          pinMac: checkedPin && macPin(secret, draw, checkedPin),
+          pinMac: proof(draw),
+          ...saltOf(encryption),
           name,
           creator: client,
           owner: quota.ownerOf(client),
@@ -114,7 +139,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
           keepsHistory: history,
         }),
       );
-      return { code, expiresAt, hasPin: checkedPin !== undefined, name };
+      return { code, expiresAt, hasPin: checkedPin !== undefined, name, ...saltOf(encryption) };
     },
 
     async info(caller: Caller): Promise<RoomWithDevices> {
@@ -146,10 +171,12 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
     /** For the operator; needs no PIN. */
     end,
 
-    readContent: (caller: Caller): MaybePromise<Content> => admitToRead(parts, caller),
+    /** Only encrypted rooms need `auth`, so without it one step is enough. */
+    readContent: (caller: Caller): MaybePromise<Content | SealedContent> =>
+      caller.auth === undefined ? admitToRead(parts, caller) : readWithKey(caller),
 
     async writeContent(caller: Caller, content: string, ifVersions?: readonly number[]): Promise<WrittenText> {
-      checkContent(content, rules.largestContent);
+      checkContent(content, longestSealed(rules.largestContent));
       const { code } = await admit(parts, caller);
       return texts.replace(code, { content, ifVersions, deviceId: caller.deviceId });
     },
@@ -158,7 +185,13 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
       const { code } = await admit(parts, caller);
       const { deviceId } = caller;
       if ('append' in edit) return texts.append(code, edit.append, { ifVersions: edit.ifVersions, deviceId });
+      if ('sealed' in edit) return texts.editSealed(code, { ...edit, deviceId });
       return texts.edit(code, { ...edit, deviceId });
+    },
+
+    async compactContent(caller: Caller, snapshot: SealedSnapshot): Promise<WrittenText> {
+      const { code } = await admit(parts, caller);
+      return texts.compact(code, snapshot);
     },
 
     async listHistory(caller: Caller): Promise<CheckpointInfo[]> {
@@ -195,8 +228,25 @@ function checkChanges({ expiresIn, pin, name }: RoomChanges, longestLifetime: nu
   return {
     expiresIn,
     pin: typeof pin === 'string' ? parsePin(pin) : pin,
-    name: name === undefined ? undefined : (cleanRoomName(name) ?? null),
+    name: name === undefined || looksSealed(name) ? name : (cleanRoomName(name) ?? null),
   };
+}
+
+/** The server cannot clean a sealed name, and an encrypted room has a key instead of a PIN. */
+function checkForRoom({ name, pin }: CheckedChanges, { salt }: Room): void {
+  if (salt === undefined) {
+    if (looksSealed(name)) cleanRoomName(name);
+    return;
+  }
+  if (pin !== undefined) throw noPin();
+  if (name) checkSealedMeta(name, 'room', 'name');
+}
+
+const saltOf = (encryption: RoomEncryption | undefined) => (encryption ? { salt: encryption.salt } : {});
+
+function noPin(): PoproomError {
+  const message = 'An encrypted room cannot have a PIN. Its key protects it.';
+  return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'pin' } });
 }
 
 function orThrow<T>(found: T | MissingReason): Exclude<T, MissingReason> {

@@ -8,12 +8,15 @@ export const policy = 1008 satisfies CloseCode;
 
 const ofError: Partial<Record<ErrorCode, CloseCode>> = {
   PIN_REQUIRED: 4401,
+  KEY_REQUIRED: 4401,
   API_KEY_REQUIRED: 4401,
   INVALID_API_KEY: 4401,
   PIN_INCORRECT: 4403,
+  KEY_INCORRECT: 4403,
   ROOM_NOT_FOUND: 4404,
   ROOM_EXPIRED: 4410,
   PIN_LOCKED: tooFast,
+  KEY_LOCKED: tooFast,
   RATE_LIMITED: tooFast,
   CONTENT_TOO_LARGE: 1009,
   UNAVAILABLE: 1012,

@@ -1,16 +1,17 @@
 /** All live sessions of this node: admission, the feeds of their rooms, and heartbeats. */
 import { randomBytes } from 'node:crypto';
-import { admit, checkDeviceId } from '../core/admission.ts';
+import { admit, checkDeviceId, proofOf } from '../core/admission.ts';
 import type { CoreDeps } from '../core/deps.ts';
+import { checkDeviceName } from '../core/device-name.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest } from '../core/live-gateway.ts';
 import { memoryLimits } from '../core/memory-budget.ts';
-import { macPin, parsePin } from '../core/pin.ts';
-import type { Channel, ClientId, Log, Room, RoomChange, TextEntry } from '../core/ports.ts';
+import type { Channel, ClientId, Log, RoomChange, TextEntry } from '../core/ports.ts';
 import { areOfSameRoom, createResumeTokens, type ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
+import { isEnvelope } from '../protocol/sealed.ts';
 import { ChannelCount } from './channel-count.ts';
 import { startHeartbeats } from './heartbeats.ts';
 import { missedEdits, upTo } from './missed-edits.ts';
@@ -80,7 +81,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
 
   /** Clients that join and do not read would fill the memory. */
   function rejectIfFull({ view }: RoomFeed, client: ClientId): void {
-    if (view.text.isLong && unread.isFull(client)) {
+    if (view.text.isLarge && unread.isFull(client)) {
       throw new PoproomError(
         'UNAVAILABLE',
         'The server is sending too much data at the moment. Try again in 2 seconds.',
@@ -113,7 +114,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     { caller, seq, version = 0, edits, linkBase, linkTo }: JoinRequest,
     { missed, admittedBy }: Joined,
   ): Session {
-    const textMode = edits ? 'edits' : 'content';
+    const textMode = edits || feed.view.text.sealed ? 'edits' : 'content';
     const session = new Session(
       { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode, admittedBy },
       sessionDeps,
@@ -145,7 +146,9 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
         return await withFeed(code, async (feed) => {
           rejectIfEnded(feed);
           const admittedBy = await checkAdmission(parts, tokens, feed, request);
-          const missed = request.edits ? await missedEdits(rooms.texts, feed, request) : undefined;
+          checkDeviceName(feed.view.room, deviceName);
+          const missed =
+            request.edits || feed.view.text.sealed ? await missedEdits(rooms.texts, feed, request) : undefined;
           rejectIfEnded(feed);
           rejectIfFull(feed, caller.client);
           return open(feed, wire, channel, request, { missed, admittedBy });
@@ -176,10 +179,18 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
 // The channel attaches the device. If the request attached it too, it would stay for a minute after leaving.
 const admitToJoin = (parts: CoreDeps, { caller }: JoinRequest) => admit(parts, { ...caller, deviceId: undefined });
 
-/** A resume token admits its client without the guards: others at its address may have used up the limits. */
+/**
+ * A resume token admits its client without the guards: others at its address may have used up the limits. A client with
+ * a key and a plain name is admitted as usual, because an encrypted room must not store that name.
+ */
 async function findRoom(parts: CoreDeps, request: JoinRequest): Promise<RoomCode> {
-  const resumed = request.resumeToken === undefined ? undefined : parseRoomCode(request.caller.roomId);
-  return resumed ?? (await admitToJoin(parts, request)).code;
+  const { caller, deviceName, resumeToken } = request;
+  const hasPlainName = caller.auth !== undefined && deviceName !== undefined && !isEnvelope(deviceName, 'device');
+  const resumed = resumeToken === undefined || hasPlainName ? undefined : parseRoomCode(caller.roomId);
+  if (resumed) return resumed;
+  const room = await admitToJoin(parts, request);
+  checkDeviceName(room, deviceName);
+  return room.code;
 }
 
 /**
@@ -192,16 +203,13 @@ async function checkAdmission(
   { view: { room, resumeToken: current } }: RoomFeed,
   request: JoinRequest,
 ): Promise<string> {
-  const ofPin = () => tokenOf(parts, tokens, room, request.caller.pin);
-  const given = request.resumeToken ?? (room.hasPin ? ofPin() : current);
+  const ofProof = () => tokens.issue({ room, pinMac: proofOf(parts, room, request.caller) }).token;
+  const ofOthers = () => request.resumeToken ?? (room.hasPin ? ofProof() : current);
+  // In an encrypted room, a token does not replace the key.
+  const given = room.salt === undefined ? ofOthers() : ofProof();
   if (areOfSameRoom(given, current)) return current;
   await admitToJoin(parts, request);
-  return ofPin();
-}
-
-function tokenOf({ secret }: CoreDeps, tokens: ResumeTokens, room: Room, pin: string | undefined): string {
-  const pinMac = pin === undefined ? undefined : macPin(secret, room.code, parsePin(pin));
-  return tokens.issue({ room, pinMac }).token;
+  return ofProof();
 }
 
 async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Channel): Promise<void> {

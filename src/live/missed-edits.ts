@@ -15,11 +15,18 @@ export async function missedEdits(
   const { text } = feed.view;
   const isCurrent = version === text.version && (timestamp === undefined || timestamp === toTimestamp(text.writtenAt));
   if (isCurrent) return [];
-  if (version === 0) return texts.since(feed.code, 0);
+  if (version === 0) return readable(feed, await texts.since(feed.code, 0));
   // Starts one version earlier, whose entry shows whether the client has the same text: a server that lost its newest
   // changes assigns their versions again.
   const [own, ...missed] = (await texts.since(feed.code, version - 1)) ?? [];
-  return own && (timestamp === undefined || timestamp === toTimestamp(own.writtenAt)) ? missed : undefined;
+  const isSame = own && (timestamp === undefined || timestamp === toTimestamp(own.writtenAt));
+  return isSame ? readable(feed, missed) : undefined;
+}
+
+/** Undefined if one of the entries replaced a sealed text, because it does not contain it. */
+function readable({ view }: RoomFeed, entries: readonly TextEntry[] | undefined): readonly TextEntry[] | undefined {
+  const isReadable = !view.text.sealed || entries?.every(({ sealed }) => sealed !== undefined);
+  return isReadable ? entries : undefined;
 }
 
 /** Extends or cuts the missed entries to the current view, which may have changed while the log was read. */

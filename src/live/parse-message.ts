@@ -27,7 +27,11 @@ export function createParseMessage(validate: Validate): ParseMessage {
     const { type, ref } = (value ?? {}) as { type?: unknown; ref?: unknown };
     const schema = Object.entries(clientMessages).find(([name]) => name === type)?.[1];
     if (!schema)
-      return invalid('VALIDATION_FAILED', 'The "type" of a message must be join, content, edit or heartbeat.', ref);
+      return invalid(
+        'VALIDATION_FAILED',
+        'The "type" of a message must be join, content, edit, sealed-edit, compact or heartbeat.',
+        ref,
+      );
     const problem = await validate(schema, value);
     return problem ? { problem, ref: refOf(ref) } : { message: value as ClientMessage };
   };

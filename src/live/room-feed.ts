@@ -4,7 +4,16 @@
  * delays changes until the next message or renewal, but loses none.
  */
 import type { CoreDeps } from '../core/deps.ts';
-import type { Channel, RoomChange, Subscription, TextState } from '../core/ports.ts';
+import type {
+  Channel,
+  MissingReason,
+  RoomChange,
+  RoomState,
+  RoomStore,
+  Subscription,
+  TextEntry,
+  TextState,
+} from '../core/ports.ts';
 import type { IssuedToken, ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Closed } from '../protocol/types.ts';
@@ -101,7 +110,7 @@ export class RoomFeed {
     }
     if (!view || this.#isReadingRoom) this.#due.room = true;
     else if (seq > 0 && seq <= view.seq) return;
-    else if (entry && seq === view.seq + 1 && entry.version === view.text.version + 1) {
+    else if (entry && seq === view.seq + 1 && entry.version === view.text.version + 1 && isReadable(view, entry)) {
       this.#advance({ ...view, seq, text: view.text.next(entry) }, origin);
       // The request may have attached a new device.
       const { deviceId } = entry;
@@ -146,7 +155,7 @@ export class RoomFeed {
     const { rooms, clock } = this.#parts;
     this.#isReadingRoom = true;
     try {
-      const found = await rooms.readState(this.code, clock(), this.#view?.text.version);
+      const found = await this.#readState(rooms, clock());
       if (typeof found === 'string') return this.#finish(found === 'expired' ? 'expired' : 'deleted');
       const { pinMac, ...state } = found;
       this.#issued = this.#tokens.issue(found, this.#issued);
@@ -157,6 +166,14 @@ export class RoomFeed {
     } finally {
       this.#isReadingRoom = false;
     }
+  }
+
+  /** Reads the whole text of an encrypted room if a snapshot is due, because it may have been stored. */
+  async #readState(rooms: RoomStore, now: number): Promise<RoomState | MissingReason> {
+    const known = this.#view?.text;
+    const found = await rooms.readState(this.code, now, known?.isCompactionDue ? undefined : known?.version);
+    const isReadable = typeof found === 'string' || !known || known.canFollow(found.text);
+    return isReadable ? found : rooms.readState(this.code, now);
   }
 
   async #readDevices(): Promise<void> {
@@ -176,3 +193,6 @@ export class RoomFeed {
     this.end({ type: 'closed', reason });
   }
 }
+
+/** The entry of a replaced sealed text does not contain it. */
+const isReadable = ({ text }: RoomView, { sealed }: TextEntry) => !text.sealed || sealed !== undefined;

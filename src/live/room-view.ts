@@ -4,8 +4,9 @@ import type { RoomLimits } from '../core/limits.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
 import { areOfSameRoom } from '../core/resume-token.ts';
+import { sealedEditOf } from '../core/text/sealed-text.ts';
 import { toTimestamp } from '../core/timestamp.ts';
-import type { RoomChanged, ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
+import type { RoomChanged, SealedEdited, ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';
 import { type Outgoing, outgoing, outgoingWith } from './wire.ts';
 
@@ -35,7 +36,12 @@ export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
   return {
     type: 'snapshot',
     seq,
-    room: { roomId: room.code, ...changeableOf(view), limits },
+    room: {
+      roomId: room.code,
+      ...changeableOf(view),
+      ...(room.salt !== undefined && { encrypted: true as const }),
+      limits,
+    },
     content: textOf(text),
     files: files.map((file) => fileEntryOf(file, linkTo)),
     devices: devices.map(deviceOf),
@@ -77,11 +83,21 @@ export function withOneSeq(messages: Change[], before: number): Change[] {
 /** Undefined if the session receives edits and they do not lead from one view to the other. */
 function textChanges(from: RoomView, to: RoomView, mode: TextMode): Change[] | undefined {
   if (from.text.isSame(to.text)) return [];
+  if (to.text.sealed) return sealedChanges(from, to);
   if (mode === 'content') return [{ type: 'content', seq: to.seq, ...textOf(to.text) }];
   return to.text.since(from.text.version)?.map((entry) => editOf(entry, to.seq));
 }
 
-export function editOf({ version, edits, writtenAt, deviceId, ref }: TextEntry, seq: number): TextEdited {
+/** The sealed edits, or the whole text if they do not lead from one view to the other. */
+function sealedChanges(from: RoomView, to: RoomView): Change[] {
+  const newer = to.text.since(from.text.version);
+  if (newer) return newer.map((entry) => editOf(entry, to.seq));
+  return [{ type: 'content', seq: to.seq, ...textOf(to.text) }];
+}
+
+export function editOf(entry: TextEntry, seq: number): TextEdited | SealedEdited {
+  if (entry.sealed !== undefined) return { type: 'sealed-edit', seq, ...sealedEditOf(entry) };
+  const { version, edits, writtenAt, deviceId, ref } = entry;
   return {
     type: 'edit',
     seq,
@@ -139,7 +155,9 @@ export function devicesOf({ seq, devices }: RoomView): Change {
 
 /** `prepare` inserts a long text later. */
 function textOf(text: FeedText) {
-  return { content: text.isLong ? '' : text.content(), version: text.version, timestamp: toTimestamp(text.writtenAt) };
+  const { isLong, version, writtenAt, sealed } = text;
+  const tail = sealed && { contentVersion: sealed.contentVersion, sealedEdits: sealed.edits.map(sealedEditOf) };
+  return { content: isLong ? '' : text.content(), version, timestamp: toTimestamp(writtenAt), ...tail };
 }
 
 function missing(from: readonly StoredFile[], to: readonly StoredFile[]): string[] {

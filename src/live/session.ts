@@ -6,7 +6,15 @@ import { areOfSameRoom } from '../core/resume-token.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
 import { toTimestamp } from '../core/timestamp.ts';
-import type { ClientMessage, Closed, EditText, ServerMessage, WriteText } from '../protocol/types.ts';
+import type {
+  ClientMessage,
+  Closed,
+  CompactText,
+  EditSealed,
+  EditText,
+  ServerMessage,
+  WriteText,
+} from '../protocol/types.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { FeedSession, RoomFeed } from './room-feed.ts';
@@ -63,6 +71,7 @@ export interface Resume {
 }
 
 type Echo = { ref?: string };
+type Write = WriteText | EditText | EditSealed;
 
 interface PendingWrite {
   echo: Echo;
@@ -137,6 +146,8 @@ export class Session implements FeedSession {
     if (this.#isTooSlow(performance.now())) return this.#fail(tooFast, 'The client reads too slowly.');
     if (message.type === 'content') await this.#write(message, this.#replace(message));
     else if (message.type === 'edit') await this.#write(message, this.#edit(message));
+    else if (message.type === 'sealed-edit') await this.#write(message, this.#editSealed(message));
+    else if (message.type === 'compact') await this.#compact(message);
     else if (message.type === 'join')
       this.refuse(new PoproomError('VALIDATION_FAILED', 'This connection has already joined a room.'));
   }
@@ -217,7 +228,26 @@ export class Session implements FeedSession {
     return () => this.#deps.rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
   }
 
-  async #write({ type, ref }: WriteText | EditText, store: () => Promise<WrittenText>): Promise<void> {
+  #editSealed({ sealed, baseVersion, ref }: EditSealed): () => Promise<WrittenText> {
+    const { feed, channel } = this.#options;
+    const author = { deviceId: channel.device.id, ref, origin: channel.id };
+    return () => this.#deps.rooms.texts.editSealed(feed.code, { sealed, baseVersion, ...author });
+  }
+
+  /** The client has the version already, and others receive nothing. */
+  async #compact({ content, version, ref }: CompactText): Promise<void> {
+    const echo = ref === undefined ? {} : { ref };
+    try {
+      const { writtenAt } = await this.#deps.rooms.texts.compact(this.#options.feed.code, { content, version });
+      const timestamp = toTimestamp(writtenAt);
+      if (this.#isOpen) this.#send({ type: 'written', seq: this.#sent.seq, version, timestamp, ...echo });
+    } catch (error) {
+      if (isEnd(error)) await this.#options.feed.refresh().catch(() => undefined);
+      this.refuse(error, echo);
+    }
+  }
+
+  async #write({ type, ref }: Write, store: () => Promise<WrittenText>): Promise<void> {
     const { feed } = this.#options;
     const write: PendingWrite = { echo: ref === undefined ? {} : { ref } };
     this.#writes = [...this.#writes, write];
@@ -229,7 +259,10 @@ export class Session implements FeedSession {
       this.#writes = this.#writes.filter((other) => other !== write);
       // If the room has ended, the feed finds the reason and notifies all sessions.
       if (isEnd(error)) await feed.refresh().catch(() => undefined);
-      if (type === 'content' && hasCode(error, 'VERSION_CONFLICT')) this.#sendConflict(error, write.echo);
+      const isSealed = feed.view.text.sealed !== undefined;
+      if (isSealed && hasCode(error, 'VERSION_CONFLICT', 'EDIT_CONFLICT'))
+        await this.#sendSealedConflict(error, write.echo);
+      else if (type === 'content' && hasCode(error, 'VERSION_CONFLICT')) this.#sendConflict(error, write.echo);
       else this.refuse(error, write.echo);
     }
   }
@@ -248,7 +281,8 @@ export class Session implements FeedSession {
     this.#writes = this.#writes.filter((write) => !isIncluded(write));
     return included.map(({ echo, written }) => {
       const { version, writtenAt } = written as WrittenText;
-      return { type: 'written', seq, version, timestamp: toTimestamp(writtenAt), ...echo };
+      const hint = text.isCompactionDue && ({ compact: true } as const);
+      return { type: 'written', seq, version, timestamp: toTimestamp(writtenAt), ...echo, ...hint };
     });
   }
 
@@ -258,6 +292,13 @@ export class Session implements FeedSession {
     const isKnown = this.#sent.text.version === version;
     const isOmitted = content.length > longestRepeated && (isKnown || this.#isBusy() || this.#isThrottled());
     if (this.#isOpen) this.#send({ type: 'conflict', ...(!isOmitted && { content }), version, timestamp, ...echo });
+  }
+
+  /** After everything up to its version, unless the client has fallen behind. */
+  async #sendSealedConflict({ details }: PoproomError, echo: Echo): Promise<void> {
+    const { version, timestamp } = details as { version: number; timestamp: string };
+    await this.#options.feed.reach(version).catch(() => undefined);
+    if (this.#isOpen) this.#send({ type: 'conflict', version, timestamp, ...echo });
   }
 
   #fail(code: number, reason: string): void {

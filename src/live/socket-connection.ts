@@ -272,9 +272,9 @@ export class SocketConnection implements Wire, Receiver {
       throw new PoproomError('VALIDATION_FAILED', 'The first message must be a join.');
     }
     clearTimeout(this.#joinTimer);
-    const { pin, deviceId, deviceName, seq, edits = false, version, timestamp } = message;
+    const { pin, auth, deviceId, deviceName, seq, edits = false, version, timestamp } = message;
     const { client, roomId, ...ofGuest } = guest;
-    const caller = { client, roomId, pin, deviceId };
+    const caller = { client, roomId, pin, auth, deviceId };
     const request = { caller, deviceName, seq, edits, version, timestamp, ...ofGuest };
     this.#session = await this.#deps.hub.join(this, request);
     this.#endJoining();

@@ -73,11 +73,12 @@ export function differenceOf(record: RoomRecord, there: RoomRecord | undefined):
   if (!there) return 'is missing at the target';
   const isSame = (...parts: (keyof RoomRecord)[]) =>
     parts.every((part) => isDeepStrictEqual(record[part], there[part]));
-  if (!isSame('createdAt', 'expiresAt', 'pinMac')) return 'another room has this code at the target';
+  if (!isSame('createdAt', 'expiresAt', 'pinMac', 'salt')) return 'another room has this code at the target';
   if (record.content.content !== there.content.content) return 'its text differs';
   if (!isSame('files')) return 'its files differ';
   if (!isSame('history', 'keepsHistory')) return 'its history differs';
-  if (!isSame('seq', 'content', 'entries', 'pinAttempts', 'owner', 'name')) return 'it was changed on one side';
+  if (!isSame('seq', 'content', 'fullTextVersion', 'entries', 'pinAttempts', 'owner', 'name'))
+    return 'it was changed on one side';
   return undefined;
 }
 

@@ -4,11 +4,11 @@ export const closeCodes = {
   1009: 'The message is too large.',
   1011: 'An unexpected error on the server.',
   1012: 'The server is restarting or overloaded. Reconnect after the time in `closed`, if you received it.',
-  4401: 'The room requires a PIN.',
-  4403: 'The PIN is wrong.',
+  4401: 'The room requires a PIN or a key.',
+  4403: 'The PIN or the key is wrong.',
   4404: 'No room has this code, or it was deleted.',
   4410: 'The room has expired, or was deleted while you were connected.',
-  4429: 'Too many messages, devices or wrong PINs, or the client reads too slowly.',
+  4429: 'Too many messages, devices, wrong PINs or wrong keys, or the client reads too slowly.',
 } as const;
 
 export type CloseCode = keyof typeof closeCodes;

@@ -3,9 +3,11 @@ export const errorCodes = {
   VALIDATION_FAILED: 'A value is missing, has the wrong type or is out of range. The message names it.',
   INVALID_JSON: 'The body is not well-formed JSON in UTF-8.',
   PIN_REQUIRED: 'The room requires a PIN and the request has none.',
+  KEY_REQUIRED: 'The room is encrypted and the request has no X-Room-Auth. See salt in details.',
   API_KEY_REQUIRED: 'This server requires an API key.',
   INVALID_API_KEY: 'The API key is unknown or revoked.',
   PIN_INCORRECT: 'The PIN is wrong.',
+  KEY_INCORRECT: 'The X-Room-Auth is wrong: it was derived from another room key or salt.',
   INVALID_TICKET: 'The ticket has expired, or belongs to another room. Request a new one.',
   ORIGIN_NOT_ALLOWED:
     'Pages of this origin may not open live channels on this server. The operator can allow it with POPROOM_ALLOWED_ORIGINS.',
@@ -22,6 +24,11 @@ export const errorCodes = {
   UPLOAD_CONFLICT: 'The upload has another offset than the request. See offset in details.',
   VERSION_CONFLICT:
     'The text has changed since the version that the request is based on, or the file is another version.',
+  EDIT_CONFLICT:
+    'The text of an encrypted room has changed since baseVersion. Rebase over sealedEdits in details, and send it again.',
+  COMPACTION_REQUIRED: 'The log of sealed edits is full. Store a snapshot of the text, or replace the text.',
+  ENCRYPTION_REQUIRED: 'The room is encrypted and accepts only sealed data. Nothing was stored.',
+  BASE_VERSION_REQUIRED: 'Writes to an encrypted room must name the version that they are based on.',
   CONTENT_TOO_LARGE: 'The text or the request body exceeds the limit.',
   FILE_TOO_LARGE: 'The file exceeds the limit.',
   ROOM_FULL: 'The room has reached its limit for files or bytes.',
@@ -31,8 +38,9 @@ export const errorCodes = {
   UNSUPPORTED_MEDIA_TYPE: 'This path does not support the content type or content encoding.',
   UPGRADE_REQUIRED: 'This endpoint requires a WebSocket, version 13.',
   RATE_LIMITED:
-    'A limit was reached. The reason in details names it: requests, misses (unknown codes and wrong PINs), devices in the room or channels of the client. See Retry-After.',
+    'A limit was reached. The reason in details names it: requests, misses (unknown codes, wrong PINs and wrong room keys), devices in the room or channels of the client. See Retry-After.',
   PIN_LOCKED: 'Too many wrong PINs. See Retry-After.',
+  KEY_LOCKED: 'Too many wrong room keys. See Retry-After.',
   INTERNAL: 'An unexpected error on the server. Report it to the operator with the request id.',
   UNAVAILABLE: 'The server is overloaded, or a store does not respond. See Retry-After.',
   STORAGE_FULL: 'The server is out of storage space.',

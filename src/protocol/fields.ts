@@ -1,4 +1,5 @@
 /** Fields that bodies and live messages share. */
+import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
 export const timestamp = (description: string, example = '2026-11-15T09:30:00.000Z') =>
   ({
@@ -37,14 +38,36 @@ export const hasPin = {
   description: 'whether the room requires a PIN',
   examples: [true],
 } as const;
+export const encrypted = {
+  type: 'boolean',
+  const: true,
+  description: 'for an encrypted room, whose data is sealed; missing for other rooms',
+} as const;
+
+/** 32 bytes in base64url. */
+export const auth = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$',
+  description: 'the key `auth` of an encrypted room: 32 bytes in base64url; never in a URL',
+  examples: ['_EEnMqxlAsF6p4hQ0VCF3D1KOhBoK8ZqFYOqBwas11E'],
+} as const;
+
+/** 16 bytes in base64url. */
+export const salt = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_-]{21}[AQgw]$',
+  description: 'the salt of the room key: 16 random bytes in base64url',
+  examples: ['AAECAwQFBgcICQoLDA0ODw'],
+} as const;
+
 /** The maximum length of the name of a room, in Unicode characters. */
 export const maxRoomNameLength = 80;
 
 export const roomName = {
   type: 'string',
   minLength: 1,
-  maxLength: maxRoomNameLength,
-  description: 'the name of the room; missing if it has none',
+  maxLength: envelopeSize('room', maxPayloadBytes.room),
+  description: 'the name of the room, in an encrypted room sealed; missing if it has none',
   examples: ['Kitchen table'],
 } as const;
 
@@ -99,4 +122,43 @@ export const edits = {
   items: textEdit,
   description: `a list of 1 to ${maxEdits} edits of one version, in ascending order and without overlap`,
   examples: [[{ from: 5, to: 5, insert: ', world' }]],
+} as const;
+
+/** Sealed strings are checked outside the schema, because their maximum depends on the settings. */
+export const sealed = {
+  type: 'string',
+  description: 'a string, the sealed edits: `pop1.` and base64url',
+  examples: ['pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX…'],
+} as const;
+
+/** The text of an encrypted room: the last full text, and the sealed edits since. */
+export const contentVersion = {
+  ...version,
+  description: 'in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version`',
+} as const;
+
+export const sealedEdit = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['version', 'sealed', 'timestamp'],
+  description: 'a sealed edit',
+  properties: {
+    version: { ...version, description: 'the version that it created' },
+    sealed,
+    timestamp: timestamp('when it was written'),
+    deviceId: { ...deviceId, description: 'the device that wrote it; missing if the request had no device id' },
+    ref: { type: 'string', maxLength: 64, description: 'the ref that the device sent', examples: ['a1'] },
+  },
+} as const;
+
+export const sealedEdits = {
+  type: 'array',
+  items: sealedEdit,
+  description: 'in an encrypted room: the sealed edits after `contentVersion`, oldest first',
+} as const;
+
+export const compact = {
+  type: 'boolean',
+  const: true,
+  description: 'in an encrypted room: the log is getting long; please store a snapshot of this or a later version',
 } as const;

@@ -1,18 +1,26 @@
 /** The messages of the live channel: the source of validation, types and the AsyncAPI document. */
 import {
+  auth,
+  compact,
   content,
+  contentVersion,
   deviceId,
   edits,
+  encrypted,
   expiresAt,
   hasPin,
   pin,
   resumeToken,
   roomId,
   roomName,
+  sealed,
+  sealedEdit,
+  sealedEdits,
   timestamp,
   version,
 } from './fields.ts';
 import { fileEntry, roomLimits } from './schemas.ts';
+import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
 const seq = {
   type: 'integer',
@@ -24,8 +32,9 @@ const seq = {
 const deviceName = {
   type: 'string',
   minLength: 1,
-  maxLength: 64,
-  description: 'a display name of at most 64 characters',
+  // The server checks the length of a name that is not sealed.
+  maxLength: envelopeSize('device', maxPayloadBytes.device),
+  description: 'a display name of at most 64 characters, in an encrypted room sealed',
   examples: ['Chrome on Android'],
 } as const;
 
@@ -50,7 +59,7 @@ export const text = {
   additionalProperties: false,
   required: ['content', 'version', 'timestamp'],
   description: 'the text with its version and timestamp',
-  properties: { content, version, timestamp: timestamp('when this text was written') },
+  properties: { content, version, timestamp: timestamp('when this text was written'), contentVersion, sealedEdits },
 } as const;
 
 const is = <const T extends string>(type: T) => ({ type: 'string', const: type }) as const;
@@ -64,12 +73,14 @@ export const join = {
   properties: {
     type: is('join'),
     pin,
+    auth,
     deviceId,
     deviceName,
     seq: { ...seq, description: 'your last seq; the server sends a snapshot only if you missed something' },
     edits: {
       type: 'boolean',
-      description: 'true to receive text changes as `edit` messages instead of the whole text',
+      description:
+        'true to receive text changes as `edit` messages instead of the whole text; an encrypted room always sends `sealed-edit`',
       examples: [true],
     },
     version: { ...version, description: 'with `edits`: the version of your text' },
@@ -95,6 +106,30 @@ export const editText = {
   properties: { type: is('edit'), edits, baseVersion: version, ref },
 } as const;
 
+export const editSealed = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'sealed', 'baseVersion'],
+  description:
+    'Edits the text of an encrypted room if `baseVersion` is still current. The response is `written` or `conflict`. A ' +
+    'repeated message with the same `ref` is stored once.',
+  properties: { type: is('sealed-edit'), sealed, baseVersion: version, ref },
+} as const;
+
+export const compactText = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'content', 'version'],
+  description:
+    'Replaces the log of an encrypted room up to a version by a sealed snapshot of that version. The response is `written`.',
+  properties: {
+    type: is('compact'),
+    content: { ...content, description: 'a string, the sealed snapshot' },
+    version: { ...version, description: 'a whole number, the version that the snapshot contains' },
+    ref,
+  },
+} as const;
+
 export const clientHeartbeat = {
   type: 'object',
   additionalProperties: false,
@@ -116,12 +151,12 @@ export const snapshot = {
       additionalProperties: false,
       required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
       description: 'the room, as in the response to its GET request',
-      properties: { roomId, expiresAt, hasPin, name: roomName, limits: roomLimits },
+      properties: { roomId, expiresAt, hasPin, encrypted, name: roomName, limits: roomLimits },
     },
     content: text,
     files: { type: 'array', description: 'the files, oldest first', items: fileEntry },
     devices,
-    pinAttempts: { type: 'integer', minimum: 0, description: 'the number of wrong PINs for this room', examples: [0] },
+    pinAttempts: { type: 'integer', minimum: 0, description: 'the number of wrong PINs or room keys', examples: [0] },
     resumeToken,
   },
 } as const;
@@ -156,6 +191,14 @@ export const textEdited = {
       description: 'the ref that the device sent, by which it identifies its own edit after reconnecting',
     },
   },
+} as const;
+
+export const sealedEdited = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'version', 'sealed', 'timestamp'],
+  description: 'The text of an encrypted room was edited. The sealed edits lead from the previous version to this one.',
+  properties: { type: is('sealed-edit'), seq, ...sealedEdit.properties },
 } as const;
 
 export const fileAdded = {
@@ -195,7 +238,7 @@ export const pinAttempts = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'seq', 'pinAttempts'],
-  description: 'Someone sent a wrong PIN.',
+  description: 'Someone sent a wrong PIN or room key.',
   properties: { type: is('pin-attempts'), seq, pinAttempts: snapshot.properties.pinAttempts },
 } as const;
 
@@ -226,7 +269,7 @@ export const written = {
   additionalProperties: false,
   required: ['type', 'seq', 'version', 'timestamp'],
   description: 'Your text or edit is stored on disk. You have received everything before it.',
-  properties: { type: is('written'), seq, version, timestamp: timestamp('when it was written'), ref },
+  properties: { type: is('written'), seq, version, timestamp: timestamp('when it was written'), ref, compact },
 } as const;
 
 export const conflict = {
@@ -234,8 +277,8 @@ export const conflict = {
   additionalProperties: false,
   required: ['type', 'version', 'timestamp'],
   description:
-    'Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages.',
-  properties: { type: is('conflict'), ...text.properties, ref },
+    'Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages. In an encrypted room it contains no text: you have received, or will receive, everything up to `version`.',
+  properties: { type: is('conflict'), content, version, timestamp: text.properties.timestamp, ref },
 } as const;
 
 export const problem = {
@@ -289,11 +332,19 @@ export const closed = {
   },
 } as const;
 
-export const clientMessages = { join, content: writeText, edit: editText, heartbeat: clientHeartbeat } as const;
+export const clientMessages = {
+  join,
+  content: writeText,
+  edit: editText,
+  'sealed-edit': editSealed,
+  compact: compactText,
+  heartbeat: clientHeartbeat,
+} as const;
 export const serverMessages = {
   snapshot,
   content: textChanged,
   edit: textEdited,
+  'sealed-edit': sealedEdited,
   'file-added': fileAdded,
   'file-removed': fileRemoved,
   devices: devicesChanged,

@@ -1,5 +1,6 @@
 /** Parameters of several endpoints. */
-import { pin } from './fields.ts';
+import { auth, pin } from './fields.ts';
+import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
 export interface Parameter {
   name: string;
@@ -48,6 +49,13 @@ const pinQuery: Parameter = {
   pattern: pin.pattern,
   example: '0427',
 };
+const authHeader: Parameter = {
+  name: 'X-Room-Auth',
+  in: 'header',
+  description: 'For an encrypted room: the key `auth`, 32 bytes in base64url. It has no form for the query.',
+  pattern: auth.pattern,
+  example: auth.examples[0],
+};
 const device: Parameter = {
   name: 'X-Device-Id',
   in: 'header',
@@ -56,10 +64,17 @@ const device: Parameter = {
   pattern: '^[A-Za-z0-9_-]{1,64}$',
   example: 'my-phone',
 };
-export const roomAccess = [roomId, pinHeader, pinQuery, device] as const;
+export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
 
 /** By their names in the OpenAPI document. */
-export const sharedParameters: Record<string, Parameter> = { roomId, fileId, pinHeader, pinQuery, deviceId: device };
+export const sharedParameters: Record<string, Parameter> = {
+  roomId,
+  fileId,
+  pinHeader,
+  pinQuery,
+  authHeader,
+  deviceId: device,
+};
 
 export const listLimit: Parameter = {
   name: 'limit',
@@ -106,8 +121,15 @@ export const uploadMetadata: Parameter = {
   in: 'header',
   description:
     'Keys with base64 values, separated by commas: `filename`, `filetype`, `folder` and, for a one-time file, ' +
-    '`once`. `name`, `type` and `relativePath` are understood too.',
+    '`once`. `name`, `type` and `relativePath` are understood too. In an encrypted room: `meta`, the sealed metadata.',
   example: 'filename dmlkZW8ubXA0,filetype dmlkZW8vbXA0',
+};
+export const fileMeta: Parameter = {
+  name: 'X-File-Meta',
+  in: 'header',
+  description: `For an encrypted room: the sealed metadata of the file, at most ${envelopeSize('file', maxPayloadBytes.file)} characters.`,
+  pattern: '^pop1\\.[A-Za-z0-9_-]+$',
+  example: 'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX',
 };
 export const uploadChecksum: Parameter = {
   name: 'Upload-Checksum',

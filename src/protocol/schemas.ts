@@ -1,17 +1,25 @@
 /** The schemas of all bodies: the source of validation, types and the OpenAPI document. */
 import {
+  auth,
+  compact,
   content,
+  contentVersion,
   deviceId,
   edits,
+  encrypted,
   expiresAt,
   hasPin,
   maxRoomNameLength,
   pin,
   roomId,
   roomName,
+  salt,
+  sealed,
+  sealedEdits,
   timestamp,
   version,
 } from './fields.ts';
+import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
 const success = { type: 'boolean', const: true } as const;
 const fileName = {
@@ -37,6 +45,12 @@ const once = {
   type: 'boolean',
   const: true,
   description: 'for a one-time file, which is erased after one receipt; missing for other files',
+} as const;
+
+const fileMeta = {
+  type: 'string',
+  maxLength: envelopeSize('file', maxPayloadBytes.file),
+  description: 'in an encrypted room: the sealed name, type, folder, size and salt; missing in other rooms',
 } as const;
 
 const exampleTicket = 'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0';
@@ -68,8 +82,26 @@ const expiresIn = {
 /** Cleaned before its length is checked, so the schema has no maximum. */
 const newName = {
   type: ['string', 'null'],
-  description: `a string of at most ${maxRoomNameLength} characters; null or "" for no name`,
+  description: `a string of at most ${maxRoomNameLength} characters, in an encrypted room sealed; null or "" for no name`,
   examples: ['Kitchen table'],
+} as const;
+
+/** Only the creator knows the room key. The server stores the salt and the verifier. */
+const encryption = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['scheme', 'salt', 'verifier'],
+  description: 'makes an encrypted room; not together with a PIN',
+  examples: [{ scheme: 'pop1', salt: salt.examples[0], verifier: 'v5aOiKUkrCssGCZSCRV8j1ytgfkj5BeuPCyO76WdPQg' }],
+  properties: {
+    scheme: { type: 'string', const: 'pop1', description: 'the scheme, "pop1"' },
+    salt,
+    verifier: {
+      ...auth,
+      description: 'the SHA-256 of the key `auth`: 32 bytes in base64url',
+      examples: ['v5aOiKUkrCssGCZSCRV8j1ytgfkj5BeuPCyO76WdPQg'],
+    },
+  },
 } as const;
 
 export const createRoomRequest = {
@@ -84,13 +116,21 @@ export const createRoomRequest = {
       description: 'true or false; with false, the room keeps no earlier texts',
       examples: [false],
     },
+    encryption,
   },
+  examples: [{ pin: '0427', expiresIn: 3600, name: 'Kitchen table', history: false }],
 } as const;
+
+const exampleLimits = { textBytes: 1_048_576, fileBytes: 10_485_760, filesPerRoom: 100, fileBytesPerRoom: 104_857_600 };
+const exampleRoom = { expiresAt: expiresAt.examples[0], hasPin: true, name: roomName.examples[0] };
 
 export const roomCreated = {
   type: 'object',
   additionalProperties: false,
   required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
+  examples: [
+    { roomId: roomId.examples[0], link: 'http://localhost:8080/r/7KQ2MX', ...exampleRoom, limits: exampleLimits },
+  ],
   properties: {
     roomId,
     link: {
@@ -100,6 +140,7 @@ export const roomCreated = {
     },
     expiresAt,
     hasPin,
+    encrypted,
     name: roomName,
     limits: roomLimits,
   },
@@ -124,10 +165,21 @@ export const roomInfo = {
   type: 'object',
   additionalProperties: false,
   required: ['roomId', 'expiresAt', 'hasPin', 'deviceCount', 'fileCount', 'fileBytes', 'limits'],
+  examples: [
+    {
+      roomId: roomId.examples[0],
+      ...exampleRoom,
+      deviceCount: 2,
+      fileCount: 3,
+      fileBytes: 34_567,
+      limits: exampleLimits,
+    },
+  ],
   properties: {
     roomId,
     expiresAt,
     hasPin,
+    encrypted,
     name: roomName,
     deviceCount: { type: 'integer', minimum: 0, description: 'the number of devices in the room', examples: [2] },
     fileCount: {
@@ -169,10 +221,21 @@ export const contentWritten = {
   properties: { success, content, version, timestamp: timestamp('when this text was written') },
 } as const;
 
+export const compactContentRequest = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['content', 'version'],
+  properties: {
+    content: { ...content, description: 'a string, the sealed snapshot', examples: sealed.examples },
+    version: { ...version, description: 'a whole number, the version that the snapshot contains' },
+  },
+  examples: [{ content: sealed.examples[0], version: 7 }],
+} as const;
+
 export const editContentRequest = {
   type: 'object',
   additionalProperties: false,
-  // `edits` and `append` exclude each other.
+  // `edits`, `append` and `sealed` exclude each other.
   examples: [{ edits: [{ from: 5, to: 5, insert: ', world' }], baseVersion: 7, pin: '0427' }],
   properties: {
     edits,
@@ -185,6 +248,7 @@ export const editContentRequest = {
       description: 'a string to append, instead of `edits`',
       examples: ['one more line\n'],
     },
+    sealed: { ...sealed, description: `${sealed.description}; in an encrypted room, instead of \`edits\`` },
     pin,
   },
 } as const;
@@ -193,7 +257,8 @@ export const contentEdited = {
   type: 'object',
   additionalProperties: false,
   required: ['success', 'version', 'timestamp'],
-  properties: { success, version, timestamp: timestamp('when it was written') },
+  examples: [{ success: true, version: 7, timestamp: '2026-11-15T09:30:00.000Z' }],
+  properties: { success, version, timestamp: timestamp('when it was written'), compact },
 } as const;
 
 const checkpointProperties = {
@@ -232,7 +297,10 @@ export const contentRead = {
     content,
     version,
     timestamp: timestamp('when this text was written; for a new room, when it was created'),
+    contentVersion,
+    sealedEdits,
   },
+  examples: [{ content: 'Hello', version: 7, timestamp: '2026-11-15T09:30:00.000Z' }],
 } as const;
 
 /** For documentation only. The form parser validates uploads. */
@@ -246,6 +314,10 @@ export const uploadForm = {
       type: 'string',
       enum: ['true', 'false'],
       description: '`true` for a one-time file; must precede the file',
+    },
+    meta: {
+      type: 'string',
+      description: 'in an encrypted room: the sealed metadata of the file; must precede the file',
     },
     file: {
       type: 'string',
@@ -341,6 +413,7 @@ export const fileEntry = {
     },
     deviceId: { ...deviceId, description: 'the device that uploaded it; missing if the request had no device id' },
     once,
+    meta: fileMeta,
   },
 } as const;
 

@@ -10,6 +10,20 @@ export interface TextEdit {
   insert: string;
 }
 
+/** a sealed edit */
+export interface SealedEdit {
+  /** the version that it created */
+  version: number;
+  /** a string, the sealed edits: `pop1.` and base64url */
+  sealed: string;
+  /** when it was written */
+  timestamp: string;
+  /** the device that wrote it; missing if the request had no device id */
+  deviceId?: string;
+  /** the ref that the device sent */
+  ref?: string;
+}
+
 /** the limits of each room on this server */
 export interface RoomLimits {
   /** the maximum size of the text, in bytes of UTF-8 */
@@ -27,10 +41,19 @@ export interface CreateRoomRequest {
   pin?: string;
   /** a whole number of seconds, 60 or more */
   expiresIn?: number;
-  /** a string of at most 80 characters; null or "" for no name */
+  /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
   name?: string | null;
   /** true or false; with false, the room keeps no earlier texts */
   history?: boolean;
+  /** makes an encrypted room; not together with a PIN */
+  encryption?: {
+    /** the scheme, "pop1" */
+    scheme: 'pop1';
+    /** the salt of the room key: 16 random bytes in base64url */
+    salt: string;
+    /** the SHA-256 of the key `auth`: 32 bytes in base64url */
+    verifier: string;
+  };
 }
 
 export interface RoomCreated {
@@ -42,7 +65,9 @@ export interface RoomCreated {
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
-  /** the name of the room; missing if it has none */
+  /** for an encrypted room, whose data is sealed; missing for other rooms */
+  encrypted?: true;
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
   name?: string;
   limits: RoomLimits;
 }
@@ -54,7 +79,9 @@ export interface RoomInfo {
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
-  /** the name of the room; missing if it has none */
+  /** for an encrypted room, whose data is sealed; missing for other rooms */
+  encrypted?: true;
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
   name?: string;
   /** the number of devices in the room */
   deviceCount: number;
@@ -70,7 +97,7 @@ export interface UpdateRoomRequest {
   expiresIn?: number;
   /** the new PIN, a string of exactly four digits, or null for no PIN */
   pin?: string | null;
-  /** a string of at most 80 characters; null or "" for no name */
+  /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
   name?: string | null;
 }
 
@@ -104,6 +131,17 @@ export interface ContentRead {
   version: number;
   /** when this text was written; for a new room, when it was created */
   timestamp: string;
+  /** in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version` */
+  contentVersion?: number;
+  /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
+  sealedEdits?: SealedEdit[];
+}
+
+export interface CompactContentRequest {
+  /** a string, the sealed snapshot */
+  content: string;
+  /** a whole number, the version that the snapshot contains */
+  version: number;
 }
 
 export interface EditContentRequest {
@@ -118,6 +156,8 @@ export interface EditContentRequest {
   baseVersion?: number;
   /** a string to append, instead of `edits` */
   append?: string;
+  /** a string, the sealed edits: `pop1.` and base64url; in an encrypted room, instead of `edits` */
+  sealed?: string;
   /** a string of exactly four digits, for example "0427" */
   pin?: string;
 }
@@ -128,6 +168,8 @@ export interface ContentEdited {
   version: number;
   /** when it was written */
   timestamp: string;
+  /** in an encrypted room: the log is getting long; please store a snapshot of this or a later version */
+  compact?: true;
 }
 
 export interface HistoryEntry {
@@ -211,6 +253,8 @@ export interface FileEntry {
   deviceId?: string;
   /** for a one-time file, which is erased after one receipt; missing for other files */
   once?: true;
+  /** in an encrypted room: the sealed name, type, folder, size and salt; missing in other rooms */
+  meta?: string;
 }
 
 export interface FileList {
@@ -288,13 +332,15 @@ export interface Join {
   type: 'join';
   /** a string of exactly four digits, for example "0427" */
   pin?: string;
+  /** the key `auth` of an encrypted room: 32 bytes in base64url; never in a URL */
+  auth?: string;
   /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
   deviceId?: string;
-  /** a display name of at most 64 characters */
+  /** a display name of at most 64 characters, in an encrypted room sealed */
   deviceName?: string;
   /** your last seq; the server sends a snapshot only if you missed something */
   seq?: number;
-  /** true to receive text changes as `edit` messages instead of the whole text */
+  /** true to receive text changes as `edit` messages instead of the whole text; an encrypted room always sends `sealed-edit` */
   edits?: boolean;
   /** with `edits`: the version of your text */
   version?: number;
@@ -329,6 +375,28 @@ export interface EditText {
   ref?: string;
 }
 
+/** Edits the text of an encrypted room if `baseVersion` is still current. The response is `written` or `conflict`. A repeated message with the same `ref` is stored once. */
+export interface EditSealed {
+  type: 'sealed-edit';
+  /** a string, the sealed edits: `pop1.` and base64url */
+  sealed: string;
+  /** a whole number, the version of the text */
+  baseVersion: number;
+  /** any string of at most 64 characters; the response contains it */
+  ref?: string;
+}
+
+/** Replaces the log of an encrypted room up to a version by a sealed snapshot of that version. The response is `written`. */
+export interface CompactText {
+  type: 'compact';
+  /** a string, the sealed snapshot */
+  content: string;
+  /** a whole number, the version that the snapshot contains */
+  version: number;
+  /** any string of at most 64 characters; the response contains it */
+  ref?: string;
+}
+
 /** Keeps the connection alive. A WebSocket pong does the same. */
 export interface ClientHeartbeat {
   type: 'heartbeat';
@@ -337,7 +405,7 @@ export interface ClientHeartbeat {
 export interface RoomDevice {
   /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
   deviceId: string;
-  /** a display name of at most 64 characters */
+  /** a display name of at most 64 characters, in an encrypted room sealed */
   deviceName?: string;
 }
 
@@ -349,6 +417,10 @@ export interface RoomText {
   version: number;
   /** when this text was written */
   timestamp: string;
+  /** in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version` */
+  contentVersion?: number;
+  /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
+  sealedEdits?: SealedEdit[];
 }
 
 /** The whole room. */
@@ -364,7 +436,9 @@ export interface Snapshot {
     expiresAt: string;
     /** whether the room requires a PIN */
     hasPin: boolean;
-    /** the name of the room; missing if it has none */
+    /** for an encrypted room, whose data is sealed; missing for other rooms */
+    encrypted?: true;
+    /** the name of the room, in an encrypted room sealed; missing if it has none */
     name?: string;
     limits: RoomLimits;
   };
@@ -373,7 +447,7 @@ export interface Snapshot {
   files: FileEntry[];
   /** the devices in the room */
   devices: RoomDevice[];
-  /** the number of wrong PINs for this room */
+  /** the number of wrong PINs or room keys */
   pinAttempts: number;
   /** a secret that opens a channel to this room until 10 minutes after the end of this one, regardless of limits; keep the latest one */
   resumeToken?: string;
@@ -390,6 +464,10 @@ export interface TextChanged {
   version: number;
   /** when this text was written */
   timestamp: string;
+  /** in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version` */
+  contentVersion?: number;
+  /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
+  sealedEdits?: SealedEdit[];
 }
 
 /** The text was edited. These edits lead from the previous version to this one. */
@@ -406,6 +484,23 @@ export interface TextEdited {
   /** the device that wrote it; missing if the request had no device id */
   deviceId?: string;
   /** the ref that the device sent, by which it identifies its own edit after reconnecting */
+  ref?: string;
+}
+
+/** The text of an encrypted room was edited. The sealed edits lead from the previous version to this one. */
+export interface SealedEdited {
+  type: 'sealed-edit';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** the version that it created */
+  version: number;
+  /** a string, the sealed edits: `pop1.` and base64url */
+  sealed: string;
+  /** when it was written */
+  timestamp: string;
+  /** the device that wrote it; missing if the request had no device id */
+  deviceId?: string;
+  /** the ref that the device sent */
   ref?: string;
 }
 
@@ -437,12 +532,12 @@ export interface DevicesChanged {
   devices: RoomDevice[];
 }
 
-/** Someone sent a wrong PIN. */
+/** Someone sent a wrong PIN or room key. */
 export interface PinAttempts {
   type: 'pin-attempts';
   /** a whole number that increases with every change of the room */
   seq: number;
-  /** the number of wrong PINs for this room */
+  /** the number of wrong PINs or room keys */
   pinAttempts: number;
 }
 
@@ -455,7 +550,7 @@ export interface RoomChanged {
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
-  /** the name of the room; missing if it has none */
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
   name?: string;
   /** set if the room has another PIN than before: requests then need it, and so do you when this channel ends */
   pinChanged?: true;
@@ -474,9 +569,11 @@ export interface Written {
   timestamp: string;
   /** any string of at most 64 characters; the response contains it */
   ref?: string;
+  /** in an encrypted room: the log is getting long; please store a snapshot of this or a later version */
+  compact?: true;
 }
 
-/** Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages. */
+/** Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages. In an encrypted room it contains no text: you have received, or will receive, everything up to `version`. */
 export interface Conflict {
   type: 'conflict';
   /** a string, the shared text */
@@ -522,12 +619,13 @@ export interface Closed {
   reconnectAfter?: number;
 }
 
-export type ClientMessage = Join | WriteText | EditText | ClientHeartbeat;
+export type ClientMessage = Join | WriteText | EditText | EditSealed | CompactText | ClientHeartbeat;
 
 export type ServerMessage =
   | Snapshot
   | TextChanged
   | TextEdited
+  | SealedEdited
   | FileAdded
   | FileRemoved
   | DevicesChanged

@@ -7,6 +7,7 @@ import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { createSealedRoom } from '../support/sealed-room.ts';
 
 type Env = Record<string, string>;
 const KiB = 1024;
@@ -17,6 +18,7 @@ interface ListedRoom {
   createdAt: string;
   expiresAt: string;
   hasPin: boolean;
+  encrypted: boolean;
   fileCount: number;
   fileBytes: number;
   textBytes: number;
@@ -40,7 +42,7 @@ describe('poproom rooms', { concurrency: true }, () => {
   };
 
   for (const [engine, settings] of Object.entries(engines)) {
-    it(`[CLI-26] lists and shows rooms while a server runs on ${engine}, with masked codes and no user content`, async (t) => {
+    it(`[CLI-26] lists and shows rooms while a server runs on ${engine}, with masked codes and no user content [SEALED-1]`, async (t) => {
       const { cli, server } = await startBoth(t, settings());
       const large = await server.api.room({ pin: '0427', expiresIn: 7200, name: 'private room' }, { from: here });
       const small = await server.api.room({}, { from: elsewhere });
@@ -53,13 +55,13 @@ describe('poproom rooms', { concurrency: true }, () => {
       const { stdout, stderr, code } = await cli.run(['rooms', 'list']);
       assert.deepEqual([code, stderr], [0, '']);
       const [head = '', ...rows] = stdout.trimEnd().split('\n');
-      assert.match(head, /^ROOM +AGE +EXPIRES IN +SIZE +FILES +DEVICES +CLIENT$/);
+      assert.match(head, /^ROOM +AGE +EXPIRES IN +SIZE +FILES +DEVICES +ENCRYPTED +CLIENT$/);
       assert.match(
         rows[0] ?? '',
-        /^..\*{4} +\d min +[12] h \d+ min +300 KiB +1 +0 +[0-9a-f]{12}$/,
+        /^..\*{4} +\d min +[12] h \d+ min +300 KiB +1 +0 +no +[0-9a-f]{12}$/,
         'the largest first',
       );
-      assert.match(rows[1] ?? '', /^..\*{4} +\d min +(1 d|23 h \d+ min) +\d+ bytes +0 +1 +[0-9a-f]{12}$/);
+      assert.match(rows[1] ?? '', /^..\*{4} +\d min +(1 d|23 h \d+ min) +\d+ bytes +0 +1 +no +[0-9a-f]{12}$/);
 
       const [first, second] = await listed(cli, ['--reveal']);
       assert.deepEqual([first?.roomId, second?.roomId], [large, small]);
@@ -68,7 +70,7 @@ describe('poproom rooms', { concurrency: true }, () => {
       assert.equal(roomId, `${small.slice(0, 2)}****`);
       assert.equal(client, second?.client);
       assert.ok(textBytes >= 'private text'.length && Date.parse(expiresAt) > Date.parse(createdAt));
-      assert.deepEqual(rest, { hasPin: false, fileCount: 0, fileBytes: 0, deviceCount: 1 });
+      assert.deepEqual(rest, { hasPin: false, encrypted: false, fileCount: 0, fileBytes: 0, deviceCount: 1 });
 
       const own = await listed(cli, ['--client', String(first?.client), '--reveal']);
       assert.deepEqual(
@@ -76,6 +78,9 @@ describe('poproom rooms', { concurrency: true }, () => {
         [large],
       );
       assert.equal((await listed(cli, ['--limit', '1'])).length, 1);
+      const { code: sealed } = await createSealedRoom(server.api, {}, { from: here });
+      const encrypted = (await listed(cli, ['--reveal'])).find((room) => room.roomId === sealed);
+      assert.deepEqual([encrypted?.encrypted, encrypted?.hasPin], [true, false], 'an encrypted room');
       const all = [
         stdout,
         (await cli.run(['rooms', 'list', '--json'])).stdout,

@@ -15,6 +15,7 @@ import { rateTests } from './store-rates.ts';
 import { removalTests } from './store-removal.ts';
 import { restartTests } from './store-restart.ts';
 import { roomTests } from './store-rooms.ts';
+import { sealedTests } from './store-sealed.ts';
 import { storageTests } from './store-storage.ts';
 import { trashTests } from './store-trash.ts';
 import type { OpenStore } from './store-under-test.ts';
@@ -48,6 +49,7 @@ const suites = {
   rates: rateTests,
   keys: keyTests,
   restarts: restartTests,
+  'encrypted rooms': sealedTests,
   archive: archiveTests,
   'random operations': modelTests,
 };

@@ -7,6 +7,7 @@ import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { breakStore } from '../support/break-store.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
+import { createSealedRoom, SealedReplica } from '../support/sealed-room.ts';
 import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { removeUploadFolder } from '../support/stored-blobs.ts';
@@ -50,11 +51,46 @@ async function claimTwice({ api }: TestServer, query: string): Promise<[ApiRespo
   return [await claim(), await claim()];
 }
 
+/** Looks at an encrypted room with a wrong key, several times. Returns the last response. */
+async function lookWithWrongKey({ api }: TestServer, times: number): Promise<ApiResponse> {
+  const { code } = await createSealedRoom(api);
+  const look = () => api.get(`/api/rooms/${code}`, { headers: { 'x-room-auth': 'A'.repeat(43) } });
+  for (let n = 1; n < times; n++) await look();
+  return look();
+}
+
+/** Sends sealed edits to an encrypted room, one after another. Returns the last response. */
+async function editSealed({ api }: TestServer, ...changes: object[]): Promise<ApiResponse> {
+  const room = await createSealedRoom(api);
+  const replica = new SealedReplica(room);
+  let last: ApiResponse | undefined;
+  for (const change of changes) {
+    const edit = replica.insert('x');
+    last = await api.patch(`/api/rooms/${room.code}/content`, { json: { ...edit, ...change }, ...room.access });
+    if (last.status === 200) replica.apply({ ...edit, version: replica.version + 1 });
+  }
+  return last as ApiResponse;
+}
+
 /** One real occasion for each code. */
 const occasions: Record<ErrorCode, Occasion> = {
   VALIDATION_FAILED: { status: 400, meet: ({ api }) => api.post('/api/rooms', { json: { pin: 1 } }) },
   INVALID_JSON: { status: 400, meet: ({ api }) => api.post('/api/rooms', { body: '{', headers: json }) },
   PIN_REQUIRED: { status: 401, meet: async ({ api }) => api.get(`/api/rooms/${await api.room({ pin: '0427' })}`) },
+  KEY_REQUIRED: {
+    status: 401,
+    meet: async ({ api }) => api.get(`/api/rooms/${(await createSealedRoom(api)).code}`),
+  },
+  KEY_INCORRECT: { status: 403, meet: (server) => lookWithWrongKey(server, 1) },
+  KEY_LOCKED: { status: 429, meet: (server) => lookWithWrongKey(server, 6) },
+  EDIT_CONFLICT: { status: 409, meet: (server) => editSealed(server, { baseVersion: 5 }) },
+  ENCRYPTION_REQUIRED: { status: 400, meet: (server) => editSealed(server, { sealed: 'plain' }) },
+  BASE_VERSION_REQUIRED: { status: 428, meet: (server) => editSealed(server, { baseVersion: undefined }) },
+  COMPACTION_REQUIRED: {
+    status: 409,
+    env: { POPROOM_CONTENT_MAX: '200' },
+    meet: (server) => editSealed(server, {}, {}, {}),
+  },
   API_KEY_REQUIRED: {
     status: 401,
     env: { POPROOM_REQUIRE_API_KEY: 'true' },

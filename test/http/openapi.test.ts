@@ -86,9 +86,10 @@ describe('the OpenAPI document', () => {
   });
 
   it('[API-11] describes the headers that say what to do next: Retry-After on 429 and 503, Allow on 405', () => {
-    const { MethodNotAllowed, RateLimited, RateLimitedOrPinLocked, Unavailable } = document.components.responses;
+    const { MethodNotAllowed, RateLimited, RateLimitedOrPinLockedOrKeyLocked, Unavailable } =
+      document.components.responses;
     assert.ok(MethodNotAllowed?.headers.Allow);
-    for (const response of [RateLimited, RateLimitedOrPinLocked, Unavailable]) {
+    for (const response of [RateLimited, RateLimitedOrPinLockedOrKeyLocked, Unavailable]) {
       assert.ok(response?.headers['Retry-After'], response?.description ?? 'missing');
     }
   });

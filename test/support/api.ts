@@ -58,7 +58,7 @@ export function createApi(base: () => string, secrets = createSecrets()) {
 
     /** Creates a room and returns its code. */
     async room(
-      json: { pin?: string; expiresIn?: number; history?: boolean; name?: string } = {},
+      json: { pin?: string; expiresIn?: number; history?: boolean; name?: string; encryption?: object } = {},
       options: RequestOptions = {},
     ): Promise<string> {
       const { json: created } = await call('POST', '/api/rooms', { json, ...options });

@@ -24,6 +24,7 @@ export interface Device {
 
 export interface JoinOptions {
   pin?: string;
+  auth?: string;
   deviceId?: string;
   deviceName?: string;
   seq?: number;

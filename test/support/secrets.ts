@@ -30,11 +30,17 @@ export function createSecrets(): Secrets {
 
   return {
     record(path, { json, body, pin, headers = {} }) {
-      const fields = (json ?? {}) as { pin?: unknown; content?: unknown; name?: unknown };
+      const fields = (json ?? {}) as Partial<Record<'pin' | 'content' | 'name' | 'auth', unknown>> & {
+        encryption?: { verifier?: unknown };
+      };
       const query = new URLSearchParams(path.split('?')[1]);
       for (const sent of [pin, fields.pin, query.get('pin')]) if (/^\d{4}$/.test(`${sent}`)) pins.add(`${sent}`);
       add(fields.content);
       add(fields.name);
+      add(fields.auth);
+      add(fields.encryption?.verifier);
+      add(headers['x-room-auth']);
+      add(headers['x-file-meta']);
       for (const { name, beginning } of filesIn(path, headers['content-type'], body)) {
         add(name);
         add(beginning);

@@ -146,6 +146,7 @@ const entryOf = (input: Input) => (room: ListedRoom) => ({
   createdAt: toTimestamp(room.createdAt),
   expiresAt: toTimestamp(room.expiresAt),
   hasPin: room.hasPin,
+  encrypted: room.salt !== undefined,
   fileCount: room.fileCount,
   fileBytes: room.fileBytes,
   textBytes: room.textBytes,
@@ -154,7 +155,7 @@ const entryOf = (input: Input) => (room: ListedRoom) => ({
 });
 
 const tableOf = (rows: string[][]) =>
-  table([['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'CLIENT'], ...rows]);
+  table([['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'ENCRYPTED', 'CLIENT'], ...rows]);
 
 const rowOf = (input: Input) => (room: ListedRoom) => [
   shown(input, room.code),
@@ -163,6 +164,7 @@ const rowOf = (input: Input) => (room: ListedRoom) => [
   formatBytes(bytesOf(room)),
   String(room.fileCount),
   devices(room),
+  encrypted(room),
   room.client ?? '-',
 ];
 
@@ -172,6 +174,7 @@ function detailsOf(input: Input, room: ListedRoom): string {
     ['Created', `${toTimestamp(room.createdAt)} (${age(room)} ago)`],
     ['Expires', `${toTimestamp(room.expiresAt)} (in ${rest(room)})`],
     ['PIN', room.hasPin ? 'yes' : 'no'],
+    ['Encrypted', encrypted(room)],
     ['Files', `${room.fileCount} (${formatBytes(room.fileBytes)})`],
     ['Text', `${formatBytes(room.textBytes)} with its history`],
     ['Devices', devices(room)],
@@ -179,6 +182,7 @@ function detailsOf(input: Input, room: ListedRoom): string {
   ]);
 }
 
+const encrypted = ({ salt }: RoomSummary) => (salt === undefined ? 'no' : 'yes');
 const age = ({ createdAt }: RoomSummary) => formatDuration(Date.now() - createdAt);
 const rest = ({ expiresAt }: RoomSummary) => formatDuration(expiresAt - Date.now());
 const devices = ({ devices: number }: ListedRoom) => (number === undefined ? '?' : String(number));

@@ -3,13 +3,19 @@ import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { RoomCode } from '../../protocol/room-code.ts';
+import {
+  type EnvelopeKind,
+  hashBytes,
+  minimumSizes,
+  nonceBytes,
+  envelopePrefix as prefix,
+  tagBytes,
+} from '../../protocol/sealed.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { damaged } from './errors.ts';
-import { pad, paddedSize, unpad } from './padding.ts';
+import { pad, unpad } from './padding.ts';
 
-/** The kinds of envelopes, each with the minimum size of its padded content. */
-const minimumSizes = { text: 256, snapshot: 256, edit: 64, file: 256, device: 64, room: 64 } as const;
-export type EnvelopeKind = keyof typeof minimumSizes;
+export { type EnvelopeKind, envelopeSize, hashBytes } from '../../protocol/sealed.ts';
 
 /** Authenticated but not sealed: an envelope opens only with the same context. */
 export interface EnvelopeContext {
@@ -27,9 +33,6 @@ export interface EnvelopeContent {
   readonly payload: Uint8Array;
 }
 
-const prefix = 'pop1.';
-export const hashBytes = 16;
-const [nonceBytes, tagBytes] = [24, 16];
 const names = { text: 'text', snapshot: 'text', edit: 'edit', file: 'file', device: 'name', room: 'name' } as const;
 
 export function sealEnvelope(key: Uint8Array, context: EnvelopeContext, content: EnvelopeContent): string {
@@ -67,12 +70,6 @@ export function tryOpenEnvelope(
   const content = padded && unpad(padded, minimum);
   if (!content || content.length < hashBytes) return undefined;
   return { previous: content.subarray(0, hashBytes), payload: content.subarray(hashBytes) };
-}
-
-/** The number of characters of an envelope for a payload of this many bytes. */
-export function envelopeSize(kind: EnvelopeKind, payloadBytes: number): number {
-  const padded = paddedSize(hashBytes + payloadBytes + 1, minimumSizes[kind]);
-  return prefix.length + Math.ceil(((nonceBytes + padded + tagBytes) * 4) / 3);
 }
 
 /** The first 16 bytes of SHA-256 of the envelope, as base64url. */

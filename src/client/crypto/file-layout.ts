@@ -1,5 +1,5 @@
 /** Where the bytes of a file are in its encrypted form: a header, and chunks of 64 KiB, each followed by a tag. */
-import { paddedSize } from './padding.ts';
+import { paddedSize } from '../../protocol/sealed.ts';
 
 /** `to` is exclusive. */
 export interface ByteRange {

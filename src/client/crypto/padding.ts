@@ -1,12 +1,5 @@
-/** Padding that hides the exact size: Padmé, which adds at most 12 % (https://lbarman.ch/blog/padme/). */
-
-/** The next size that Padmé allows: only the first few bits of the size may be set. */
-export function paddedSize(size: number, minimum: number): number {
-  if (size <= minimum) return minimum;
-  const exponent = floorLog2(size);
-  const step = 2 ** (exponent - (floorLog2(exponent) + 1));
-  return Math.ceil(size / step) * step;
-}
+/** Padding that hides the exact size: Padmé, which adds at most 12 %. */
+import { paddedSize } from '../../protocol/sealed.ts';
 
 /** Appends 0x80 and zeros. */
 export function pad(bytes: Uint8Array, minimum: number): Uint8Array<ArrayBuffer> {
@@ -25,8 +18,3 @@ export function unpad(padded: Uint8Array, minimum: number): Uint8Array | undefin
 }
 
 const marker = 0x80;
-
-/** Exact for all safe integers, unlike Math.log2. */
-function floorLog2(value: number): number {
-  return value >= 2 ** 32 ? 63 - Math.clz32(Math.floor(value / 2 ** 32)) : 31 - Math.clz32(value);
-}

@@ -6,10 +6,12 @@ import type { CoreDeps } from '../deps.ts';
 import { hasCode, PoproomError } from '../errors.ts';
 import { uploadDeadlineMs } from '../limits.ts';
 import type { FileAddresses } from '../live-gateway.ts';
-import type { ByteRange, StoredFile } from '../ports.ts';
+import type { ByteRange, Room, StoredFile } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
+import { checkSealedMeta, notEncrypted } from '../sealed.ts';
 import { overQuota } from '../storage-quota.ts';
 import { toTimestamp } from '../timestamp.ts';
+import { encryptedBytes } from './encrypted-bytes.ts';
 import { cleanFileName, cleanFolder, cleanType } from './file-name.ts';
 import type { FileSpace, ReservedFile } from './space.ts';
 
@@ -18,6 +20,8 @@ export interface FileDescription {
   type: string;
   folder: string;
   once: boolean;
+  /** In an encrypted room: the sealed metadata, instead of name, type and folder. */
+  meta?: string;
 }
 
 export interface Upload extends FileDescription {
@@ -41,8 +45,9 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
   }
 
   /** Renews the reservation while the bytes arrive. */
-  async function store(reserved: ReservedFile, { bytes, signal }: Upload): Promise<number> {
-    const { request, maxBytes, limit } = reserved;
+  async function store(reserved: ReservedFile, { bytes: sent, signal }: Upload): Promise<number> {
+    const { room, request, maxBytes, limit } = reserved;
+    const bytes = room.salt === undefined ? sent : encryptedBytes(sent);
     const renewal = setInterval(() => void space.extend(reserved).catch(() => undefined), uploadDeadlineMs / 3);
     try {
       return await blobs.put(request.blob, bytes, maxBytes, signal);
@@ -86,7 +91,7 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
       const { blob, owner } = request;
       let isStored = false;
       try {
-        const description = cleaned(upload);
+        const description = describeIn(room, upload);
         const size = await store(reserved, upload);
         isStored = true;
         await upload.whole;
@@ -133,12 +138,14 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
 
 export const isFileId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
-export const cleaned = ({ name, type, folder, once }: FileDescription): FileDescription => ({
-  name: cleanFileName(name),
-  type: cleanType(type),
-  folder: cleanFolder(folder),
-  once,
-});
+/** The description that is stored: cleaned, or neutral and sealed in an encrypted room. */
+export function describeIn({ salt }: Room, { name, type, folder, once, meta }: FileDescription): FileDescription {
+  if (salt !== undefined) return { ...neutral, once, meta: checkSealedMeta(meta, 'file', 'meta') };
+  if (meta !== undefined) throw notEncrypted('meta');
+  return { name: cleanFileName(name), type: cleanType(type), folder: cleanFolder(folder), once };
+}
+
+const neutral = { name: 'encrypted', type: 'application/octet-stream', folder: '' };
 
 /** A file as lists and live messages describe it. */
 export function fileEntryOf(file: StoredFile, linkTo: FileAddresses['linkTo']): FileEntry {
@@ -152,6 +159,7 @@ export function fileEntryOf(file: StoredFile, linkTo: FileAddresses['linkTo']): 
     ...(file.folder !== '' && { folder: file.folder }),
     ...(file.deviceId !== undefined && { deviceId: file.deviceId }),
     ...(file.once && { once: true as const }),
+    ...(file.meta !== undefined && { meta: file.meta }),
   };
 }
 

@@ -7,7 +7,8 @@ import { unfinishedUploadMs } from '../limits.ts';
 import type { BlobProgress, Checksum, MissingReason, StoredFile, UnfinishedFile } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import { trashOf } from '../trash.ts';
-import { cleaned, type FileDescription, isFileId } from './files.ts';
+import { encryptedBytes, headerBytes, notEncryptedFile } from './encrypted-bytes.ts';
+import { describeIn, type FileDescription, isFileId } from './files.ts';
 import type { FileSpace } from './space.ts';
 
 export interface NewUpload extends FileDescription {
@@ -91,8 +92,10 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     if (part.offset !== file.received) throw wrongOffset(file.received);
     if (part.offset + (part.length ?? 0) > file.size) throw tooManyBytes(file.size);
     await blobs.checkSpace(file.size - file.received);
+    const isWithinHeader = file.meta !== undefined && part.offset < headerBytes;
+    const bytes = isWithinHeader ? encryptedBytes(part.bytes, part.offset, true) : part.bytes;
     const appended = blobs.append({
-      ...{ bytes: part.bytes, checksum: part.checksum, signal: part.signal, unfinished: { ...file } },
+      ...{ bytes, checksum: part.checksum, signal: part.signal, unfinished: { ...file } },
       async onProgress(progress: BlobProgress) {
         const advanced = await rooms.advanceUpload(code, fileId, file.received, progress, clock());
         if (advanced === 'stale') throw continuedElsewhere();
@@ -110,7 +113,8 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   return {
     async create(caller: Caller, upload: NewUpload): Promise<UnfinishedFile> {
       const room = await admit(deps, caller);
-      const description = cleaned(upload);
+      const description = describeIn(room, upload);
+      if (description.meta !== undefined && upload.size < headerBytes) throw notEncryptedFile();
       const reserved = await space.reserve(room, caller.client, upload.size);
       const now = clock();
       const file: UnfinishedFile = {

@@ -11,6 +11,8 @@ export interface AccessAttempt {
   /** Whether a page of another site sent it. Such attempts may use half of the client's misses. */
   isCrossSite?: boolean;
   pinMac: Uint8Array | undefined;
+  /** The hash of the key `auth`, which an encrypted room requires instead of a PIN. */
+  keyHash?: Uint8Array;
   deviceId: string | undefined;
   now: number;
 }
@@ -22,9 +24,11 @@ export type Refusal =
   | { outcome: 'unknown' }
   | { outcome: 'expired' }
   | { outcome: 'pin-required' }
-  | { outcome: 'pin-incorrect'; triesLeft: number; lockedUntil: number | undefined }
+  | { outcome: 'key-required'; salt: string }
+  /** With `isKey`, it is the key of an encrypted room. */
+  | { outcome: 'pin-incorrect'; triesLeft: number; lockedUntil: number | undefined; isKey?: true }
   /** For clients that never gave the correct PIN; with `isForLife`, until the room ends or its PIN changes. */
-  | { outcome: 'pin-locked'; until: number; isForLife?: true }
+  | { outcome: 'pin-locked'; until: number; isForLife?: true; isKey?: true }
   | { outcome: 'too-many-misses'; until: number };
 
 /** The limits of the guess guards. Drivers count, core defines the limits. */

@@ -18,6 +18,9 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   createdAt: number;
   expiresAt: number;
   pinMac: Uint8Array | undefined;
+  /** For an encrypted room: the salt, and the version of `content.content`, which later entries lead from. */
+  salt?: string;
+  fullTextVersion?: number;
   name: string | undefined;
   owner: Owner | undefined;
   /** The bytes that the text counts for in the quota of the owner; undefined if it does not count. */

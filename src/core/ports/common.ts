@@ -18,6 +18,8 @@ export interface Room {
   createdAt: number;
   expiresAt: number;
   hasPin: boolean;
+  /** For an encrypted room: the salt of its key, as base64url. */
+  salt?: string;
   /** Undefined if it has none. */
   name: string | undefined;
   fileCount: number;

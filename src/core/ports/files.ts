@@ -18,6 +18,8 @@ export interface StoredFile {
   deviceId: string | undefined;
   /** Whether it is a one-time file: read with a claim only, and erased when it has been received. */
   once: boolean;
+  /** In an encrypted room: the sealed metadata. */
+  meta?: string;
 }
 
 /**

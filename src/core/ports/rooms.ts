@@ -11,6 +11,7 @@ import type {
   CurrentText,
   StoredText,
   TextAppend,
+  TextCompaction,
   TextState,
 } from './text.ts';
 
@@ -20,7 +21,10 @@ export interface RoomDraft {
   codeLengths: readonly CodeLength[];
   createdAt: number;
   expiresAt: number;
+  /** The MAC of its PIN, or the verifier of an encrypted room. */
   pinMac: Uint8Array | undefined;
+  /** For an encrypted room: the salt of its key. */
+  salt?: string;
   name: string | undefined;
   /** The creator knows the PIN, so wrong PINs of others must not lock it out. */
   creator: ClientId;
@@ -60,7 +64,7 @@ export interface RoomState {
   files: StoredFile[];
   /** Wrong PINs so far. */
   pinAttempts: number;
-  /** The MAC of its PIN, if it has one. Never sent to clients. */
+  /** The MAC of its PIN, or the verifier of an encrypted room, if it has one. Never sent to clients. */
   pinMac: Uint8Array | undefined;
 }
 
@@ -110,6 +114,8 @@ export interface RoomStore {
   /** The text with its log, for editing. */
   readText(code: RoomCode, now: number): Promise<StoredText | MissingReason>;
   appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
+  /** Stores a full text of an encrypted room if `current` is still the current text. Keeps a newer full text. */
+  compactText(code: RoomCode, compaction: TextCompaction, now: number): Promise<'compacted' | 'stale' | MissingReason>;
 
   /** Newest first. */
   listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | MissingReason>;

@@ -12,7 +12,10 @@ export interface Content {
 export interface TextEntry {
   /** The version that it created. Its edits apply to the previous version. */
   version: number;
+  /** In an encrypted room always empty. */
   edits: readonly TextEdit[];
+  /** In an encrypted room, the sealed edits; absent if the entry replaced the whole text. */
+  sealed?: string;
   /** Undefined for a request without a device id. */
   deviceId: string | undefined;
   /** The client's id for the edit, which identifies it after a lost response. */
@@ -25,7 +28,7 @@ export interface TextEntry {
  * the full text, for clients that reconnect.
  */
 export interface StoredText {
-  /** The current text: the full text with the later edits applied. */
+  /** The current text: the full text with the later edits applied. In an encrypted room, the full text itself. */
   content: Content;
   /** The log, oldest first. If it is not empty, its last entry created the current version. */
   entries: readonly TextEntry[];
@@ -36,6 +39,7 @@ export interface StoredText {
   /** The version of the newest checkpoint; 0 if there is none. */
   checkpointVersion: number;
   keepsHistory: boolean;
+  isEncrypted?: true;
   /** Absent if the text does not count. */
   quota?: TextQuota;
 }
@@ -79,6 +83,20 @@ export interface CurrentText {
   version: number;
   revision: number;
   content: string;
+  /** In an encrypted room, the version of `content`. Later entries of the log are part of the text. */
+  fullTextVersion?: number;
+}
+
+/** A full text of an encrypted room, for a version in its log. */
+export interface TextCompaction {
+  /** The version of `content`. */
+  version: number;
+  content: string;
+  /** Entries through this version are dropped from the log. */
+  dropThrough: number;
+  current: Pick<CurrentText, 'version' | 'revision'>;
+  /** The full text before. */
+  checkpoint: TextAppend['checkpoint'];
 }
 
 /** An earlier text of a room that can be restored. */
@@ -106,6 +124,8 @@ export interface TextState {
   writtenAt: number;
   /** Undefined if the reader named a version and `entries` lead from it to this one. */
   content: string | undefined;
+  /** In an encrypted room with `content`: its version. `entries` lead from it to this one. */
+  contentVersion?: number;
   /** The entries since the version that the reader named; empty if `content` is set. */
   entries: readonly TextEntry[];
 }

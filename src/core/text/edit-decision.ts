@@ -3,6 +3,7 @@ import { maxEdits } from '../../protocol/fields.ts';
 import type { TextEdit } from '../../text/edits.ts';
 import type { PoproomError } from '../errors.ts';
 import type { Content, TextEntry } from '../ports.ts';
+import { encryptionRequired } from '../sealed.ts';
 import { checkEdits, checkPairs, reusedRef, unknownBase, versionConflict } from './edit-rules.ts';
 import type { WorkingText } from './working-text.ts';
 
@@ -25,15 +26,25 @@ export interface EditRequest extends Author {
 export interface WrittenText {
   version: number;
   writtenAt: number;
+  /** In an encrypted room, whether a client should store a snapshot. */
+  compact?: true;
 }
 
 /** A synchronous decision: edits to append, a result that exists already, or a rejection. */
-export type Decision = Edition | { written: WrittenText } | { refusal: Refusal };
+export type Decision = Edition | { written: WrittenText } | Rejection;
+
+interface Rejection {
+  refusal: Refusal;
+  /** Whether another node may have removed the reason without a new version. */
+  isOutdatedIfCompacted?: true;
+}
 
 export interface Edition {
   edits: readonly TextEdit[];
   /** The whole text after the edits, if they replace it. */
   replacement?: string;
+  /** In an encrypted room, instead of edits. */
+  sealed?: string;
 }
 
 /** Creates the error if the text is current: another node may have written since it was read. */
@@ -45,6 +56,7 @@ const maxRebaseSteps = 20_000;
 const manyEdits = 16;
 
 export function decideEdit(text: WorkingText, request: EditRequest): Decision {
+  if (text.isEncrypted) throw encryptionRequired('Send "sealed" instead of "edits" and "append".', 'edits');
   const { edits, deviceId, ref, ifVersions, baseVersion = text.version } = request;
   const earlier = deviceId !== undefined && ref !== undefined ? text.findByRef(deviceId, ref) : undefined;
   if (earlier) return { written: repeated(earlier, request) };

@@ -82,3 +82,7 @@ export function versionConflict({ content, version, writtenAt }: Content): Popro
     details: { content, version, timestamp: toTimestamp(writtenAt) },
   });
 }
+
+export function changingTooFast(): PoproomError {
+  return new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
+}

@@ -7,8 +7,10 @@ import { PoproomError } from '../errors.ts';
 import type { Clock, ReachedLimit, StorageAccounts, StorageLimits } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import { quotaDetails } from '../storage-quota.ts';
+import type { Edition } from './edit-decision.ts';
 import { historyLimits, isCheckpointDue, largeEntry } from './retention.ts';
-import { bytesGained, type WorkingText } from './working-text.ts';
+import { planSealedCheckpoint } from './sealed-text.ts';
+import { bytesGained, sizeOf, type WorkingText } from './working-text.ts';
 
 const step = 64 * 1024;
 /** The maximum bytes of UTF-8 per UTF-16 code unit. */
@@ -27,15 +29,17 @@ export interface DueCharge {
   hasCheckpoint: boolean;
 }
 
-/** The charge after these edits, if it increases. `keepsCheckpoint`: whether a checkpoint may be stored too. */
+/** The charge after this change, if it increases. `keepsCheckpoint`: whether a checkpoint may be stored too. */
 export function chargeDue(
   text: WorkingText,
-  edits: readonly TextEdit[],
+  change: Edition,
   keepsCheckpoint: boolean,
   clock: Clock,
 ): DueCharge | undefined {
   const { quota, point } = text;
   if (!quota) return undefined;
+  if (text.isEncrypted) return sealedChargeDue(text, change, keepsCheckpoint, clock);
+  const { edits } = change;
   const paid = Math.max(step, quota.charged);
   const before = point.bytes + text.logBytes + quota.historyBytes;
   let insertedUnits = 0;
@@ -46,6 +50,23 @@ export function chargeDue(
   const withoutIt = before + bytesGained(text.document, edits) + loggedBytes(edits);
   const after = withoutIt + (hasCheckpoint ? historyGrowth(text) : 0);
   return after <= paid ? undefined : { bytes: inSteps(after), hasCheckpoint };
+}
+
+/** The same for an encrypted room. The snapshot of a compaction is a `replacement` too. */
+export function sealedChargeDue(
+  text: WorkingText,
+  { sealed, replacement }: Pick<Edition, 'sealed' | 'replacement'>,
+  keepsCheckpoint: boolean,
+  clock: Clock,
+): DueCharge | undefined {
+  const { quota, point } = text;
+  if (!quota) return undefined;
+  const isReplaced = replacement !== undefined;
+  const hasCheckpoint = isReplaced && keepsCheckpoint && planSealedCheckpoint(text, clock()) !== undefined;
+  const growth = isReplaced ? replacement.length - point.bytes : (sealed ?? '').length;
+  const withoutIt = point.bytes + text.logBytes + quota.historyBytes + growth + sizeOf({ edits: [] });
+  const after = withoutIt + (hasCheckpoint ? historyGrowth(text) : 0);
+  return after <= Math.max(step, quota.charged) ? undefined : { bytes: inSteps(after), hasCheckpoint };
 }
 
 /** The bytes that the log keeps: a large entry is replaced by the full text. */

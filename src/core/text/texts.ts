@@ -8,9 +8,9 @@ import { randomInt } from 'node:crypto';
 import { diffTexts } from '../../text/diff.ts';
 import { roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { PoproomError } from '../errors.ts';
 import type { AppendOutcome, TextAppend, TextEntry } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
+import { longestSealed } from '../sealed.ts';
 import {
   type Author,
   conflict,
@@ -20,9 +20,12 @@ import {
   type EditRequest,
   type WrittenText,
 } from './edit-decision.ts';
-import { checkContent, checkSize } from './edit-rules.ts';
+import { changingTooFast, checkContent, checkSize } from './edit-rules.ts';
 import { createLoadedTexts, settle } from './loaded-texts.ts';
 import { entriesInMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
+import { decideSealedEdit, decideSealedReplacement, type SealedEditRequest } from './sealed-decision.ts';
+import { planSealedCheckpoint } from './sealed-text.ts';
+import { advanceSealed, compactionHint, createSealedCompaction } from './sealed-writes.ts';
 import { chargeDue, createTextCharges, noteHistory, type TextCharging, textOverQuota } from './text-charge.ts';
 import { bytesGained, type WorkingText } from './working-text.ts';
 
@@ -51,15 +54,22 @@ export function createTexts(
 
   async function write(code: RoomCode, author: Author, decide: (text: WorkingText) => Decision): Promise<WrittenText> {
     let keepsCheckpoint = true;
+    let isReread = false;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const text = cache.get(code) ?? (await reload(code));
       const decision = decide(text);
       if ('written' in decision) return decision.written;
       if ('refusal' in decision) {
+        if (decision.isOutdatedIfCompacted && !isReread) {
+          await settle(text);
+          drop(code, text);
+          isReread = true;
+          continue;
+        }
         if (await isCurrent(code, text)) throw decision.refusal(text);
         continue;
       }
-      const due = text.quota && chargeDue(text, decision.edits, keepsCheckpoint, clock);
+      const due = text.quota && chargeDue(text, decision, keepsCheckpoint, clock);
       if (due && charges) {
         const limit = await charges.raise(code, text, due.bytes);
         // If the checkpoint does not fit into the quota, the new text alone may.
@@ -80,11 +90,12 @@ export function createTexts(
     code: RoomCode,
     text: WorkingText,
     { deviceId, ref, origin }: Author,
-    { edits, replacement }: Edition,
+    { edits, sealed, replacement }: Edition,
     keepsCheckpoint: boolean,
   ): Promise<WrittenText | undefined> {
     const { generation, point } = text;
-    const entry = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
+    const written = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
+    const entry = sealed === undefined ? written : { ...written, sealed };
     const change = advance(text, entry, replacement, keepsCheckpoint);
     cache.put(code, text);
     const answered = rooms.appendText(code, change);
@@ -99,8 +110,10 @@ export function createTexts(
       text.onResponse();
     }
     if (outcome.outcome === 'appended') {
-      bus.publish(code, { seq: outcome.seq, entry, origin });
-      return { version: entry.version, writtenAt: entry.writtenAt };
+      // The entry of a replaced sealed text does not contain it, so listeners read the store.
+      const isOpaque = text.isEncrypted && sealed === undefined;
+      bus.publish(code, isOpaque ? { seq: outcome.seq } : { seq: outcome.seq, entry, origin });
+      return { version: entry.version, writtenAt: entry.writtenAt, ...compactionHint(text) };
     }
     if (outcome.outcome !== 'stale') {
       drop(code, text);
@@ -109,7 +122,8 @@ export function createTexts(
     if (text.generation !== generation) return undefined;
     // A planned compaction or checkpoint, and later edits, cannot be undone in memory.
     const canRewind = text.pending === 0 && !change.compaction && !change.checkpoint;
-    if (outcome.entries && canRewind) text.rewind(point, outcome.entries, outcome.revision);
+    const isReadable = !text.isEncrypted || outcome.entries?.every((newer) => newer.sealed !== undefined);
+    if (outcome.entries && canRewind && isReadable) text.rewind(point, outcome.entries, outcome.revision);
     else drop(code, text);
     return undefined;
   }
@@ -121,6 +135,11 @@ export function createTexts(
     replacement: string | undefined,
     keepsCheckpoint: boolean,
   ): TextAppend {
+    if (text.isEncrypted) {
+      const hasCheckpoint = keepsCheckpoint && replacement !== undefined;
+      const sealedCheckpoint = hasCheckpoint ? planSealedCheckpoint(text, entry.writtenAt) : undefined;
+      return advanceSealed(text, entry, { revision: nextRevision(), replacement, checkpoint: sealedCheckpoint });
+    }
     const bytes = text.point.bytes + bytesGained(text.document, entry.edits);
     // A text over a lowered limit can still be shortened.
     if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
@@ -158,11 +177,24 @@ export function createTexts(
       });
     },
 
+    /** Stores sealed edits of an encrypted room on the current version. */
+    editSealed(code: RoomCode, request: SealedEditRequest): Promise<WrittenText> {
+      return write(code, request, (text) => decideSealedEdit(text, request, rules.largestContent));
+    },
+
+    /** Replaces the log of an encrypted room up to a version by a snapshot. */
+    compact: createSealedCompaction({
+      ...{ rooms, bus, clock, charges, loaded: { load, drop, isCurrent } },
+      largestContent: rules.largestContent,
+    }),
+
     /** Replaces the text by the smallest edits, so that the cursors of others stay in place. */
     async replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
       const { content, ifVersions } = replacement;
-      checkContent(content, rules.largestContent);
+      checkContent(content, longestSealed(rules.largestContent));
       return write(code, replacement, (text) => {
+        if (text.isEncrypted) return decideSealedReplacement(text, replacement, rules.largestContent);
+        checkContent(content, rules.largestContent);
         if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
         return { edits: diffTexts(text.document.toString(), content), replacement: content };
       });
@@ -173,7 +205,9 @@ export function createTexts(
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const text = await load(code);
         const { version, revision, document } = await settle(text);
-        const outcome = await rooms.clearHistory(code, { version, revision, content: document.toString() }, clock());
+        const sealed = text.isEncrypted && { fullTextVersion: text.fullTextVersion };
+        const current = { version, revision, content: document.toString(), ...sealed };
+        const outcome = await rooms.clearHistory(code, current, clock());
         drop(code, text);
         if (outcome === 'cleared') return;
         if (outcome !== 'stale') throw roomMissing(outcome);
@@ -194,10 +228,6 @@ export function createTexts(
       return text.since(version);
     },
   };
-}
-
-function changingTooFast(): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
 }
 
 /** Unique across nodes: each node counts up from a random number. */

@@ -44,10 +44,13 @@ export class WorkingText {
   /** Whether the store has a log of this text. There may be entries in memory without one. */
   hasStoredLog: boolean;
   readonly keepsHistory: boolean;
+  /** If so, the document is the full text, and entries are sealed. */
+  readonly isEncrypted: boolean;
   /** Undefined if the text does not count. */
   readonly quota: TextQuota | undefined;
 
-  constructor({ content, entries, revision, fullTextVersion, checkpointVersion, keepsHistory, quota }: StoredText) {
+  constructor({ content, entries, revision, fullTextVersion, checkpointVersion, ...options }: StoredText) {
+    const { keepsHistory, isEncrypted = false, quota } = options;
     this.#point = {
       version: content.version,
       revision,
@@ -59,6 +62,7 @@ export class WorkingText {
     this.#fullTextVersion = fullTextVersion;
     this.#checkpointVersion = checkpointVersion;
     this.keepsHistory = keepsHistory;
+    this.isEncrypted = isEncrypted;
     this.quota = quota && { ...quota };
     this.hasStoredLog = entries.length > 0;
     for (const entry of entries) this.#index(entry);
@@ -94,6 +98,19 @@ export class WorkingText {
   /** Bytes of the stored log. */
   get logBytes(): number {
     return this.hasStoredLog ? this.#size.bytes : 0;
+  }
+
+  get fullTextVersion(): number {
+    return this.#fullTextVersion;
+  }
+
+  get checkpointVersion(): number {
+    return this.#checkpointVersion;
+  }
+
+  /** The entries that lead from the full text to the current one. */
+  sinceFullText(): readonly TextEntry[] {
+    return this.since(this.#fullTextVersion) ?? [];
   }
 
   /** When the text started to differ from its newest checkpoint; undefined if it does not. */
@@ -147,6 +164,12 @@ export class WorkingText {
     this.#sizeSinceFullText = { bytes: 0, edits: 0 };
     const dropped = this.#entries.length - (this.version - dropThrough);
     if (dropped > 0) for (const entry of this.#entries.splice(0, dropped)) this.#forget(entry);
+  }
+
+  /** Replaces the full text of an encrypted room, which no edits lead to. */
+  setFullText(content: string, dropThrough: number): void {
+    this.#point = { ...this.#point, document: TextDocument.of(content), bytes: Buffer.byteLength(content) };
+    this.noteFullText(dropThrough);
   }
 
   /** Records a checkpoint of the current version. */
@@ -225,8 +248,8 @@ export function bytesGained(document: TextDocument, edits: readonly TextEdit[]):
   }, 0);
 }
 
-export function sizeOf({ edits }: TextEntry): number {
-  return edits.reduce((sum, { insert }) => sum + editBytes + Buffer.byteLength(insert), entryBytes);
+export function sizeOf({ edits, sealed = '' }: Pick<TextEntry, 'edits' | 'sealed'>): number {
+  return edits.reduce((sum, { insert }) => sum + editBytes + Buffer.byteLength(insert), entryBytes + sealed.length);
 }
 
 const refKey = (deviceId: string, ref: string) => `${deviceId} ${ref}`;

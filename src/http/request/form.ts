@@ -13,15 +13,16 @@ export interface FormFile {
   pin?: string;
   folder?: string;
   once?: string;
+  meta?: string;
   /** Settles when the form has ended. It rejects if the form is truncated or has a second file. */
   whole: Promise<void>;
 }
 
 /** A PIN and the headers of the part need far less. */
 const maxBytesBeforeFile = 16 * 1024;
-const limits = { parts: 10, fields: 5, fieldSize: 1024, fieldNameSize: 100, headerPairs: 20, headerSize: 16 * 1024 };
+const limits = { parts: 10, fields: 6, fieldSize: 4096, fieldNameSize: 100, headerPairs: 20, headerSize: 16 * 1024 };
 
-/** The maximum overhead of a form: boundaries, part headers, the PIN and the folder. */
+/** The maximum overhead of a form: boundaries, part headers and fields. */
 export const formOverhead = 64 * 1024;
 
 interface FormLimits {
@@ -51,7 +52,9 @@ export async function receiveForm<T>(
   parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) => {
     if (name === 'file') refuse(malformed('The part "file" must be a file with a file name.'));
     else if (!isFieldName(name))
-      refuse(malformed(`The form has an unknown field "${short(name)}". Use "pin", "folder", "once" and "file".`));
+      refuse(
+        malformed(`The form has an unknown field "${short(name)}". Use "pin", "folder", "once", "meta" and "file".`),
+      );
     else if (cut) refuse(malformed(`The field "${name}" is too long.`));
     else values[name] ??= value;
   });
@@ -101,7 +104,7 @@ export async function receiveForm<T>(
   }
 }
 
-const fieldNames = ['pin', 'folder', 'once'] as const;
+const fieldNames = ['pin', 'folder', 'once', 'meta'] as const;
 type FieldName = (typeof fieldNames)[number];
 const isFieldName = (name: string): name is FieldName => (fieldNames as readonly string[]).includes(name);
 

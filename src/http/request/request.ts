@@ -58,6 +58,7 @@ export function callerOf({ raw, params, query, client, isCrossSite }: Request, b
     isCrossSite,
     roomId: params.roomId ?? '',
     pin: header(raw, 'x-room-pin') ?? query.get('pin') ?? bodyPin,
+    auth: header(raw, 'x-room-auth'),
     deviceId: header(raw, 'x-device-id'),
   };
 }

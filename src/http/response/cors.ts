@@ -25,7 +25,8 @@ export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
       'Access-Control-Allow-Headers':
         'Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, Tus-Resumable, ' +
         'Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-API-Key, X-Device-Id, ' +
-        'X-File-Name, X-HTTP-Method-Override, X-Request-Id, X-Requested-With, X-Resume-Token, X-Room-Pin',
+        'X-File-Meta, X-File-Name, X-HTTP-Method-Override, X-Request-Id, X-Requested-With, X-Resume-Token, X-Room-Auth, ' +
+        'X-Room-Pin',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'no-store',
     },

@@ -7,10 +7,13 @@ import { json, type Reply } from './reply.ts';
 export const statusOf: Record<ErrorCode, number> = {
   VALIDATION_FAILED: 400,
   INVALID_JSON: 400,
+  ENCRYPTION_REQUIRED: 400,
   PIN_REQUIRED: 401,
+  KEY_REQUIRED: 401,
   API_KEY_REQUIRED: 401,
   INVALID_API_KEY: 401,
   PIN_INCORRECT: 403,
+  KEY_INCORRECT: 403,
   INVALID_TICKET: 403,
   ORIGIN_NOT_ALLOWED: 403,
   ROOM_NOT_FOUND: 404,
@@ -20,6 +23,8 @@ export const statusOf: Record<ErrorCode, number> = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   UPLOAD_CONFLICT: 409,
+  EDIT_CONFLICT: 409,
+  COMPACTION_REQUIRED: 409,
   ONE_TIME_FILE: 409,
   FILE_CLAIMED: 409,
   NOT_ONE_TIME_FILE: 409,
@@ -32,8 +37,10 @@ export const statusOf: Record<ErrorCode, number> = {
   QUOTA_EXCEEDED: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   UPGRADE_REQUIRED: 426,
+  BASE_VERSION_REQUIRED: 428,
   RATE_LIMITED: 429,
   PIN_LOCKED: 429,
+  KEY_LOCKED: 429,
   // Defined by tus.
   CHECKSUM_MISMATCH: 460,
   INTERNAL: 500,
@@ -46,6 +53,7 @@ const challengeOf: Partial<Record<ErrorCode, string>> = {
   API_KEY_REQUIRED: 'Bearer',
   INVALID_API_KEY: 'Bearer error="invalid_token"',
   PIN_REQUIRED: 'RoomPin',
+  KEY_REQUIRED: 'RoomKey',
 };
 
 /** HTTP requires them with a 426, and WebSocket names the version. */

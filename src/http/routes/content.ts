@@ -5,9 +5,18 @@ import { PoproomError } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
 import type { Content } from '../../core/ports.ts';
 import type { ContentEdit, Rooms } from '../../core/rooms.ts';
+import { longestSealed } from '../../core/sealed.ts';
+import type { WrittenText } from '../../core/text/edit-decision.ts';
+import type { SealedContent } from '../../core/text/sealed-text.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
-import type { ContentEdited, EditContentRequest, WriteContentRequest } from '../../protocol/types.ts';
+import { compactContentRequest, editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
+import type {
+  CompactContentRequest,
+  ContentEdited,
+  ContentRead,
+  EditContentRequest,
+  WriteContentRequest,
+} from '../../protocol/types.ts';
 import type { BodyRules } from '../request/body.ts';
 import { largestContentBody, withJson } from '../request/json-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
@@ -18,7 +27,7 @@ import type { Handler, Service } from './handler.ts';
 
 export const writeContent = ({ rooms, largestContent }: Service): Handler => {
   const bodyRules = contentRules(rooms, largestContent);
-  const textRules = { ...bodyRules, maxBytes: largestContent };
+  const textRules = { ...bodyRules, maxBytes: longestSealed(largestContent) };
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     const write = async ({ content, pin }: WriteContentRequest) => {
@@ -42,16 +51,30 @@ export const editContent = ({ rooms, largestContent }: Service): Handler => {
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, async ({ pin, ...body }) => {
-      const { version, writtenAt } = await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions });
-      const edited = { success: true, version, timestamp: toTimestamp(writtenAt) } satisfies ContentEdited;
-      return json(200, edited, { ETag: versionTag(version) });
+      return edited(await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions }));
     });
   };
 };
 
-/** A request has either `edits` or `append`. */
-function editOf({ edits, append, baseVersion }: Omit<EditContentRequest, 'pin'>): ContentEdit {
-  if ((edits === undefined) === (append === undefined)) {
+/** Stores a snapshot of the text of an encrypted room. */
+export const compactContent = ({ rooms, largestContent }: Service): Handler => {
+  const bodyRules = contentRules(rooms, largestContent);
+  return (request) =>
+    withJson<CompactContentRequest, Reply>(request, compactContentRequest, bodyRules, async (snapshot) =>
+      edited(await rooms.compactContent(callerOf(request), snapshot)),
+    );
+};
+
+function edited({ version, writtenAt, compact }: WrittenText): Reply {
+  const hint = compact && { compact };
+  const body = { success: true, version, timestamp: toTimestamp(writtenAt), ...hint } satisfies ContentEdited;
+  return json(200, body, { ETag: versionTag(version) });
+}
+
+/** A request has either `edits`, `append` or `sealed`. */
+function editOf({ edits, append, sealed, baseVersion }: Omit<EditContentRequest, 'pin'>): ContentEdit {
+  if (sealed !== undefined && edits === undefined && append === undefined) return { sealed, baseVersion };
+  if (sealed !== undefined || (edits === undefined) === (append === undefined)) {
     throw new PoproomError('VALIDATION_FAILED', 'Send either "edits" or "append".', { details: { field: 'edits' } });
   }
   if (append === undefined) return { edits: edits ?? [], baseVersion };
@@ -65,7 +88,7 @@ export const readContent =
   ({ rooms }: Service): Handler =>
   (request) =>
     chain(rooms.readContent(callerOf(request)), (text) => {
-      const { length } = text.content;
+      const length = lengthOf(text);
       if (length <= maxCachedLength) return textReply(text, request);
       // Read again when its turn comes: waiting texts would fill the memory.
       return request.turns.run(request.client, length * readShare, async () =>
@@ -76,15 +99,27 @@ export const readContent =
 /** Turns are sized for writes. A read takes about a quarter of the time. */
 const readShare = 1 / 4;
 
-function textReply(text: Content, { raw }: Request): Reply {
+function lengthOf(text: Content | SealedContent): number {
+  const { length } = text.content;
+  if (!('sealedEdits' in text)) return length;
+  return text.sealedEdits.reduce((sum, { sealed }) => sum + sealed.length, length);
+}
+
+function textReply(text: Content | SealedContent, { raw }: Request): Reply {
   // Both forms have the same tag, because it names the version of the text.
   const headers = { ETag: versionTag(text.version), Vary: 'Accept' };
   if (isNamedBy(raw.headers['if-none-match'], headers.ETag)) {
     return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
   }
+  if ('sealedEdits' in text) return json(200, sealedBody(text), headers);
   if (!wantsText(raw)) return jsonText(200, cachedBody(text), headers);
   const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' };
   return { status: 200, headers: { ...plain, ...headers }, body: text.content };
+}
+
+/** Always JSON: the full text alone may not be the current text. */
+function sealedBody({ content, version, writtenAt, contentVersion, sealedEdits }: SealedContent): ContentRead {
+  return { content, version, timestamp: toTimestamp(writtenAt), contentVersion, sealedEdits };
 }
 
 /** Only if it is the one type that the client accepts: libraries name it beside JSON, and expect JSON. */

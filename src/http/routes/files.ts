@@ -76,19 +76,22 @@ async function uploadRaw(
   { name, type }: { name: string; type: string },
 ): Promise<StoredFile> {
   const once = parseOnce(request.query.get('once'));
+  const meta = header(request.raw, 'x-file-meta');
   const size = announcedLength(request.raw);
   const caller = callerOf(request);
   const prepared = await files.prepareUpload(caller, size);
   request.sendContinue();
   return files.upload(prepared, {
     ...{ name, type, folder: request.query.get('folder') ?? '', once, deviceId: caller.deviceId },
+    ...(meta !== undefined && { meta }),
     ...{ bytes: bodyOf(request.raw), whole: Promise.resolve(), signal: abortSignalOf(request.raw) },
   });
 }
 
 function rawName({ raw, query }: Request): string {
   const name = decodeHeader(header(raw, 'x-file-name')) ?? query.get('fileName');
-  if (name) return name;
+  // The sealed metadata contains the name.
+  if (name || header(raw, 'x-file-meta') !== undefined) return name ?? '';
   throw badName('The file name is missing. Send it percent-encoded in X-File-Name, as ?fileName=, or in a form.');
 }
 

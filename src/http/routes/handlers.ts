@@ -1,7 +1,7 @@
 /** The handler of each endpoint. */
 
 import { claimFile, confirmClaim, releaseClaim } from './claims.ts';
-import { editContent, readContent, writeContent } from './content.ts';
+import { compactContent, editContent, readContent, writeContent } from './content.ts';
 import { listFiles, putFile, removeFile, restoreFile, uploadFile } from './files.ts';
 import type { Handlers, Service } from './handler.ts';
 import { clearHistory, listHistory, readHistory } from './history.ts';
@@ -22,6 +22,7 @@ export function createHandlers(service: Service): Handlers {
     writeContent: writeContent(service),
     readContent: readContent(service),
     editContent: editContent(service),
+    compactContent: compactContent(service),
     listHistory: listHistory(service),
     readHistory: readHistory(service),
     clearHistory: clearHistory(service),

@@ -1,4 +1,5 @@
 /** The HTTP endpoints of the live channel. */
+import { deviceNameTooLong, maxDeviceNameLength } from '../../core/device-name.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { fileAddresses } from '../response/links.ts';
@@ -50,8 +51,6 @@ function lastSeq({ raw, query }: Request): number | undefined {
 
 function deviceName(text: string | null): string | undefined {
   if (!text) return undefined;
-  if (text.length <= 64) return text;
-  throw new PoproomError('VALIDATION_FAILED', 'The device name is limited to 64 characters.', {
-    details: { field: 'deviceName' },
-  });
+  if (text.length <= maxDeviceNameLength) return text;
+  throw deviceNameTooLong();
 }

@@ -21,8 +21,8 @@ export const createRoom =
   ({ rooms, limits, links }: Service): Handler =>
   async (request) => {
     const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
-    const { pin, expiresIn, name, history = true } = body;
-    const room = await rooms.create({ client: request.client, pin, expiresIn, name, history });
+    const { pin, expiresIn, name, history = true, encryption } = body;
+    const room = await rooms.create({ client: request.client, pin, expiresIn, name, history, encryption });
     const base = findOwnBase(request, links);
     const link = base === undefined ? {} : { link: `${base}/r/${room.code}` };
     const location = base === undefined ? {} : { Location: `${base}/api/rooms/${room.code}` };
@@ -54,6 +54,9 @@ function infoOf(room: RoomWithDevices, limits: RoomLimits): RoomInfo {
   return { ...describe(room), deviceCount, fileCount, fileBytes, limits };
 }
 
-function describe({ code, expiresAt, hasPin, name }: Pick<RoomWithDevices, 'code' | 'expiresAt' | 'hasPin' | 'name'>) {
-  return { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, ...(name !== undefined && { name }) };
+type Described = Pick<RoomWithDevices, 'code' | 'expiresAt' | 'hasPin' | 'name' | 'salt'>;
+
+function describe({ code, expiresAt, hasPin, name, salt }: Described) {
+  const encrypted = salt !== undefined && ({ encrypted: true } as const);
+  return { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, ...encrypted, ...(name !== undefined && { name }) };
 }

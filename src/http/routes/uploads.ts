@@ -135,12 +135,14 @@ function newUploadOf(raw: IncomingMessage): NewUpload {
   const size = wholeNumber(raw, 'upload-length');
   const metadata = parseMetadata(header(raw, 'upload-metadata') ?? '');
   const path = metadata.get('relativePath') ?? '';
+  const meta = metadata.get('meta');
   return {
     size,
     name: metadata.get('filename') ?? metadata.get('name') ?? '',
     type: metadata.get('filetype') ?? metadata.get('type') ?? '',
     folder: metadata.get('folder') ?? path.slice(0, Math.max(0, path.lastIndexOf('/'))),
     once: parseOnce(metadata.get('once')),
+    ...(meta !== undefined && { meta }),
   };
 }
 
@@ -167,8 +169,9 @@ function parseMetadata(text: string): Map<string, string> {
   return new Map(pairs.map(([key = '', value = '']) => [key, Buffer.from(value, 'base64').toString()]));
 }
 
-function metadataOf({ name, type, folder, once }: UploadStatus): string {
-  const pairs = { filename: name, filetype: type, ...(folder !== '' && { folder }), ...(once && { once: 'true' }) };
+function metadataOf({ name, type, folder, once, meta }: UploadStatus): string {
+  const optional = { ...(folder !== '' && { folder }), ...(once && { once: 'true' }), ...(meta && { meta }) };
+  const pairs = { filename: name, filetype: type, ...optional };
   return Object.entries(pairs)
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',');

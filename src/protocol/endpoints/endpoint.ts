@@ -67,9 +67,14 @@ export const anyRoom = [
   'PIN_REQUIRED',
   'PIN_INCORRECT',
   'PIN_LOCKED',
+  'KEY_REQUIRED',
+  'KEY_INCORRECT',
+  'KEY_LOCKED',
   'ROOM_NOT_FOUND',
   'ROOM_EXPIRED',
 ] as const;
+/** Writes to encrypted rooms. */
+export const anySealedWrite = ['ENCRYPTION_REQUIRED', 'BASE_VERSION_REQUIRED'] as const;
 export const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
 /** Responses with a document that browsers show. */

@@ -47,7 +47,7 @@ export const liveEndpoints = {
           'id: 4\nevent: content\ndata: {"type":"content","seq":4,"content":"Hello","version":4,"timestamp":"2026-11-15T09:30:00.000Z"}\n\n',
       },
     ],
-    errors: anyRoom,
+    errors: [...anyRoom, 'ENCRYPTION_REQUIRED'],
     counted: true,
     resumable: true,
   },
@@ -57,7 +57,7 @@ export const liveEndpoints = {
     tag: 'Live',
     summary: 'Join a room over WebSocket',
     description:
-      'A bidirectional channel. Send `join` as the first message, within 5 seconds, with the PIN if the room has one. See ' +
+      'A bidirectional channel. Send `join` as the first message, within 5 seconds, with the PIN or `auth` if the room needs it. See ' +
       '/api/asyncapi.json for the messages. Opening the channel counts as one request; messages do not count. To resume a ' +
       'channel that ended at most 10 minutes ago, offer the subprotocols `poproom` and `resume.` followed by its latest ' +
       '`resumeToken`. The new channel then needs no PIN, does not count as a request, and opens even if the request limit ' +

@@ -12,12 +12,13 @@ export const roomsEndpoints = {
     summary: 'Create a room',
     description:
       'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
-      'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}.',
+      'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}. With `encryption`, the room is encrypted: it stores ' +
+      'only sealed data, and every request needs `X-Room-Auth`.',
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [
       { status: 201, description: 'The room was created.', schema: schemas.roomCreated, headers: ['RoomLocation'] },
     ],
-    errors: [...anyRequest, ...anyBody, 'STORAGE_FULL'],
+    errors: [...anyRequest, ...anyBody, 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
     counted: true,
   },
   getRoom: {
@@ -40,11 +41,11 @@ export const roomsEndpoints = {
       'Changes when the room expires, its PIN or its name, and leaves the rest as it is. Send at least one field. ' +
       '`expiresIn` counts from now, from 60 to {{roomMaxSeconds}} seconds, so a room can be extended or shortened. `pin` ' +
       'is the new PIN: send the current one as a header or in the query. A new PIN ends all locks of the room. Devices ' +
-      'with a live channel stay in the room, and all others need the new PIN.',
+      'with a live channel stay in the room, and all others need the new PIN. An encrypted room cannot have a PIN.',
     parameters: roomAccess,
     body: { schema: schemas.updateRoomRequest, required: true },
     successes: [{ status: 200, description: 'The room after the change.', schema: schemas.roomInfo }],
-    errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyBody, 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
     counted: true,
   },
   deleteRoom: {

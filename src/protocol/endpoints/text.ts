@@ -2,7 +2,7 @@
 
 import { checkpointVersion, listLimit, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyBody, anyRoom, type Endpoint } from './endpoint.ts';
+import { anyBody, anyRoom, anySealedWrite, type Endpoint } from './endpoint.ts';
 
 export const textEndpoints = {
   writeContent: {
@@ -13,7 +13,8 @@ export const textEndpoints = {
     description:
       'Replaces the text of the room. The maximum size, in UTF-8, is {{textSize}}. The text is on disk before the server ' +
       'responds. Each write creates the next version. The response has it in `version` and `ETag`. A body of type ' +
-      '`text/plain`, or of the default type of `curl -d`, is the text itself, in UTF-8. The PIN is then in a header or the query.',
+      '`text/plain`, or of the default type of `curl -d`, is the text itself, in UTF-8. The PIN is then in a header or the query. In an encrypted room, the text is sealed ' +
+      'and `If-Match` is required.',
     parameters: [
       ...roomAccess,
       {
@@ -27,7 +28,7 @@ export const textEndpoints = {
     successes: [
       { status: 200, description: 'The text was stored.', schema: schemas.contentWritten, headers: ['ETag'] },
     ],
-    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyBody, ...anySealedWrite, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
     counted: true,
   },
   readContent: {
@@ -37,7 +38,8 @@ export const textEndpoints = {
     summary: 'Get room content',
     description:
       'Returns the current text. It is empty before the first write. With `Accept: text/plain`, the response is only the ' +
-      'text. Any other `Accept` returns JSON.',
+      'text. Any other `Accept` returns JSON. In an encrypted room, `content` is the sealed text of `contentVersion`, and ' +
+      '`sealedEdits` lead from it to `version`.',
     parameters: [
       ...roomAccess,
       { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
@@ -57,7 +59,8 @@ export const textEndpoints = {
     description:
       'Changes parts of the text, or appends to it, without sending the whole text. `edits` replace ranges of the version ' +
       '`baseVersion`, in UTF-16 code units. If the text has changed since, the server rebases them and nothing is lost. ' +
-      'Send either `edits` or `append`.',
+      'Send either `edits` or `append`. In an encrypted room, send `sealed` and `baseVersion`: the server stores a sealed ' +
+      'edit only on the current version, and otherwise returns `EDIT_CONFLICT` with the newer ones.',
     parameters: [
       ...roomAccess,
       {
@@ -69,7 +72,32 @@ export const textEndpoints = {
     ],
     body: { schema: schemas.editContentRequest, required: true },
     successes: [{ status: 200, description: 'The edit was stored.', schema: schemas.contentEdited, headers: ['ETag'] }],
-    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    errors: [
+      ...anyRoom,
+      ...anyBody,
+      ...anySealedWrite,
+      'VERSION_CONFLICT',
+      'EDIT_CONFLICT',
+      'COMPACTION_REQUIRED',
+      'QUOTA_EXCEEDED',
+      'STORAGE_FULL',
+    ],
+    counted: true,
+  },
+  compactContent: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/content/compact',
+    tag: 'Text',
+    summary: 'Store a snapshot of an encrypted text',
+    description:
+      'Replaces the log of sealed edits up to `version` by a sealed snapshot of that version, which the log must contain. ' +
+      'The text and its version stay the same. Send this when a response contains `compact`. Repeating it is harmless.',
+    parameters: roomAccess,
+    body: { schema: schemas.compactContentRequest, required: true },
+    successes: [
+      { status: 200, description: 'The snapshot was stored.', schema: schemas.contentEdited, headers: ['ETag'] },
+    ],
+    errors: [...anyRoom, ...anyBody, 'ENCRYPTION_REQUIRED', 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
     counted: true,
   },
   listHistory: {
@@ -79,7 +107,7 @@ export const textEndpoints = {
     summary: 'List earlier texts',
     description:
       'Lists checkpoints of the text, newest first: one after 30 seconds of changes, and one before each large removal or ' +
-      'replacement. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text.',
+      'replacement. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text. In an encrypted room, only full texts and snapshots become checkpoints.',
     parameters: [...roomAccess, listLimit],
     successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
     errors: anyRoom,
@@ -101,7 +129,9 @@ export const textEndpoints = {
     path: '/api/rooms/:roomId/history',
     tag: 'Text',
     summary: 'Delete the history',
-    description: 'Erases all checkpoints of the room and the log of its edits. The current text stays.',
+    description:
+      'Erases all checkpoints of the room and the log of its edits. The current text stays. In an encrypted room, sealed ' +
+      'edits after `contentVersion` stay too, because they are part of the text.',
     parameters: roomAccess,
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [

@@ -1,6 +1,7 @@
 /** Endpoints that upload files. */
 
 import {
+  fileMeta,
   type Parameter,
   roomAccess,
   tusResumable,
@@ -20,6 +21,7 @@ const oneTime: Parameter = {
   example: 'true',
 };
 
+const fileErrors = ['FILE_TOO_LARGE', 'ROOM_FULL', 'ENCRYPTION_REQUIRED'] as const;
 const tusErrors = ['UNSUPPORTED_VERSION'] as const;
 
 export const uploadsEndpoints = {
@@ -30,7 +32,8 @@ export const uploadsEndpoints = {
     summary: 'Upload a file to a room',
     description:
       'Uploads one file of at most {{fileSize}}: as a form with the part `file` (and, before it, `pin` if the PIN is not in a ' +
-      'header), or as raw bytes with `Content-Type` and a name.',
+      'header), or as raw bytes with `Content-Type` and a name. In an encrypted room, the bytes are an encrypted file, and ' +
+      'the sealed metadata replaces name, type and folder.',
     parameters: [
       ...roomAccess,
       {
@@ -45,13 +48,14 @@ export const uploadsEndpoints = {
         description: 'The file name for an upload of raw bytes, instead of the header.',
         example: 'a.txt',
       },
+      fileMeta,
       oneTime,
     ],
     body: 'file',
     successes: [
       { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
     ],
-    errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
   putFile: {
@@ -71,13 +75,14 @@ export const uploadsEndpoints = {
         description: 'The file name, as percent-encoded UTF-8.',
         example: 'photo.jpg',
       },
+      fileMeta,
       oneTime,
     ],
     body: 'raw-file',
     successes: [
       { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
     ],
-    errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
   createUpload: {
@@ -101,8 +106,7 @@ export const uploadsEndpoints = {
     errors: [
       ...anyRoom,
       ...tusErrors,
-      'FILE_TOO_LARGE',
-      'ROOM_FULL',
+      ...fileErrors,
       'QUOTA_EXCEEDED',
       'CHECKSUM_MISMATCH',
       'UNSUPPORTED_MEDIA_TYPE',
@@ -152,6 +156,7 @@ export const uploadsEndpoints = {
       ...tusErrors,
       'UPLOAD_NOT_FOUND',
       'UPLOAD_CONFLICT',
+      'ENCRYPTION_REQUIRED',
       'FILE_TOO_LARGE',
       'CHECKSUM_MISMATCH',
       'UNSUPPORTED_MEDIA_TYPE',

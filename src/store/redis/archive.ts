@@ -97,13 +97,14 @@ type RecordReply = [
 
 function recordOf(code: RoomCode, [fields, files, trusted, text, history, historyTexts]: RecordReply): RoomRecord {
   const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
-  const [client, network, textCharge, name] = owned;
-  const { content, entries } = textAndLogOf(text);
+  const [client, network, textCharge, name, salt] = owned;
+  const { content, entries, fullTextVersion } = textAndLogOf(text);
   return {
     code,
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
     pinMac: pinMac === '' ? undefined : new Uint8Array(Buffer.from(pinMac, 'hex')),
+    ...(salt && { salt, fullTextVersion }),
     name: name ?? undefined,
     seq: Number(seq),
     pinAttempts: Number(pinAttempts),
@@ -144,7 +145,7 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
     pinMac: pinMac ? Buffer.from(pinMac).toString('hex') : '',
     seq: record.seq,
     ...content,
-    textVersion: content.version,
+    textVersion: record.fullTextVersion ?? content.version,
     logVersion: content.version,
     keepsHistory: record.keepsHistory ? 1 : 0,
     revision: record.revision,
@@ -156,5 +157,6 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
     textCharge: record.textCharge ?? '',
     historyBytes: history.reduce((sum, { size }) => sum + size, 0),
     ...(record.name !== undefined && { name: record.name }),
+    ...(record.salt !== undefined && { salt: record.salt }),
   };
 }

@@ -103,8 +103,9 @@ export function filesOf(entries: string[]): StoredFile[] {
 
 /** Only one-time files have `once`. With an owner of null the file counts. Files from versions without quotas have no owner field. */
 export function fileJson(file: StoredFile): string {
-  const { id, blob, name, type, size, uploadedAt, owner = null, folder, deviceId, once } = file;
-  return JSON.stringify({ id, blob, name, type, size, uploadedAt, owner, folder, deviceId, once: once || undefined });
+  const { id, blob, name, type, size, uploadedAt, owner = null, folder, deviceId, once, meta } = file;
+  const optional = { deviceId, once: once || undefined, meta };
+  return JSON.stringify({ id, blob, name, type, size, uploadedAt, owner, folder, ...optional });
 }
 
 /** Files of earlier versions have no folder and no device. */

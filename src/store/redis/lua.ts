@@ -1,8 +1,8 @@
 /** Lua functions that several scripts share, prepended to the scripts that call them. */
 import { unfinishedName } from '../../core/ports.ts';
 
-/** The fields of a `Room`, as arguments of HMGET. Rooms without a name have no such field. */
-export const roomFields = "'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'name'";
+/** The fields of a `Room`, as arguments of HMGET. Rooms without a name, and rooms that are not encrypted, lack a field. */
+export const roomFields = "'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'name', 'salt'";
 
 /** Whether a room exists and has not expired. */
 export const isLive = `
@@ -140,6 +140,7 @@ local function fullText(room, edits)
   local versions = textVersions(room)
   local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt')
   text[4] = entriesSince(edits, versions, versions.full)
+  text[5] = versions.full
   return text
 end
 `;

@@ -19,7 +19,7 @@ const batchSize = 100;
 
 /** KEYS: room, edits, history texts. ARGV: now. No text leaves Redis. */
 const summarize = script(`
-local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'client')
+local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'client', 'salt')
 if not room[1] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
 local bytes = redis.call('HSTRLEN', KEYS[1], 'content')
 for _, entry in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do bytes = bytes + #entry end
@@ -78,12 +78,13 @@ export function createRedisDirectory({ redis, prefix, store, remove, close }: Re
 type SummaryReply = [fields: string[], textBytes: number];
 
 function summaryOf(code: RoomCode, [fields, textBytes]: SummaryReply): RoomSummary {
-  const [createdAt, expiresAt, pinMac, fileCount, fileBytes, client] = fields;
+  const [createdAt, expiresAt, pinMac, fileCount, fileBytes, client, salt] = fields;
   return {
     code,
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
-    hasPin: Boolean(pinMac),
+    hasPin: Boolean(pinMac) && !salt,
+    ...(salt && { salt }),
     fileCount: Number(fileCount),
     fileBytes: Number(fileBytes),
     textBytes,

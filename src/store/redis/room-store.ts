@@ -9,6 +9,7 @@ import type {
   RoomState,
   RoomStore,
   RoomUpdate,
+  TextState,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -58,20 +59,34 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
   }
 
   async function enter(code: RoomCode, attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Access> {
-    const { pinMac, deviceId, now } = attempt;
+    const { pinMac, keyHash, deviceId, now } = attempt;
     const client = guesserOf(attempt);
     const { room, guard, trusted, seen, edits } = keys.ofRoom(code);
-    const salt = pinMac ? randomBytes(8).toString('hex') : '';
-    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, pinMac ? networkOf(client) : ''];
+    const hasProof = pinMac !== undefined || keyHash !== undefined;
+    const salt = hasProof ? randomBytes(8).toString('hex') : '';
+    const network = hasProof ? networkOf(client) : '';
+    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, network, hex(keyHash)];
     const touched = [room, guard, trusted, seen, ...(wanted === 'text' ? [edits] : [])];
     const [outcome, ...rest] = (await redis.run(scripts.enterRoom, touched, args)) as [string, ...unknown[]];
     switch (outcome) {
       case 'in':
         return { outcome: 'admitted', code, found: rest[0] };
       case 'locked':
-        return { outcome: 'pin-locked', until: Number(rest[0]), ...(rest[1] === 1 && { isForLife: true }) };
+        return {
+          outcome: 'pin-locked',
+          until: Number(rest[0]),
+          ...(rest[1] === 1 && { isForLife: true }),
+          ...keyFlag(rest[2]),
+        };
       case 'wrong':
-        return { outcome: 'pin-incorrect', triesLeft: Number(rest[0]), lockedUntil: Number(rest[1]) || undefined };
+        return {
+          outcome: 'pin-incorrect',
+          triesLeft: Number(rest[0]),
+          lockedUntil: Number(rest[1]) || undefined,
+          ...keyFlag(rest[2]),
+        };
+      case 'key-required':
+        return { outcome: 'key-required', salt: String(rest[0]) };
       default:
         return { outcome: outcome as 'unknown' | 'expired' | 'pin-required' };
     }
@@ -140,7 +155,7 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
       const times = [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs];
       const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
-      args.push(draft.name ?? '');
+      args.push(draft.name ?? '', draft.salt ?? '');
       const made = await redis.run(scripts.createRoom, [room, trusted, edits, history, historyTexts], args);
       if (made === 1) return code;
       // A recently expired room had this code, so the new room must not use it.
@@ -214,34 +229,48 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
 type Access = { outcome: 'admitted'; code: RoomCode; found: unknown } | Refusal;
 
 /** Whether an attempt changes counters or devices. Otherwise the lockout is checked afterwards, in one step less. */
-const hasSideEffects = ({ pinMac, deviceId }: AccessAttempt): boolean => pinMac !== undefined || deviceId !== undefined;
+const hasSideEffects = ({ pinMac, keyHash, deviceId }: AccessAttempt): boolean =>
+  pinMac !== undefined || keyHash !== undefined || deviceId !== undefined;
+
+const keyFlag = (isKey: unknown) => (isKey === 1 ? ({ isKey: true } as const) : {});
 
 const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
 
-function roomOf(code: RoomCode, [createdAt, expiresAt, pinMac, fileCount, fileBytes, name]: string[]): Room {
+type RoomFields = readonly (string | null | undefined)[];
+
+function roomOf(code: RoomCode, [createdAt, expiresAt, pinMac, fileCount, fileBytes, name, salt]: RoomFields): Room {
   return {
     code,
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
-    hasPin: pinMac !== '',
+    hasPin: pinMac !== '' && !salt,
+    ...(salt && { salt }),
     name: name ?? undefined,
     fileCount: Number(fileCount),
     fileBytes: Number(fileBytes),
   };
 }
 
+/** In an encrypted room, which has a salt, the entries since the full text are part of the text. */
+function wholeTextOf(text: FullTextReply, salt: string | null | undefined): TextState {
+  const content = contentOf(text);
+  if (!salt) return { ...content, entries: [] };
+  const [, , , entries, contentVersion] = text;
+  return { ...content, contentVersion, entries: (entries ?? []).map(entryOf) };
+}
+
 /** Contains the text if there are no entries. */
 type StateReply = [fields: string[], files: string[], entries: string[] | null, text: FullTextReply];
 
 function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): RoomState {
-  const [seq, pinAttempts, version, writtenAt] = fields.slice(6).map(Number) as [number, number, number, number];
+  const [seq, pinAttempts, version, writtenAt] = fields.slice(7).map(Number) as [number, number, number, number];
   const pinMac = fields[2];
   return {
     room: roomOf(code, fields),
     seq,
     text: entries
       ? { version, writtenAt, content: undefined, entries: entries.map(entryOf) }
-      : { ...contentOf(text), entries: [] },
+      : wholeTextOf(text, fields[6]),
     files: filesOf(files),
     pinAttempts,
     pinMac: pinMac ? Buffer.from(pinMac, 'hex') : undefined,

@@ -22,7 +22,7 @@ return false
  * A recently expired room keeps its code, so that it is not confused with the new one.
  * KEYS: room, trusted, edits, history, history texts. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
  * keep, rememberExpiredMs, 1 if it keeps the history of its text, client and network of the owner or '', 0 if the text
- * counts for them or '', name or ''.
+ * counts for them or '', name or '', salt or ''.
  */
 export const createRoom = script(`
 local formerly = redis.call('HGET', KEYS[1], 'expiresAt')
@@ -33,6 +33,7 @@ redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac'
   'fileBytes', 0, 'pinAttempts', 0, 'client', ARGV[8], 'network', ARGV[9],
   'textCharge', ARGV[10])
 if ARGV[11] ~= '' then redis.call('HSET', KEYS[1], 'name', ARGV[11]) end
+if ARGV[12] ~= '' then redis.call('HSET', KEYS[1], 'salt', ARGV[12]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 if ARGV[3] ~= '' then
   redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])
@@ -47,7 +48,7 @@ return 1
  *
  * KEYS: room, guard, trusted, seen, and edits if the text is requested. ARGV: client, pinMac or '', salt, deviceId or
  * '', now, triesBeforeLock, firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs,
- * devicesPerRoom, wrongPinsPerLife, wrongPinsOfNewNetworks, the client's network. Returns the text if it is requested,
+ * devicesPerRoom, wrongPinsPerLife, wrongPinsOfNewNetworks, the client's network, keyHash or ''. Returns the text if it is requested,
  * and the fields of the room otherwise.
  *
  * The guard has the wrong PINs of the window and of the room's lifetime, the attempts of each client (client:…), the
@@ -56,7 +57,7 @@ return 1
  */
 export const enterRoom = script(`${fullText}
 local now = tonumber(ARGV[5])
-local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac', 'pinAttempts')
+local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac', 'pinAttempts', 'salt')
 if not room[1] then return {'unknown'} end
 local expiresAt = tonumber(room[1])
 if expiresAt <= now then
@@ -65,14 +66,16 @@ if expiresAt <= now then
 end
 
 if room[2] ~= '' then
-  if ARGV[2] == '' then return {'pin-required'} end
+  -- An encrypted room has a salt, and the verifier of its key instead of a PIN.
+  local isKey, proof = room[4] and 1 or 0, room[4] and ARGV[17] or ARGV[2]
+  if proof == '' then return room[4] and {'key-required', room[4]} or {'pin-required'} end
   local windowMs = tonumber(ARGV[10])
   local guard = redis.call('HMGET', KEYS[2], 'wrong', 'windowEndsAt', 'client:' .. ARGV[1], 'life', 'ofNewNetworks',
     'net:' .. ARGV[16], 'trusted:' .. ARGV[1])
   local wrong, windowEndsAt = tonumber(guard[1] or 0), tonumber(guard[2] or 0)
   local tries = guard[3] and cjson.decode(guard[3]) or {wrong = 0, lockedUntil = 0}
   if tries.forgetAt and tries.forgetAt <= now then tries = {wrong = 0, lockedUntil = 0} end
-  if tries.lockedUntil > now then return {'locked', string.format('%.0f', tries.lockedUntil)} end
+  if tries.lockedUntil > now then return {'locked', string.format('%.0f', tries.lockedUntil), 0, isKey} end
   local perLife, forNewNetworks = tonumber(ARGV[14]), tonumber(ARGV[15])
   local life, ofNewNetworks = math.max(tonumber(guard[4] or 0), tonumber(room[3] or 0)), tonumber(guard[5] or 0)
   local isKnown = redis.call('ZSCORE', KEYS[3], ARGV[1])
@@ -81,11 +84,11 @@ if room[2] ~= '' then
   local isShut = isForLife or (windowEndsAt > now and wrong >= tonumber(ARGV[9]))
   local hasSpareTry = life < perLife and ofNewNetworks < forNewNetworks and not guard[6]
   if isShut and not isTrusted and not hasSpareTry then
-    return {'locked', string.format('%.0f', isForLife and expiresAt or windowEndsAt), isForLife and 1 or 0}
+    return {'locked', string.format('%.0f', isForLife and expiresAt or windowEndsAt), isForLife and 1 or 0, isKey}
   end
 
   local keepMs = expiresAt - now + windowMs
-  if redis.sha1hex(room[2] .. ARGV[3]) ~= redis.sha1hex(ARGV[2] .. ARGV[3]) then
+  if redis.sha1hex(room[2] .. ARGV[3]) ~= redis.sha1hex(proof .. ARGV[3]) then
     if windowEndsAt <= now then wrong, windowEndsAt = 0, now + windowMs end
     tries.wrong = tries.wrong + 1
     local locks = tries.wrong - tonumber(ARGV[6])
@@ -111,7 +114,7 @@ if room[2] ~= '' then
     end
     redis.call('PEXPIRE', KEYS[2], string.format('%.0f', keepMs))
     local left = math.max(0, tonumber(ARGV[6]) - tries.wrong)
-    return {'wrong', left, tries.lockedUntil > now and string.format('%.0f', tries.lockedUntil) or '0'}
+    return {'wrong', left, tries.lockedUntil > now and string.format('%.0f', tries.lockedUntil) or '0', isKey}
   end
 
   if guard[3] then redis.call('HDEL', KEYS[2], 'client:' .. ARGV[1]) end

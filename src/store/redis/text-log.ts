@@ -15,7 +15,10 @@ import { replay } from '../../text/replay.ts';
 import type { Keys } from './keys.ts';
 import * as scripts from './text-scripts.ts';
 
-export type TextLog = Pick<RoomStore, 'readText' | 'appendText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'>;
+export type TextLog = Pick<
+  RoomStore,
+  'readText' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
+>;
 
 export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): TextLog {
   return {
@@ -23,12 +26,13 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       const { room, edits, history } = keys.ofRoom(code);
       const reply = await redis.run(scripts.readText, [room, edits, history], [now, rememberExpiredMs]);
       if (typeof reply === 'string') return reply as MissingReason;
-      const [text, checkpointVersion, keepsHistory, revision, charged] = reply as [
+      const [text, checkpointVersion, keepsHistory, revision, charged, salt] = reply as [
         TextAndLogReply,
         string,
         string | null,
         string,
         QuotaReply,
+        string | null,
       ];
       const quota = quotaOf(charged);
       return {
@@ -36,6 +40,7 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
         revision: Number(revision),
         checkpointVersion: Number(checkpointVersion),
         keepsHistory: keepsHistoryOf(keepsHistory),
+        ...(salt && { isEncrypted: true as const }),
         ...(quota && { quota }),
       };
     },
@@ -65,9 +70,17 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       return { ...checkpointInfoOf(info), content };
     },
 
-    async clearHistory(code, { version, revision, content }, now) {
+    async compactText(code, { version, content, dropThrough, current, checkpoint }, now) {
       const { room, edits, history, historyTexts } = keys.ofRoom(code);
-      const args = [now, rememberExpiredMs, version, revision, content];
+      const times = [now, rememberExpiredMs, current.version, current.revision];
+      const args = [...times, version, content, dropThrough, ...checkpointArguments(checkpoint)];
+      const reply = await redis.run(scripts.compactText, [room, edits, history, historyTexts], args);
+      return reply as 'compacted' | 'stale' | MissingReason;
+    },
+
+    async clearHistory(code, { version, revision, content, fullTextVersion = version }, now) {
+      const { room, edits, history, historyTexts } = keys.ofRoom(code);
+      const args = [now, rememberExpiredMs, version, revision, content, fullTextVersion];
       const reply = await redis.run(scripts.clearHistory, [room, edits, history, historyTexts], args);
       return reply as 'cleared' | 'stale' | MissingReason;
     },
@@ -82,8 +95,14 @@ function quotaOf([charged, client, network, historyBytes]: QuotaReply): TextQuot
   return { owner, charged: Number(charged), historyBytes: Number(historyBytes ?? 0) };
 }
 
-/** The full text, the current version, its time, and the entries that lead from the full text to it. */
-export type FullTextReply = [content: string, version: string, writtenAt: string, entries: string[] | null];
+/** The full text, the current version, its time, the entries that lead from the full text to it, and its version. */
+export type FullTextReply = [
+  content: string,
+  version: string,
+  writtenAt: string,
+  entries: string[] | null,
+  full: number,
+];
 
 export function contentOf([content, version, writtenAt, entries]: FullTextReply): Content {
   return toContent(content, (entries ?? []).map(entryOf), version, writtenAt);
@@ -110,13 +129,14 @@ const toContent = (fullText: string, entries: TextEntry[], version: string, writ
 /** Rooms of versions without a history have no such field. */
 export const keepsHistoryOf = (field: string | null): boolean => field !== '0';
 
-export function entryJson({ version, edits, deviceId, ref, writtenAt }: TextEntry): string {
-  return JSON.stringify({ version, edits, deviceId, ref, writtenAt });
+export function entryJson({ version, edits, sealed, deviceId, ref, writtenAt }: TextEntry): string {
+  return JSON.stringify({ version, edits, sealed, deviceId, ref, writtenAt });
 }
 
 export function entryOf(json: string): TextEntry {
-  const { version, edits, deviceId, ref, writtenAt } = JSON.parse(json) as TextEntry;
-  return { version, edits, deviceId, ref, writtenAt };
+  const { version, edits, sealed, deviceId, ref, writtenAt } = JSON.parse(json) as TextEntry;
+  const entry = { version, edits, deviceId, ref, writtenAt };
+  return sealed === undefined ? entry : { ...entry, sealed };
 }
 
 function checkpointInfoJson({ version, writtenAt, deviceId, size }: CheckpointInfo): string {

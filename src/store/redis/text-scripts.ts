@@ -9,7 +9,8 @@ if absence then return absence end
 local newest = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')
 local room = redis.call('HMGET', KEYS[1], 'keepsHistory', 'revision', 'version')
 local quota = redis.call('HMGET', KEYS[1], 'textCharge', 'client', 'network', 'historyBytes')
-return {textAndLog(KEYS[1], KEYS[2]), newest[2] or '0', room[1], room[2] or room[3], quota}
+local salt = redis.call('HGET', KEYS[1], 'salt')
+return {textAndLog(KEYS[1], KEYS[2]), newest[2] or '0', room[1], room[2] or room[3], quota, salt}
 `);
 
 /** Keeps the newest checkpoint regardless of the limits. Returns the remaining bytes. */
@@ -31,13 +32,35 @@ local function dropOldest(history, texts, maxCheckpoints, maxBytes)
 end
 `;
 
+/** Stores a checkpoint, whose arguments start at `at`: version ('' for none), json, content, max checkpoints, max bytes. */
+const addCheckpoint = `${dropOldest}
+local function addCheckpoint(room, history, texts, at)
+  if ARGV[at] == '' then return end
+  redis.call('ZREMRANGEBYSCORE', history, ARGV[at], ARGV[at])
+  redis.call('ZADD', history, ARGV[at], ARGV[at + 1])
+  redis.call('HSET', texts, ARGV[at], ARGV[at + 2])
+  local bytes = dropOldest(history, texts, tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]))
+  redis.call('HSET', room, 'historyBytes', string.format('%.0f', bytes))
+end
+`;
+
+/** The log ends with the room. */
+const keepWithRoom = `
+local function keepWithRoom()
+  local keepMs = redis.call('PTTL', KEYS[1])
+  if keepMs > 0 then
+    for i = 2, 4 do redis.call('PEXPIRE', KEYS[i], keepMs) end
+  end
+end
+`;
+
 /**
  * KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version of the entry, the entry, previous
  * revision, revision; up to which version compaction drops entries ('' for no compaction), the full text; version of the
  * checkpoint ('' for none), its json, its content, max checkpoints, max bytes. Returns the seq, or the current version,
  * its revision and the entries up to it.
  */
-export const appendText = script(`${absenceOf}${textVersions}${entriesSince}${dropOldest}
+export const appendText = script(`${absenceOf}${textVersions}${entriesSince}${addCheckpoint}${keepWithRoom}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local versions, version = textVersions(KEYS[1]), tonumber(ARGV[3])
@@ -59,19 +82,34 @@ if ARGV[7] ~= '' then
   if kept > 0 then redis.call('LTRIM', KEYS[2], -kept, -1) else redis.call('DEL', KEYS[2]) end
 end
 
-if ARGV[9] ~= '' then
-  redis.call('ZREMRANGEBYSCORE', KEYS[3], ARGV[9], ARGV[9])
-  redis.call('ZADD', KEYS[3], ARGV[9], ARGV[10])
-  redis.call('HSET', KEYS[4], ARGV[9], ARGV[11])
-  local bytes = dropOldest(KEYS[3], KEYS[4], tonumber(ARGV[12]), tonumber(ARGV[13]))
-  redis.call('HSET', KEYS[1], 'historyBytes', string.format('%.0f', bytes))
-end
-
-local keepMs = redis.call('PTTL', KEYS[1])
-if keepMs > 0 then
-  for i = 2, 4 do redis.call('PEXPIRE', KEYS[i], keepMs) end
-end
+addCheckpoint(KEYS[1], KEYS[3], KEYS[4], 9)
+keepWithRoom()
 return {'appended', redis.call('HINCRBY', KEYS[1], 'seq', 1)}
+`);
+
+/** Whether the text of a room is the one of a version and a revision. */
+const isCurrent = `
+local function isCurrent(room, version, revision)
+  local fields = redis.call('HMGET', room, 'version', 'revision')
+  return fields[1] == version and (fields[2] or fields[1]) == revision
+end
+`;
+
+/**
+ * KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, current version, its revision; version of the
+ * full text, the full text, up to which version entries are dropped; a checkpoint as for appendText.
+ */
+export const compactText = script(`${absenceOf}${isCurrent}${addCheckpoint}${keepWithRoom}
+local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
+if absence then return absence end
+if not isCurrent(KEYS[1], ARGV[3], ARGV[4]) then return 'stale' end
+if tonumber(redis.call('HGET', KEYS[1], 'textVersion')) >= tonumber(ARGV[5]) then return 'compacted' end
+redis.call('HSET', KEYS[1], 'content', ARGV[6], 'textVersion', ARGV[5])
+local kept = tonumber(ARGV[3]) - tonumber(ARGV[7])
+if kept > 0 then redis.call('LTRIM', KEYS[2], -kept, -1) else redis.call('DEL', KEYS[2]) end
+addCheckpoint(KEYS[1], KEYS[3], KEYS[4], 8)
+keepWithRoom()
+return 'compacted'
 `);
 
 /** KEYS: room, history. ARGV: now, rememberExpiredMs. */
@@ -90,14 +128,15 @@ if not info then return 'no-checkpoint' end
 return {info, redis.call('HGET', KEYS[3], ARGV[3])}
 `);
 
-/** KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version, revision, the full text. */
-export const clearHistory = script(`${absenceOf}
+/** KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version, revision, the full text, its version. */
+export const clearHistory = script(`${absenceOf}${isCurrent}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
-local room = redis.call('HMGET', KEYS[1], 'version', 'revision')
-if room[1] ~= ARGV[3] or (room[2] or room[1]) ~= ARGV[4] then return 'stale' end
-redis.call('HSET', KEYS[1], 'content', ARGV[5], 'textVersion', ARGV[3], 'logVersion', ARGV[3])
-redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
+if not isCurrent(KEYS[1], ARGV[3], ARGV[4]) then return 'stale' end
+redis.call('HSET', KEYS[1], 'content', ARGV[5], 'textVersion', ARGV[6], 'logVersion', ARGV[3])
+local kept = tonumber(ARGV[3]) - tonumber(ARGV[6])
+if kept > 0 then redis.call('LTRIM', KEYS[2], -kept, -1) else redis.call('DEL', KEYS[2]) end
+redis.call('DEL', KEYS[3], KEYS[4])
 redis.call('HDEL', KEYS[1], 'historyBytes')
 return 'cleared'
 `);

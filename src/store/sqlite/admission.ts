@@ -22,7 +22,7 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionParts
     attempt: AccessAttempt,
     lookUp: (code: RoomCode) => R | undefined,
   ): R | MaybePromise<Refusal> {
-    const { code, pinMac, deviceId, now } = attempt;
+    const { code, deviceId, now } = attempt;
     const until = guard.missedOutUntil(attempt);
     if (until !== undefined) return { outcome: 'too-many-misses', until };
     const found = code && lookUp(code);
@@ -31,10 +31,12 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionParts
 
     const { room, pinMac: roomMac } = found;
     if (roomMac) {
-      if (!pinMac) return { outcome: 'pin-required' };
-      const trial = guard.tryPin(room, attempt, () => timingSafeEqual(roomMac, pinMac));
-      if (trial.outcome === 'locked') return { ...trial, outcome: 'pin-locked' };
-      if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect' };
+      const isKey = room.salt !== undefined && ({ isKey: true } as const);
+      const proof = isKey ? attempt.keyHash : attempt.pinMac;
+      if (!proof) return room.salt === undefined ? { outcome: 'pin-required' } : keyRequired(room.salt);
+      const trial = guard.tryPin(room, attempt, () => timingSafeEqual(roomMac, proof));
+      if (trial.outcome === 'locked') return { ...trial, outcome: 'pin-locked', ...isKey };
+      if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect', ...isKey };
     }
     if (deviceId) devices.seen(room.code, deviceId, now);
     return found;
@@ -69,3 +71,5 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionParts
     },
   };
 }
+
+const keyRequired = (salt: string): Refusal => ({ outcome: 'key-required', salt });

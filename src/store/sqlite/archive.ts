@@ -25,13 +25,14 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
     const query = `SELECT ${recordColumns}, ${ownerColumns} FROM rooms WHERE id = ? AND expires_at > ?`;
     const row = sql(query).get(id, now) as RecordRow | undefined;
     if (!row) return undefined;
-    const { content, entries } = texts.readText(id, row);
+    const { content, entries, fullTextVersion, isEncrypted } = texts.readText(id, row);
     const history = texts.readHistory(id);
     const files = sql(
       `SELECT ${fileColumns} FROM files WHERE room = ? AND ${isListed} ORDER BY uploaded_at, rowid`,
     ).all(id);
     const trusted = guard.trusted(code, now);
-    return { ...recordOf(row), content, entries, history, files: files.map(fileOf), trusted };
+    const sealed = isEncrypted && { fullTextVersion };
+    return { ...recordOf(row), content, ...sealed, entries, history, files: files.map(fileOf), trusted };
   }
 
   return {

@@ -14,6 +14,7 @@ const growing: readonly string[] = [
   'createRoom',
   'updateRoom',
   'appendText',
+  'compactText',
   'addFile',
   'startUpload',
   'advanceUpload',

@@ -3,7 +3,7 @@ import type { TextEntry } from '../../core/ports.ts';
 import type { RoomId } from './room-id.ts';
 import type { Sql } from './statements.ts';
 
-const entryColumns = 'version, written_at, device, ref, edits';
+const entryColumns = 'version, written_at, device, ref, edits, sealed';
 
 export interface EntryRow {
   version: number;
@@ -12,11 +12,13 @@ export interface EntryRow {
   ref: string | null;
   /** JSON. */
   edits: string;
+  sealed: string | null;
 }
 
-export function entryOf({ version, written_at, device, ref, edits }: EntryRow): TextEntry {
+export function entryOf({ version, written_at, device, ref, edits, sealed }: EntryRow): TextEntry {
   const parsed = JSON.parse(edits) as TextEntry['edits'];
-  return { version, edits: parsed, deviceId: device ?? undefined, ref: ref ?? undefined, writtenAt: written_at };
+  const entry = { version, edits: parsed, deviceId: device ?? undefined, ref: ref ?? undefined, writtenAt: written_at };
+  return sealed === null ? entry : { ...entry, sealed };
 }
 
 export function entryRowsAfter(sql: Sql, id: RoomId, version: number): EntryRow[] {

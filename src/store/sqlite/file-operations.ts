@@ -43,8 +43,8 @@ export const eraseRemovedIn = (sql: Sql, code: RoomCode): RoomCode[] =>
 /** Triggers add the size to the usage of the owner. */
 export function insertFile(sql: Sql, room: RoomId, file: StoredFile): void {
   sql(`
-    INSERT INTO files (id, room, blob, name, type, size, uploaded_at, client, network, folder, device, once)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO files (id, room, blob, name, type, size, uploaded_at, client, network, folder, device, once, meta)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     file.id,
     room,
@@ -58,6 +58,7 @@ export function insertFile(sql: Sql, room: RoomId, file: StoredFile): void {
     file.folder,
     file.deviceId ?? null,
     file.once ? 1 : 0,
+    file.meta ?? null,
   );
 }
 

@@ -11,6 +11,7 @@ import type {
   RoomRecord,
   RoomUpdate,
   StoredFile,
+  TextCompaction,
   Tier,
   UnfinishedFile,
 } from '../../core/ports.ts';
@@ -22,7 +23,7 @@ import { type RoomId, roomIdOf } from './room-id.ts';
 import { type UpdatedRoom, updateRoom } from './room-update.ts';
 import { keyOf } from './rows.ts';
 import { prepareOnce, type Sql } from './statements.ts';
-import { type AppendReply, type AppendWrite, appendText, clearHistory } from './text-operations.ts';
+import { type AppendReply, type AppendWrite, appendText, clearHistory, compactText } from './text-operations.ts';
 import * as uploads from './upload-operations.ts';
 
 export interface CounterRow {
@@ -52,7 +53,7 @@ export function createOperations(db: DatabaseSync) {
       }
       sql(`
         INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history, client, network,
-          text_charge, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          text_charge, name, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       `).get(
         id,
         code,
@@ -65,6 +66,7 @@ export function createOperations(db: DatabaseSync) {
         draft.owner?.network ?? null,
         draft.countsText ? 0 : null,
         draft.name ?? null,
+        draft.salt ?? null,
       );
       return code;
     },
@@ -85,7 +87,10 @@ export function createOperations(db: DatabaseSync) {
       updateRoom(sql, code, update, now) ?? gone(code, now),
 
     appendText: (code: RoomCode, ...append: AppendWrite): AppendReply | 'gone' =>
-      appendText(sql, code, append) ?? gone(code, append[4]),
+      appendText(sql, code, append) ?? gone(code, append[5]),
+
+    compactText: (code: RoomCode, compaction: TextCompaction, now: number): 'compacted' | 'stale' | 'gone' =>
+      compactText(sql, code, compaction, now) ?? gone(code, now),
 
     clearHistory: (code: RoomCode, current: CurrentText, now: number): 'cleared' | 'stale' | 'gone' =>
       clearHistory(sql, code, current, now) ?? gone(code, now),

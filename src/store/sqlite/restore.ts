@@ -23,8 +23,8 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
 function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, keeps_history, revision, client, network, text_charge, name)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      written_at, keeps_history, revision, client, network, text_charge, name, salt)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     room.code,
@@ -43,13 +43,15 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
     room.owner?.network ?? null,
     room.textCharge === undefined ? null : 0,
     room.name ?? null,
+    room.salt ?? null,
   );
   // An update, so that the trigger counts it.
   if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);
 }
 
-function insertText(sql: Sql, id: RoomId, { content, entries, history }: RoomRecord): void {
-  if (content.version > 0) putFullText(sql, id, content);
+function insertText(sql: Sql, id: RoomId, { content, fullTextVersion, entries, history }: RoomRecord): void {
+  const version = fullTextVersion ?? content.version;
+  if (version > 0) putFullText(sql, id, { version, content: content.content });
   for (const entry of entries) insertEntry(sql, id, entry, JSON.stringify(entry.edits));
   for (const checkpoint of history) putCheckpoint(sql, id, checkpoint);
 }

@@ -15,7 +15,7 @@ export interface CachedRoom {
 
 /** The data that admission depends on. */
 export interface RoomAccess {
-  room: Pick<Room, 'code' | 'expiresAt'>;
+  room: Pick<Room, 'code' | 'expiresAt' | 'salt'>;
   pinMac: Uint8Array | null;
 }
 

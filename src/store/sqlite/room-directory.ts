@@ -26,10 +26,10 @@ const pollMs = 50;
 const abandonedMs = 3600_000;
 
 const summaryQuery = `
-  SELECT code, created_at, expires_at, pin_mac, file_count, file_bytes, client,
+  SELECT code, created_at, expires_at, pin_mac, salt, file_count, file_bytes, client,
     (SELECT coalesce(sum(octet_length(content)), 0) FROM texts WHERE room = rooms.id)
     + (SELECT coalesce(sum(octet_length(content)), 0) FROM history WHERE room = rooms.id)
-    + (SELECT coalesce(sum(octet_length(edits)), 0) FROM edits WHERE room = rooms.id) AS text_bytes
+    + (SELECT coalesce(sum(octet_length(edits) + ifnull(octet_length(sealed), 0)), 0) FROM edits WHERE room = rooms.id) AS text_bytes
   FROM rooms
 `;
 

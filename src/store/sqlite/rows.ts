@@ -24,12 +24,12 @@ export function cachedRoomOf(row: Row): CachedRoom {
 }
 
 // By name, never *, because room ids may not fit into a JavaScript number.
-export const roomColumns = 'code, created_at, expires_at, pin_mac, name, file_count, file_bytes';
+export const roomColumns = 'code, created_at, expires_at, pin_mac, salt, name, file_count, file_bytes';
 export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
 /** Separate, because not every query needs them. */
 export const ownerColumns = 'client, network, text_charge';
 export const fileColumns =
-  'files.id, blob, files.name, type, size, uploaded_at, files.client, files.network, folder, device, once';
+  'files.id, blob, files.name, type, size, uploaded_at, files.client, files.network, folder, device, once, meta';
 export const uploadColumns = 'received, blob_state, ends_at';
 /** A condition for files that are neither removed nor unfinished. */
 export const isListed = 'removed_at IS NULL AND received IS NULL';
@@ -39,15 +39,20 @@ export function roomOf(row: Row): Room {
     code: row.code as RoomCode,
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number,
-    hasPin: row.pin_mac !== null,
+    hasPin: row.pin_mac !== null && row.salt === null,
+    ...saltOf(row),
     name: (row.name as string | null) ?? undefined,
     fileCount: row.file_count as number,
     fileBytes: row.file_bytes as number,
   };
 }
 
+/** Only for encrypted rooms. */
+const saltOf = ({ salt }: Row) => (salt === null ? {} : { salt: salt as string });
+
 /** A row of `recordColumns` and `ownerColumns`. */
 export interface RecordRow extends Row {
+  salt: string | null;
   seq: number;
   pin_attempts: number;
   version: number;
@@ -63,6 +68,7 @@ export function recordOf(row: RecordRow): Omit<RoomRecord, 'content' | 'entries'
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number,
     pinMac: (row.pin_mac as Uint8Array | null) ?? undefined,
+    ...saltOf(row),
     name: (row.name as string | null) ?? undefined,
     seq: row.seq,
     pinAttempts: row.pin_attempts,
@@ -99,6 +105,7 @@ export function fileOf(row: Row): StoredFile {
     folder: row.folder as string,
     deviceId: (row.device as string | null) ?? undefined,
     once: row.once === 1,
+    ...(row.meta !== null && { meta: row.meta as string }),
   };
 }
 

@@ -182,6 +182,11 @@ export const steps: readonly string[] = [
   `
   ALTER TABLE rooms ADD COLUMN name TEXT; -- NULL if it has none
   `,
+  `
+  ALTER TABLE rooms ADD COLUMN salt TEXT; -- of an encrypted room, whose pin_mac is its verifier; NULL for others
+  ALTER TABLE edits ADD COLUMN sealed TEXT; -- in an encrypted room; NULL if the entry replaced the whole text
+  ALTER TABLE files ADD COLUMN meta TEXT; -- sealed metadata, in an encrypted room
+  `,
 ];
 
 /** Version numbers used before the first release. */

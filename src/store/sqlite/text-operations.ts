@@ -1,5 +1,5 @@
 /** Changes of texts and their history. Part of the writer's operations. */
-import type { Checkpoint, CurrentText, HistoryLimits, TextEntry } from '../../core/ports.ts';
+import type { Checkpoint, CurrentText, HistoryLimits, TextCompaction, TextEntry } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { compress } from './compression.ts';
 import { type EntryRow, entryRowsBetween } from './edit-log.ts';
@@ -28,6 +28,8 @@ export type AppendTexts = [
   /** Replaces the stored full text. */
   fullText: string | undefined,
   checkpoint: NewCheckpoint | undefined,
+  /** The entry of an encrypted room. */
+  sealed: string | undefined,
 ];
 
 interface NewCheckpoint {
@@ -36,7 +38,9 @@ interface NewCheckpoint {
 }
 
 /** An entry without its edits. */
-type EntryPlace = Pick<TextEntry, 'version' | 'writtenAt'> & { [P in 'deviceId' | 'ref']?: string | undefined };
+type EntryPlace = Pick<TextEntry, 'version' | 'writtenAt'> & {
+  [P in 'deviceId' | 'ref' | 'sealed']?: string | undefined;
+};
 
 /** The seq of the append, or the current text if it was another one. */
 export type AppendReply = number | StaleReply;
@@ -49,22 +53,49 @@ interface StaleReply {
 
 /** Undefined if there is no such room. Reads no text, so the cost does not depend on its length. */
 export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | undefined {
-  const [edits, fullText, checkpoint, version, writtenAt, revision, previousRevision, dropThrough, deviceId, ref] =
-    append;
+  const [edits, fullText, checkpoint, sealed, version, writtenAt, revision, previousRevision, ...rest] = append;
+  const [dropThrough, deviceId, ref] = rest;
   const id = roomIdOf(code);
   const appended = sql(`
     UPDATE rooms SET version = ?1, revision = ?4, seq = seq + 1, written_at = ?2
     WHERE id = ?3 AND version = ?1 - 1 AND revision = ?5 AND expires_at > ?2 RETURNING seq
   `).get(version, writtenAt, id, revision, previousRevision);
   if (!appended) return staleReply(sql, id, version, writtenAt);
-  if (edits !== undefined) insertEntry(sql, id, { version, writtenAt, deviceId, ref }, edits);
+  if (edits !== undefined) insertEntry(sql, id, { version, writtenAt, deviceId, ref, sealed }, edits);
   if (fullText !== undefined) putFullText(sql, id, { version, content: fullText });
   if (dropThrough !== undefined) sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, dropThrough);
-  if (checkpoint) {
-    trimHistory(sql, id, checkpoint);
-    putCheckpoint(sql, id, checkpoint.checkpoint);
-  }
+  if (checkpoint) addCheckpoint(sql, id, checkpoint);
   return Number(appended.seq);
+}
+
+/** Undefined if there is no such room. */
+export function compactText(
+  sql: Sql,
+  code: RoomCode,
+  { version, content, dropThrough, current, checkpoint }: TextCompaction,
+  now: number,
+): 'compacted' | 'stale' | undefined {
+  const id = roomIdOf(code);
+  const isCurrent = checkCurrent(sql, id, current, now);
+  if (isCurrent !== true) return isCurrent;
+  const full = sql('SELECT version FROM texts WHERE room = ?').get(id);
+  if (full && Number(full.version) >= version) return 'compacted';
+  putFullText(sql, id, { version, content });
+  sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, dropThrough);
+  if (checkpoint) addCheckpoint(sql, id, checkpoint);
+  return 'compacted';
+}
+
+/** Undefined if there is no such room. */
+function checkCurrent(
+  sql: Sql,
+  id: RoomId,
+  current: Pick<CurrentText, 'version' | 'revision'>,
+  now: number,
+): true | 'stale' | undefined {
+  const room = sql('SELECT version, revision FROM rooms WHERE id = ? AND expires_at > ?').get(id, now);
+  if (!room) return undefined;
+  return (room.version === current.version && room.revision === current.revision) || 'stale';
 }
 
 function staleReply(sql: Sql, id: RoomId, version: number, writtenAt: number): StaleReply | undefined {
@@ -83,22 +114,24 @@ export function clearHistory(
   now: number,
 ): 'cleared' | 'stale' | undefined {
   const id = roomIdOf(code);
-  const room = sql('SELECT version, revision FROM rooms WHERE id = ? AND expires_at > ?').get(id, now);
-  if (!room) return undefined;
-  if (room.version !== current.version || room.revision !== current.revision) return 'stale';
-  putFullText(sql, id, current);
-  for (const table of ['edits', 'history']) sql(`DELETE FROM ${table} WHERE room = ?`).get(id);
+  const isCurrent = checkCurrent(sql, id, current, now);
+  if (isCurrent !== true) return isCurrent;
+  const { version, fullTextVersion = version, content } = current;
+  if (fullTextVersion > 0) putFullText(sql, id, { version: fullTextVersion, content });
+  sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, fullTextVersion);
+  sql('DELETE FROM history WHERE room = ?').get(id);
   return 'cleared';
 }
 
 export function insertEntry(sql: Sql, room: RoomId, entry: EntryPlace, edits: string): void {
-  sql('INSERT INTO edits (room, version, written_at, device, ref, edits) VALUES (?, ?, ?, ?, ?, ?)').get(
+  sql('INSERT INTO edits (room, version, written_at, device, ref, edits, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)').get(
     room,
     entry.version,
     entry.writtenAt,
     entry.deviceId ?? null,
     entry.ref ?? null,
     edits,
+    entry.sealed ?? null,
   );
 }
 
@@ -112,6 +145,11 @@ export function putFullText(sql: Sql, room: RoomId, { version, content }: { vers
     INSERT INTO texts (room, version, content) VALUES (?, ?, ?)
     ON CONFLICT (room) DO UPDATE SET version = excluded.version, content = excluded.content
   `).get(room, version, content);
+}
+
+function addCheckpoint(sql: Sql, room: RoomId, added: NewCheckpoint): void {
+  trimHistory(sql, room, added);
+  putCheckpoint(sql, room, added.checkpoint);
 }
 
 export function putCheckpoint(sql: Sql, room: RoomId, checkpoint: Checkpoint): void {

@@ -46,14 +46,18 @@ export function createTextReader(sql: Sql) {
         fullTextVersion: full.version,
         checkpointVersion: Number(history?.version ?? 0),
         keepsHistory: record.keeps_history === 1,
+        ...(record.salt !== null && { isEncrypted: true as const }),
         ...(quota && { quota }),
       };
     },
 
-    readTextSince(id: RoomId, { version, written_at }: RecordRow, since: number | undefined): TextState {
+    readTextSince(id: RoomId, { version, written_at, salt }: RecordRow, since: number | undefined): TextState {
       const rows = since === undefined ? undefined : entryRowsBetween(sql, id, { since, version });
-      const content = rows ? undefined : currentText(id, version);
-      return { version, writtenAt: written_at, content, entries: rows?.map(entryOf) ?? [] };
+      if (rows) return { version, writtenAt: written_at, content: undefined, entries: rows.map(entryOf) };
+      if (salt === null) return { version, writtenAt: written_at, content: currentText(id, version), entries: [] };
+      const full = fullTextOf(id);
+      const sealed = { content: full.content, contentVersion: full.version, entries: entriesAfter(id, full.version) };
+      return { version, writtenAt: written_at, ...sealed };
     },
 
     /** Newest first. */

@@ -18,7 +18,10 @@ export interface TextStoreParts {
   missingReason(code: RoomCode, now: number): MissingReason;
 }
 
-type TextStore = Pick<RoomStore, 'readText' | 'appendText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'>;
+type TextStore = Pick<
+  RoomStore,
+  'readText' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
+>;
 
 export function createTextStore({ texts, writer, cache, readLive, missingReason }: TextStoreParts): TextStore {
   function outcomeOf(code: RoomCode, append: TextAppend, reply: AppendReply | 'gone'): AppendOutcome {
@@ -34,6 +37,12 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
   function cacheContent(code: RoomCode, { content, entry: { version, writtenAt } }: TextAppend): void {
     if (content === undefined) cache.dropContent(code);
     else cache.putContent(code, { content, version, writtenAt });
+  }
+
+  function orReason<T extends string>(code: RoomCode, now: number, outcome: T | 'gone'): T | MissingReason {
+    if (outcome !== 'gone') return outcome;
+    cache.drop(code);
+    return missingReason(code, now);
   }
 
   return {
@@ -55,11 +64,12 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
     readCheckpoint: (code, version, now) =>
       readLive(code, now, (id) => texts.readCheckpoint(id, version) ?? 'no-checkpoint'),
 
+    async compactText(code, compaction, now) {
+      return orReason(code, now, await writer.run('compactText', code, compaction, now));
+    },
+
     async clearHistory(code, current, now) {
-      const outcome = await writer.run('clearHistory', code, current, now);
-      if (outcome !== 'gone') return outcome;
-      cache.drop(code);
-      return missingReason(code, now);
+      return orReason(code, now, await writer.run('clearHistory', code, current, now));
     },
   };
 }
@@ -70,5 +80,8 @@ function toWrite({ entry, revision, previousRevision, compaction, checkpoint }: 
   const edits = isKept ? JSON.stringify(entry.edits) : undefined;
   const dropThrough = compaction?.isLogEmpty ? undefined : compaction?.dropThrough;
   const fullText = compaction?.content;
-  return [edits, fullText, checkpoint, version, writtenAt, revision, previousRevision, dropThrough, deviceId, ref];
+  return [
+    ...([edits, fullText, checkpoint, entry.sealed] as const),
+    ...([version, writtenAt, revision, previousRevision, dropThrough, deviceId, ref] as const),
+  ];
 }

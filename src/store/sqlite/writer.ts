@@ -4,7 +4,7 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
-import type { BlobProgress, RoomRecord } from '../../core/ports.ts';
+import type { BlobProgress, RoomRecord, TextCompaction } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { DatabaseFile } from './erasure.ts';
 import type { Operations } from './operations.ts';
@@ -190,6 +190,8 @@ export function textsIn(operation: Operation): string[] {
   switch (operation[0]) {
     case 'appendText':
       return textsOfAppend(operation as [Name, RoomCode, ...AppendTexts]);
+    case 'compactText':
+      return textsOfCompaction(operation[2] as TextCompaction);
     case 'restoreRoom':
       return textsOfRecord(operation[1] as RoomRecord);
     case 'advanceUpload':
@@ -199,12 +201,16 @@ export function textsIn(operation: Operation): string[] {
   }
 }
 
-function textsOfAppend([, , edits, fullText, checkpoint]: [Name, RoomCode, ...AppendTexts]): string[] {
-  return [edits ?? '', fullText ?? '', checkpoint?.checkpoint.content ?? ''];
+function textsOfAppend([, , edits, fullText, checkpoint, sealed]: [Name, RoomCode, ...AppendTexts]): string[] {
+  return [edits ?? '', fullText ?? '', checkpoint?.checkpoint.content ?? '', sealed ?? ''];
+}
+
+function textsOfCompaction({ content, checkpoint }: TextCompaction): string[] {
+  return [content, checkpoint?.checkpoint.content ?? ''];
 }
 
 function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
-  const inserted = entries.flatMap(({ edits }) => edits.map(({ insert }) => insert));
+  const inserted = entries.flatMap(({ edits, sealed = '' }) => [sealed, ...edits.map(({ insert }) => insert)]);
   return [content.content, ...inserted, ...history.map((checkpoint) => checkpoint.content)];
 }
 

@@ -25,7 +25,7 @@ import {
   sealSnapshot,
   sealText,
 } from '../../../src/client/crypto/index.ts';
-import { paddedSize } from '../../../src/client/crypto/padding.ts';
+import { paddedSize } from '../../../src/protocol/sealed.ts';
 import { anyEdits, anyText, editsOf } from '../../contract/any-text.ts';
 import { otherCode, otherKeys, room, throwsWith } from './encrypted-room.ts';
 

@@ -1,0 +1,50 @@
+/** Sealed data of encrypted rooms, scheme `pop1`, as far as a server can check it: form and length. */
+
+/** The kinds of envelopes, each with the minimum size of its padded content. */
+export const minimumSizes = { text: 256, snapshot: 256, edit: 64, file: 256, device: 64, room: 64 } as const;
+export type EnvelopeKind = keyof typeof minimumSizes;
+
+export const envelopePrefix = 'pop1.';
+/** The hash of the previous envelope, in the padded content. */
+export const hashBytes = 16;
+export const [nonceBytes, tagBytes] = [24, 16];
+/** The first bytes of every encrypted file. */
+export const encryptedFileHeader = 'POPENC1\n';
+
+/** The maximum sizes of sealed names and metadata: 80 and 64 Unicode characters, and 2 KiB of JSON. */
+export const maxPayloadBytes = { room: 80 * 4, device: 64 * 4, file: 2048 } as const;
+
+/** The next size that Padmé allows (https://lbarman.ch/blog/padme/): only the first few bits of the size may be set. */
+export function paddedSize(size: number, minimum: number): number {
+  if (size <= minimum) return minimum;
+  const exponent = floorLog2(size);
+  const step = 2 ** (exponent - (floorLog2(exponent) + 1));
+  return Math.ceil(size / step) * step;
+}
+
+/** The number of characters of an envelope for a payload of this many bytes. */
+export function envelopeSize(kind: EnvelopeKind, payloadBytes: number): number {
+  const padded = paddedSize(hashBytes + payloadBytes + 1, minimumSizes[kind]);
+  return envelopePrefix.length + Math.ceil(((nonceBytes + padded + tagBytes) * 4) / 3);
+}
+
+/** Whether a text can be an envelope of this kind: canonical base64url of a length that Padmé allows. */
+export function isEnvelope(text: string, kind: EnvelopeKind): boolean {
+  if (!text.startsWith(envelopePrefix)) return false;
+  const symbols = text.length - envelopePrefix.length;
+  const padded = Math.floor((symbols * 3) / 4) - nonceBytes - tagBytes;
+  if (symbols % 4 === 1 || padded < minimumSizes[kind]) return false;
+  return paddedSize(padded, minimumSizes[kind]) === padded && envelopeForm[symbols % 4]?.test(text) === true;
+}
+
+/** By the symbols after the last group of four, whose unused bits are zero. */
+const envelopeForm: Record<number, RegExp> = {
+  0: /^pop1\.[A-Za-z0-9_-]+$/,
+  2: /^pop1\.[A-Za-z0-9_-]+[AQgw]$/,
+  3: /^pop1\.[A-Za-z0-9_-]+[AEIMQUYcgkosw048]$/,
+};
+
+/** Exact for all safe integers, unlike Math.log2. */
+function floorLog2(value: number): number {
+  return value >= 2 ** 32 ? 63 - Math.clz32(Math.floor(value / 2 ** 32)) : 31 - Math.clz32(value);
+}
