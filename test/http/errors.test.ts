@@ -193,6 +193,35 @@ describe('an error', () => {
     }
   });
 
+  it('[ERR-8] has the trace id of a valid traceparent in its log line, and nowhere else', async (t) => {
+    const server = await startTestServer(t);
+    const span = '00f067aa0ba902b7-01';
+    const idOf = (n: number) => `4bf92f3577b34da6a3ce929d0e0e47${String(n).padStart(2, '0')}`;
+    const ask = async (traceparent: string, requestId: string) => {
+      const { text, headers } = await server.api.get('/api/nothing', {
+        headers: { traceparent, tracestate: 'vendor=1', 'x-request-id': requestId },
+      });
+      assert.doesNotMatch(text + JSON.stringify([...headers]), /4bf92f3577b34da6/);
+      return new RegExp(`"requestId":"${requestId}"(,"traceId":"([^"]*)")?`).exec(server.logged())?.[2];
+    };
+    for (const [n, given] of [
+      `00-${idOf(1)}-${span}`,
+      `01-${idOf(2)}-${span}`,
+      `cc-${idOf(3)}-${span}-more`,
+    ].entries()) {
+      assert.equal(await ask(given, `valid${n}`), idOf(n + 1));
+    }
+    const id = idOf(9);
+    const invalid = ['', id, `ff-${id}-${span}`, `00-${id.toUpperCase()}-${span}`, `00-${id}-${span}-more`];
+    invalid.push(
+      `00-${'0'.repeat(32)}-${span}`,
+      `00-${id}-${'0'.repeat(16)}-01`,
+      `01-${id}-${span}${'x'.repeat(9000)}`,
+    );
+    invalid.push(`00-${id}-${span}, 00-${id}-${span}`, `00-${id}"-${span}`);
+    for (const [n, given] of invalid.entries()) assert.equal(await ask(given, `invalid${n}`), undefined, given);
+  });
+
   for (const [code, { status, env, meet }] of Object.entries(occasions)) {
     it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
       const response = await meet(await startTestServer(t, env), t);

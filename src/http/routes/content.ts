@@ -9,10 +9,12 @@ import { toTimestamp } from '../../core/timestamp.ts';
 import { editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type { ContentEdited, EditContentRequest, WriteContentRequest } from '../../protocol/types.ts';
 import type { BodyRules } from '../request/body.ts';
+import { refuseForeignForm } from '../request/cross-site.ts';
 import { largestContentBody, withJson } from '../request/json-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { isTextBody, withText } from '../request/text-body.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../request/versions.ts';
+import { compress, isCompressible } from '../response/compression.ts';
 import { json, jsonText, type Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
@@ -26,7 +28,10 @@ export const writeContent = ({ rooms, largestContent }: Service): Handler => {
       const body = `{"success":true,${textBody({ content, ...written }).slice(1)}`;
       return jsonText(200, body, { ETag: versionTag(written.version) });
     };
-    if (isTextBody(request.raw)) return withText(request, textRules, (content) => write({ content }));
+    if (isTextBody(request.raw)) {
+      refuseForeignForm(request.raw, request.isCrossSite);
+      return withText(request, textRules, (content) => write({ content }));
+    }
     return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, write);
   };
 };
@@ -66,10 +71,11 @@ export const readContent =
   (request) =>
     chain(rooms.readContent(callerOf(request)), (text) => {
       const { length } = text.content;
-      if (length <= maxCachedLength) return textReply(text, request);
+      if (!isCompressible(length)) return textReply(text, request);
+      if (length <= maxCachedLength) return compress(request.raw, textReply(text, request));
       // Read again when its turn comes: waiting texts would fill the memory.
       return request.turns.run(request.client, length * readShare, async () =>
-        textReply(await rooms.readContent(callerOf(request)), request),
+        compress(request.raw, textReply(await rooms.readContent(callerOf(request)), request)),
       );
     });
 
@@ -78,7 +84,7 @@ const readShare = 1 / 4;
 
 function textReply(text: Content, { raw }: Request): Reply {
   // Both forms have the same tag, because it names the version of the text.
-  const headers = { ETag: versionTag(text.version), Vary: 'Accept' };
+  const headers = { ETag: versionTag(text.version), Vary: 'Accept, Accept-Encoding' };
   if (isNamedBy(raw.headers['if-none-match'], headers.ETag)) {
     return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
   }

@@ -1,7 +1,10 @@
 /** Health, probes, metrics and API descriptions. */
+import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types.ts';
+import { compressedFile } from '../page/compressed-file.ts';
+import { acceptedEncoding, variesByEncoding } from '../response/compression.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
@@ -50,11 +53,13 @@ export const openapi = ({ links, serverLimits }: Service): Handler =>
 export const asyncapi = (): Handler =>
   documentHandler(async () => (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
 
-/** Serializes the document once. */
+/** Serializes and compresses the document once. */
 function documentHandler(load: () => Promise<unknown>): Handler {
-  let bytes: Buffer | undefined;
-  return async () => {
-    bytes ??= Buffer.from(JSON.stringify(await load()));
-    return { ...json(200, {}), body: bytes };
+  const read = loadOnce(async () => compressedFile(JSON.stringify(await load()), {}));
+  return async ({ raw }) => {
+    const { bytes } = await read();
+    const encoding = acceptedEncoding(raw);
+    const encoded = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
+    return { ...json(200, {}, { ...variesByEncoding, ...encoded }), body: bytes.get(encoding) as Uint8Array };
   };
 }
