@@ -58,6 +58,7 @@ export function createBaseClient<Room extends RoomBase>(
       const { roomId, expiresAt, hasPin, name } = await transport.call('/api/rooms', isRoomCreated, {
         method: 'POST',
         json: request,
+        headers: transport.newIdempotencyKey(),
         ...options,
       });
       return { ...room(roomId, request), expiresAt, hasPin, name };

@@ -42,8 +42,12 @@ const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_L
 
 export interface RetryableRequest {
   method?: string | undefined;
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
   signal?: AbortSignal | undefined;
 }
+
+/** With this header, the server executes a request once, however often it is sent. */
+export const idempotencyHeader = 'Idempotency-Key';
 
 /** Returns a function that retries temporary failures, unless that could execute a request twice. */
 export function createRetry(options: RetryOptions | undefined) {
@@ -51,14 +55,16 @@ export function createRetry(options: RetryOptions | undefined) {
 
   return async function withRetry<T>(
     attempt: () => Promise<T>,
-    { method = 'GET', signal }: RetryableRequest,
+    { method = 'GET', headers, signal }: RetryableRequest,
   ): Promise<T> {
+    const hasKey = headers?.[idempotencyHeader] !== undefined;
     for (let failures = 1; ; failures++) {
       try {
         return await attempt();
       } catch (error) {
-        if (failures >= attempts || !(error instanceof PoproomError && temporary.has(error.code))) throw error;
-        if (method !== 'GET' && !wasNotExecuted(error)) throw error;
+        if (failures >= attempts || !(error instanceof PoproomError)) throw error;
+        if (!(temporary.has(error.code) || (hasKey && isRepeatable(error)))) throw error;
+        if (method !== 'GET' && !hasKey && !wasNotExecuted(error)) throw error;
         const ms = retryDelay(error, failures);
         if (ms > maxSeconds * 1000) throw error;
         await delay(ms, signal);
@@ -66,6 +72,25 @@ export function createRetry(options: RetryOptions | undefined) {
     }
   };
 }
+
+/** Whether a request with a key can be sent again: its response was lost, or it is still running. */
+function isRepeatable({ code, cause }: PoproomError): boolean {
+  return code === 'REQUEST_IN_PROGRESS' || (code === 'OFFLINE' && !unreachable.has(systemCodeOf(cause)));
+}
+
+/** The request was not sent, and the user should learn that soon. */
+const unreachable: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Node wraps the error of the system. Browsers do not reveal it. */
+const systemCodeOf = (error: unknown): unknown =>
+  (error as { cause?: { code?: unknown } } | undefined)?.cause?.code ?? (error as { code?: unknown } | undefined)?.code;
 
 /** After a 502 or 504 from a proxy, the server may have executed the request. */
 function wasNotExecuted({ details: { status }, retryAfter }: PoproomError): boolean {

@@ -136,7 +136,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
   }
 
   const patch = (json: EditContentRequest, { signal }: CallOptions = {}) =>
-    call('/content', isContentEdited, { method: 'PATCH', json, signal });
+    call('/content', isContentEdited, { method: 'PATCH', json, headers: transport.newIdempotencyKey(), signal });
 
   const room: RoomBase = {
     code,
@@ -149,7 +149,8 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     },
     read: (options = {}) => text(options),
     write: (content, { baseVersion, signal } = {}) => {
-      const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };
+      const ifMatch = baseVersion === undefined ? undefined : `"${baseVersion}"`;
+      const headers = { 'If-Match': ifMatch, ...transport.newIdempotencyKey() };
       return text({ method: 'POST', json: { content }, headers, signal });
     },
     edit: (edits, { baseVersion, ...options } = {}) =>

@@ -2,7 +2,7 @@
 import { errorFrom, toPoproomError, unexpectedResponse } from './error.ts';
 import { maxJsonBytes, parseJson } from './json.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
-import { createRetry, type RetryableRequest, type RetryOptions } from './retry.ts';
+import { createRetry, idempotencyHeader, type RetryableRequest, type RetryOptions } from './retry.ts';
 import { fetchFromOrigin } from './same-origin.ts';
 import type { Shape } from './shapes.ts';
 import { type Measured, measure } from './upload-source.ts';
@@ -39,6 +39,8 @@ export interface Transport {
   call<T>(path: string, shape: Shape<T>, call?: Call): Promise<T>;
   /** Records the rate limit of a response, also for requests that do not use `send`. */
   recordRateLimit(header: (name: string) => string | null): void;
+  /** A header that makes a change safe to send again. Empty if the client does not retry. */
+  newIdempotencyKey(): Record<string, string>;
   /** Retries temporary failures, if the client is configured to. */
   withRetry<T>(attempt: () => Promise<T>, request: RetryableRequest): Promise<T>;
 }
@@ -58,10 +60,15 @@ export interface TransportOptions {
 export function createTransport({ url, apiKey, retry }: TransportOptions): Transport {
   let rateLimit: RateLimit | undefined;
 
+  /** A stream can be read only once. */
+  const retried = <T>(call: Call, attempt: () => Promise<T>) =>
+    call.body instanceof ReadableStream ? attempt() : transport.withRetry(attempt, call);
+
   const transport: Transport = {
     url: url.replace(/\/+$/, ''),
     headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
     withRetry: createRetry(retry),
+    newIdempotencyKey: () => (retry ? { [idempotencyHeader]: randomHex() } : {}),
 
     get rateLimit() {
       return rateLimit;
@@ -71,23 +78,25 @@ export function createTransport({ url, apiKey, retry }: TransportOptions): Trans
       rateLimit = rateLimitIn(header) ?? rateLimit;
     },
 
-    send(path, call = {}) {
-      const attempt = () => sendOnce(transport, path, call);
-      // A stream can be read only once.
-      return call.body instanceof ReadableStream ? attempt() : transport.withRetry(attempt, call);
-    },
+    send: (path, call = {}) => retried(call, () => sendOnce(transport, path, call)),
 
-    async request(path, shape, call = {}) {
-      const response = await transport.send(path, call);
-      const { status } = response;
-      const body = parseBody(status, await textOf(response, call.signal), shape);
-      return { status, body, header: (name) => response.headers.get(name) };
-    },
+    // The response may be lost in its body, so that a retry includes reading it.
+    request: (path, shape, call = {}) =>
+      retried(call, async () => {
+        const response = await sendOnce(transport, path, call);
+        const { status } = response;
+        const body = parseBody(status, await textOf(response, call.signal), shape);
+        return { status, body, header: (name: string) => response.headers.get(name) };
+      }),
 
     call: async (path, shape, call) => (await transport.request(path, shape, call)).body,
   };
   return transport;
 }
+
+/** Works in pages without HTTPS too, where browsers have no `randomUUID`. */
+const randomHex = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 async function sendOnce(transport: Transport, path: string, call: Call): Promise<Response> {
   const body = call.body && streamed(call.body, call.onProgress);

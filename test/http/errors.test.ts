@@ -7,6 +7,7 @@ import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { breakStore } from '../support/break-store.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { removeUploadFolder } from '../support/stored-blobs.ts';
@@ -100,6 +101,27 @@ const occasions: Record<ErrorCode, Occasion> = {
     meet: async ({ api }) => api.delete(`/api/rooms/${await api.room()}/claims/${'0'.repeat(32)}`),
   },
   UPLOAD_CONFLICT: { status: 409, meet: (server) => continueUpload(server, { 'upload-offset': '5' }) },
+  REQUEST_IN_PROGRESS: {
+    status: 409,
+    async meet({ api, port }, t) {
+      const path = `/api/rooms/${await api.room()}/upload`;
+      const headers = { 'X-File-Name': 'a', 'Content-Type': 'text/plain', 'Idempotency-Key': 'k'.repeat(16) };
+      const first = await openRawSocket(t, port);
+      await first.send(requestHead('POST', path, { ...headers, 'Content-Length': 2, Expect: '100-continue' }));
+      assert.equal((await first.response()).status, 100);
+      const response = await api.post(path, { headers, body: 'ab' });
+      first.destroy();
+      return response;
+    },
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    async meet({ api }) {
+      const headers = { 'idempotency-key': 'k'.repeat(16) };
+      await api.post('/api/rooms', { json: {}, headers });
+      return api.post('/api/rooms', { json: { name: 'other' }, headers });
+    },
+  },
   UNSUPPORTED_VERSION: {
     status: 412,
     meet: async ({ api }) => api.post(`/api/rooms/${await api.room()}/uploads`, { headers: { 'upload-length': '1' } }),
@@ -226,7 +248,7 @@ describe('an error', () => {
     it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
       const response = await meet(await startTestServer(t, env), t);
       assertError(response, status, code);
-      const asksToWait = [429, 503].includes(status) || code === 'FILE_CLAIMED';
+      const asksToWait = [429, 503].includes(status) || ['FILE_CLAIMED', 'REQUEST_IN_PROGRESS'].includes(code);
       assert.equal(response.headers.has('retry-after'), asksToWait);
       assert.equal(response.headers.has('allow'), status === 405);
     });

@@ -3,7 +3,7 @@ import type { Reply } from './reply.ts';
 
 const exposed =
   'ETag, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
-  'X-Request-Id, Content-Disposition, Content-Range, Allow, Location';
+  'X-Request-Id, Content-Disposition, Content-Range, Allow, Location, Idempotency-Replayed';
 
 export const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': exposed };
 
@@ -23,8 +23,8 @@ export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
       Allow: allow.join(', '),
       'Access-Control-Allow-Methods': allow.join(', '),
       'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, Tus-Resumable, ' +
-        'Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-API-Key, X-Device-Id, ' +
+        'Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, Tus-Resumable, ' +
+        'traceparent, tracestate, Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-API-Key, X-Device-Id, ' +
         'X-File-Name, X-HTTP-Method-Override, X-Request-Id, X-Requested-With, X-Resume-Token, X-Room-Pin',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'no-store',

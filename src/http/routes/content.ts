@@ -1,6 +1,7 @@
 /** The text of a room. */
 
 import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
 import type { Content } from '../../core/ports.ts';
@@ -17,16 +18,22 @@ import { isNamedBy, parseIfMatch, versionTag } from '../request/versions.ts';
 import { compress, isCompressible } from '../response/compression.ts';
 import { json, jsonText, type Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
+import { fingerprintOf, runOnce } from './idempotent.ts';
 
-export const writeContent = ({ rooms, largestContent }: Service): Handler => {
+export const writeContent = (service: Service): Handler => {
+  const { rooms, largestContent } = service;
   const bodyRules = contentRules(rooms, largestContent);
   const textRules = { ...bodyRules, maxBytes: largestContent };
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     const write = async ({ content, pin }: WriteContentRequest) => {
-      const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
+      const caller = callerOf(request, pin);
+      const { result: written, headers } = await runOnce(service, request, 'writeContent', {
+        perform: () => rooms.writeContent(caller, content, ifVersions),
+        ...comparing(rooms, caller, () => fingerprintOf(header(request.raw, 'if-match'), content)),
+      });
       const body = `{"success":true,${textBody({ content, ...written }).slice(1)}`;
-      return jsonText(200, body, { ETag: versionTag(written.version) });
+      return jsonText(200, body, { ETag: versionTag(written.version), ...headers });
     };
     if (isTextBody(request.raw)) {
       refuseForeignForm(request.raw, request.isCrossSite);
@@ -36,20 +43,36 @@ export const writeContent = ({ rooms, largestContent }: Service): Handler => {
   };
 };
 
+/** A repetition needs the PIN too, even if it changes nothing. */
+const comparing = (rooms: Rooms, caller: Caller, fingerprint: () => string) => ({
+  fingerprint,
+  async compare() {
+    await rooms.info(caller);
+    return fingerprint();
+  },
+});
+
 /** Checks the room before the server reads a large body. */
 const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
   maxBytes: largestContentBody(largestContent),
   beforeLarge: (request) => rooms.checkCaller(callerOf(request)),
 });
 
-export const editContent = ({ rooms, largestContent }: Service): Handler => {
+export const editContent = (service: Service): Handler => {
+  const { rooms, largestContent } = service;
   const bodyRules = contentRules(rooms, largestContent);
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, async ({ pin, ...body }) => {
-      const { version, writtenAt } = await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions });
+      const caller = callerOf(request, pin);
+      const edit = { ...editOf(body), ifVersions };
+      const { result, headers } = await runOnce(service, request, 'editContent', {
+        perform: () => rooms.editContent(caller, edit),
+        ...comparing(rooms, caller, () => fingerprintOf(JSON.stringify(edit))),
+      });
+      const { version, writtenAt } = result;
       const edited = { success: true, version, timestamp: toTimestamp(writtenAt) } satisfies ContentEdited;
-      return json(200, edited, { ETag: versionTag(version) });
+      return json(200, edited, { ETag: versionTag(version), ...headers });
     });
   };
 };

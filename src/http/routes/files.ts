@@ -1,7 +1,9 @@
 /** Files of a room: upload, list, remove. */
+import type { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
-import { fileEntryOf } from '../../core/files/files.ts';
+import { fileEntryOf, type Upload } from '../../core/files/files.ts';
 import type { StoredFile } from '../../core/ports.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
@@ -22,67 +24,116 @@ import { isNamedExactly } from '../request/versions.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
+import { digestOf, fingerprintOf, hashing, type Outcome, runOnce } from './idempotent.ts';
 import { tagOf } from './serve-file.ts';
 
 export const uploadFile = (service: Service): Handler =>
-  receiveFile(service, (request) => {
+  receiveFile(service, 'uploadFile', (request, store) => {
     const type = header(request.raw, 'content-type');
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
     const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
-    return isForm ? uploadForm(service, request) : uploadRaw(service, request, { type, name: rawName(request) });
+    return isForm ? uploadForm(service, request, store) : uploadRaw(request, { type, name: rawName(request) }, store);
   });
 
 /** `curl -T` sends no content type. */
 export const putFile = (service: Service): Handler =>
-  receiveFile(service, (request) => {
+  receiveFile(service, 'putFile', (request, store) => {
     const { name = '' } = request.params;
-    return uploadRaw(service, request, { type: header(request.raw, 'content-type') ?? '', name });
+    return uploadRaw(request, { type: header(request.raw, 'content-type') ?? '', name }, store);
   });
 
-function receiveFile({ links }: Service, receive: (request: Request) => Promise<StoredFile>): Handler {
+/** A file that is about to arrive. */
+interface ArrivingFile extends Omit<Upload, 'deviceId'> {
+  caller: Caller;
+  /** The announced length, or an upper bound if it is in a form. */
+  size?: number | undefined;
+  mostBytes?: number | undefined;
+}
+
+type StoreFile = (file: ArrivingFile) => Promise<Outcome<KeptFile>>;
+type KeptFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'once'>;
+
+function receiveFile(
+  service: Service,
+  endpoint: 'uploadFile' | 'putFile',
+  receive: (request: Request, store: StoreFile) => Promise<Outcome<KeptFile>>,
+): Handler {
   return async (request) => {
-    const { linkTo } = fileAddresses(request, links);
+    const { linkTo } = fileAddresses(request, service.links);
     refuseCompressed(request.raw);
-    const file = await receive(request);
+    const { result: file, headers } = await receive(request, storeOnce(service, request, endpoint));
     const { id: fileId, name: fileName, size: fileSize, once } = file;
     const fileUrl = linkTo(file);
     const body = { success: true, fileId, fileUrl, fileName, fileSize, ...(once && { once }) } as const;
-    return json(201, body satisfies FileUploaded, { Location: fileUrl });
+    return json(201, body satisfies FileUploaded, { Location: fileUrl, ...headers });
   };
 }
 
-async function uploadForm({ files, space }: Service, request: Request): Promise<StoredFile> {
+/** Stores a file. With an Idempotency-Key, its bytes are hashed while they arrive, also those of a repetition. */
+function storeOnce(service: Service, request: Request, endpoint: 'uploadFile' | 'putFile'): StoreFile {
+  const { files, rooms, space } = service;
+  return ({ caller, size, mostBytes, ...file }) => {
+    const isHashed = header(request.raw, 'idempotency-key') !== undefined;
+    const { stream, digest } = hashing();
+    const fingerprint = (hash: string) => fingerprintOf(file.name, file.type, file.folder, String(file.once), hash);
+    return runOnce<KeptFile>(service, request, endpoint, {
+      async perform() {
+        const prepared = await files.prepareUpload(caller, size, mostBytes);
+        request.sendContinue();
+        const bytes = isHashed ? compose(file.bytes, stream, file.signal) : file.bytes;
+        const {
+          id,
+          name,
+          size: stored,
+          once,
+        } = await files.upload(prepared, { ...file, bytes, deviceId: caller.deviceId });
+        return { id, name, size: stored, once };
+      },
+      fingerprint: () => fingerprint(digest()),
+      async compare() {
+        await rooms.info(caller);
+        request.sendContinue();
+        const hash = await digestOf(file.bytes, space, file.signal);
+        await file.whole;
+        return fingerprint(hash);
+      },
+    });
+  };
+}
+
+/** An error of either stream ends both. */
+function compose(from: Readable, to: Transform, signal: AbortSignal): Readable {
+  pipeline(from, to, { signal }).catch(() => undefined);
+  return to;
+}
+
+async function uploadForm({ space }: Service, request: Request, store: StoreFile): Promise<Outcome<KeptFile>> {
   const announced = announcedLength(request.raw);
   if (space.isTooLarge((announced ?? 0) - formOverhead)) throw space.tooLarge();
   request.sendContinue();
   const signal = abortSignalOf(request.raw);
-  return receiveForm(request.raw, { signal, space }, async ({ pin, folder = '', once, ...file }) => {
-    const caller = callerOf(request, pin);
-    const isOnce = parseOnce(request.query.get('once') ?? once);
-    const prepared = await files.prepareUpload(caller, undefined, announced);
-    return files.upload(prepared, {
+  return receiveForm(request.raw, { signal, space }, async ({ pin, folder = '', once, ...file }) =>
+    store({
       ...file,
+      caller: callerOf(request, pin),
+      mostBytes: announced,
       folder: request.query.get('folder') ?? folder,
-      once: isOnce,
-      deviceId: caller.deviceId,
+      once: parseOnce(request.query.get('once') ?? once),
       signal,
-    });
-  });
+    }),
+  );
 }
 
 async function uploadRaw(
-  { files }: Service,
   request: Request,
   { name, type }: { name: string; type: string },
-): Promise<StoredFile> {
+  store: StoreFile,
+): Promise<Outcome<KeptFile>> {
   const once = parseOnce(request.query.get('once'));
-  const size = announcedLength(request.raw);
-  const caller = callerOf(request);
-  const prepared = await files.prepareUpload(caller, size);
-  request.sendContinue();
-  return files.upload(prepared, {
-    ...{ name, type, folder: request.query.get('folder') ?? '', once, deviceId: caller.deviceId },
+  return store({
+    ...{ name, type, folder: request.query.get('folder') ?? '', once, caller: callerOf(request) },
     ...{ bytes: bodyOf(request.raw), whole: Promise.resolve(), signal: abortSignalOf(request.raw) },
+    size: announcedLength(request.raw),
   });
 }
 

@@ -72,6 +72,9 @@ export const anyRoom = [
 ] as const;
 export const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
+/** Of requests that accept an Idempotency-Key. */
+export const anyKeyed = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const;
+
 /** Responses with a document that browsers show. */
 export const pageResponses = [
   {

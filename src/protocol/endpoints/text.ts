@@ -1,8 +1,8 @@
 /** Endpoints of the text and its history. */
 
-import { checkpointVersion, listLimit, roomAccess } from '../parameters.ts';
+import { checkpointVersion, idempotencyKey, listLimit, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyBody, anyRoom, type Endpoint } from './endpoint.ts';
+import { anyBody, anyKeyed, anyRoom, type Endpoint } from './endpoint.ts';
 
 export const textEndpoints = {
   writeContent: {
@@ -16,6 +16,7 @@ export const textEndpoints = {
       '`text/plain`, or of the default type of `curl -d`, is the text itself, in UTF-8. The PIN is then in a header or the query.',
     parameters: [
       ...roomAccess,
+      idempotencyKey,
       {
         name: 'If-Match',
         in: 'header',
@@ -27,7 +28,7 @@ export const textEndpoints = {
     successes: [
       { status: 200, description: 'The text was stored.', schema: schemas.contentWritten, headers: ['ETag'] },
     ],
-    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyBody, ...anyKeyed, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
     counted: true,
   },
   readContent: {
@@ -60,6 +61,7 @@ export const textEndpoints = {
       'Send either `edits` or `append`.',
     parameters: [
       ...roomAccess,
+      idempotencyKey,
       {
         name: 'If-Match',
         in: 'header',
@@ -69,7 +71,7 @@ export const textEndpoints = {
     ],
     body: { schema: schemas.editContentRequest, required: true },
     successes: [{ status: 200, description: 'The edit was stored.', schema: schemas.contentEdited, headers: ['ETag'] }],
-    errors: [...anyRoom, ...anyBody, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyBody, ...anyKeyed, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
     counted: true,
   },
   listHistory: {

@@ -1,6 +1,7 @@
 /** Endpoints that upload files. */
 
 import {
+  idempotencyKey,
   type Parameter,
   roomAccess,
   tusResumable,
@@ -11,7 +12,7 @@ import {
   uploadOffset,
 } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyRoom, type Endpoint } from './endpoint.ts';
+import { anyKeyed, anyRoom, type Endpoint } from './endpoint.ts';
 
 const oneTime: Parameter = {
   name: 'once',
@@ -33,6 +34,7 @@ export const uploadsEndpoints = {
       'header), or as raw bytes with `Content-Type` and a name.',
     parameters: [
       ...roomAccess,
+      idempotencyKey,
       {
         name: 'X-File-Name',
         in: 'header',
@@ -51,7 +53,15 @@ export const uploadsEndpoints = {
     successes: [
       { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
     ],
-    errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [
+      ...anyRoom,
+      ...anyKeyed,
+      'FILE_TOO_LARGE',
+      'ROOM_FULL',
+      'QUOTA_EXCEEDED',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'STORAGE_FULL',
+    ],
     counted: true,
   },
   putFile: {
@@ -64,6 +74,7 @@ export const uploadsEndpoints = {
       'is `application/octet-stream`. It does not replace a file with the same name.',
     parameters: [
       ...roomAccess,
+      idempotencyKey,
       {
         name: 'name',
         in: 'path',
@@ -77,7 +88,15 @@ export const uploadsEndpoints = {
     successes: [
       { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
     ],
-    errors: [...anyRoom, 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [
+      ...anyRoom,
+      ...anyKeyed,
+      'FILE_TOO_LARGE',
+      'ROOM_FULL',
+      'QUOTA_EXCEEDED',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'STORAGE_FULL',
+    ],
     counted: true,
   },
   createUpload: {

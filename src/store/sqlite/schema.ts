@@ -182,6 +182,14 @@ export const steps: readonly string[] = [
   `
   ALTER TABLE rooms ADD COLUMN name TEXT; -- NULL if it has none
   `,
+  `
+  -- Requests with an idempotency key that succeeded. Key and client are hashes, and the result is sealed.
+  CREATE TABLE idempotent_requests (
+    key TEXT PRIMARY KEY, client TEXT NOT NULL, fingerprint TEXT NOT NULL, result TEXT NOT NULL, expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX idempotent_requests_by_client ON idempotent_requests (client, expires_at);
+  CREATE INDEX idempotent_requests_by_expiry ON idempotent_requests (expires_at);
+  `,
 ];
 
 /** Version numbers used before the first release. */
