@@ -25,6 +25,19 @@ describe('the AsyncAPI document', () => {
     }
   });
 
+  it('[LIVE-15] lets the server add fields, names its servers and describes how readers continue', async (t) => {
+    const document = JSON.parse(JSON.stringify(asyncapiDocument()));
+    for (const type of Object.keys(serverMessages)) {
+      assert.doesNotMatch(JSON.stringify(document.components.messages[`server-${type}`]), /additionalProperties/, type);
+    }
+    assert.ok(document.channels.events['x-request-headers']['Last-Event-ID']);
+    for (const { servers } of Object.values<{ servers: object[] }>(document.channels)) assert.equal(servers.length, 1);
+    const { api } = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org/rooms' });
+    const { websocket, events } = (await api.get('/api/asyncapi.json')).json.servers;
+    assert.deepEqual([websocket.host, websocket.protocol, websocket.pathname], ['pop.example.org', 'wss', '/rooms']);
+    assert.equal(events.protocol, 'https');
+  });
+
   it('[LIVE-15] describes the close codes, in the same words as docs/live.md', async () => {
     const document = JSON.parse(JSON.stringify(asyncapiDocument()));
     assert.deepEqual(Object.entries(document.channels.live['x-close-codes']), Object.entries(closeCodes));

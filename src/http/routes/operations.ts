@@ -50,8 +50,26 @@ export const openapi = ({ links, serverLimits }: Service): Handler =>
     return { ...document, servers, 'x-limits': serverLimits };
   });
 
-export const asyncapi = (): Handler =>
-  documentHandler(async () => (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
+export const asyncapi = ({ links }: Service): Handler =>
+  documentHandler(async () => {
+    const { default: document } = await import('../../../asyncapi.json', { with: { type: 'json' } });
+    return links.publicUrl === undefined
+      ? document
+      : { ...document, servers: serversAt(links.publicUrl, document.servers) };
+  });
+
+/** The servers of the AsyncAPI document at the URL of this one. */
+function serversAt(publicUrl: string, servers: Record<string, { protocol: string }>): object {
+  const { host, protocol, pathname } = new URL(publicUrl);
+  const secure = protocol === 'https:' ? 's' : '';
+  const path = pathname === '/' ? {} : { pathname };
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      { ...server, host, protocol: server.protocol + secure, ...path },
+    ]),
+  );
+}
 
 /** Serializes and compresses the document once. */
 function documentHandler(load: () => Promise<unknown>): Handler {
