@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { ApiResponse, RequestOptions } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
+import { chunk, lastChunk, openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startTestServer } from '../support/server.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
@@ -84,6 +85,26 @@ describe('a request with an idempotency key', () => {
         assert.equal(await (await fetch(uploaded.json.fileUrl)).text(), text);
       }
       assert.equal((await files()).length, 2 * (n + 1));
+    }
+  });
+
+  it('[IDEM-1] [UP-2] gets the reason if its file is rejected, also as a repetition, and runs again', async (t) => {
+    const { api, port } = await startTestServer(t, { ...noLimit, POPROOM_FILE_MAX: '100000' });
+    const path = `/api/rooms/${await api.room()}/upload`;
+    const key = newKey();
+    const socket = await openRawSocket(t, port);
+    const sent = { 'X-File-Name': 'a', 'Content-Type': 'text/plain', 'Transfer-Encoding': 'chunked', ...key };
+    const send = async (size: number) => {
+      await socket.send(requestHead('POST', path, sent) + chunk(Buffer.alloc(size, 'x')) + lastChunk);
+      return socket.response();
+    };
+    assert.equal((await send(50_000)).status, 201);
+    assert.equal((await send(50_001)).status, 422, 'on the same connection');
+    assert.equal((await send(50_000)).status, 201);
+    const tooLarge = { body: 'x'.repeat(100_001), headers: { 'content-type': 'text/plain', 'x-file-name': 'a' } };
+    for (const headers of [key, newKey()]) {
+      const response = await api.post(path, { ...tooLarge, headers: { ...tooLarge.headers, ...headers } });
+      assertError(response, 413, 'FILE_TOO_LARGE');
     }
   });
 

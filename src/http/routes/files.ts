@@ -1,6 +1,4 @@
 /** Files of a room: upload, list, remove. */
-import type { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf, type Upload } from '../../core/files/files.ts';
@@ -72,26 +70,28 @@ function receiveFile(
 /** Stores a file. With an Idempotency-Key, its bytes are hashed while they arrive, also those of a repetition. */
 function storeOnce(service: Service, request: Request, endpoint: 'uploadFile' | 'putFile'): StoreFile {
   const { files, rooms, space } = service;
-  return ({ caller, size, mostBytes, ...file }) => {
-    const isHashed = header(request.raw, 'idempotency-key') !== undefined;
-    const { stream, digest } = hashing();
+  const isHashed = header(request.raw, 'idempotency-key') !== undefined;
+
+  async function store({ caller, size, mostBytes, ...file }: ArrivingFile): Promise<KeptFile> {
+    const prepared = await files.prepareUpload(caller, size, mostBytes);
+    request.sendContinue();
+    const { id, name, size: stored, once } = await files.upload(prepared, { ...file, deviceId: caller.deviceId });
+    return { id, name, size: stored, once };
+  }
+
+  return (file) => {
     const fingerprint = (hash: string) => fingerprintOf(file.name, file.type, file.folder, String(file.once), hash);
+    let digest = () => '';
     return runOnce<KeptFile>(service, request, endpoint, {
-      async perform() {
-        const prepared = await files.prepareUpload(caller, size, mostBytes);
-        request.sendContinue();
-        const bytes = isHashed ? compose(file.bytes, stream, file.signal) : file.bytes;
-        const {
-          id,
-          name,
-          size: stored,
-          once,
-        } = await files.upload(prepared, { ...file, bytes, deviceId: caller.deviceId });
-        return { id, name, size: stored, once };
+      perform() {
+        if (!isHashed) return store(file);
+        const hashed = hashing(file.bytes);
+        digest = hashed.digest;
+        return store({ ...file, bytes: hashed.bytes }).finally(hashed.stop);
       },
       fingerprint: () => fingerprint(digest()),
       async compare() {
-        await rooms.info(caller);
+        await rooms.info(file.caller);
         request.sendContinue();
         const hash = await digestOf(file.bytes, space, file.signal);
         await file.whole;
@@ -99,12 +99,6 @@ function storeOnce(service: Service, request: Request, endpoint: 'uploadFile' | 
       },
     });
   };
-}
-
-/** An error of either stream ends both. */
-function compose(from: Readable, to: Transform, signal: AbortSignal): Readable {
-  pipeline(from, to, { signal }).catch(() => undefined);
-  return to;
 }
 
 async function uploadForm({ space }: Service, request: Request, store: StoreFile): Promise<Outcome<KeptFile>> {

@@ -1,7 +1,6 @@
 /** Requests that run once if they have an Idempotency-Key. */
 import { createHash } from 'node:crypto';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { type Readable, Transform } from 'node:stream';
 import { PoproomError } from '../../core/errors.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { RequestSteps } from '../../core/idempotency.ts';
@@ -51,36 +50,46 @@ export function fingerprintOf(...values: readonly (string | undefined)[]): strin
   return hash.digest('base64url');
 }
 
-/** Passes bytes on, and hashes them. */
-export function hashing(): { stream: Transform; digest: () => string } {
+/**
+ * Passes bytes on, and hashes them. `pipeline` would destroy the request if the upload fails, and the response with it;
+ * call `stop` instead.
+ */
+export function hashing(from: Readable): { bytes: Readable; digest: () => string; stop: () => void } {
   const hash = createHash('sha256');
   const transform = (chunk: Buffer, _encoding: unknown, done: (error: null, chunk: Buffer) => void) => {
     hash.update(chunk);
     done(null, chunk);
   };
-  return { stream: new Transform({ transform }), digest: () => hash.digest('base64url') };
+  const bytes = new Transform({ transform });
+  bytes.on('error', () => undefined);
+  from.once('error', (error) => bytes.destroy(error));
+  const stop = () => {
+    from.unpipe(bytes);
+    bytes.destroy();
+  };
+  return { bytes: from.pipe(bytes), digest: () => hash.digest('base64url'), stop };
 }
 
 /** The hash of a body that is not stored. */
-export async function digestOf(
-  bytes: AsyncIterable<Buffer>,
+export function digestOf(
+  bytes: Readable,
   { isTooLarge, tooLarge }: Pick<FileSpace, 'isTooLarge' | 'tooLarge'>,
   signal: AbortSignal,
 ): Promise<string> {
   const hash = createHash('sha256');
   let size = 0;
-  await pipeline(
-    bytes,
-    async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) {
-        size += chunk.length;
-        if (isTooLarge(size)) throw tooLarge();
-        hash.update(chunk);
-      }
-    },
-    { signal },
-  ).catch((error) => {
-    throw signal.aborted ? signal.reason : error;
+  return new Promise((resolve, reject) => {
+    const stop = (reason: unknown) => {
+      bytes.off('data', onData);
+      reject(reason);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      hash.update(chunk);
+      if (isTooLarge(size)) stop(tooLarge());
+    };
+    signal.addEventListener('abort', () => stop(signal.reason), { once: true });
+    bytes.on('data', onData).once('error', stop);
+    bytes.once('end', () => resolve(hash.digest('base64url')));
   });
-  return hash.digest('base64url');
 }
