@@ -1,7 +1,7 @@
 /** Requests with idempotency keys on SQLite. One process owns the folder, so running requests are in memory. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { FinishedRequest, IdempotencyStore, RequestKey } from '../../core/ports.ts';
-import { prepareOnce, type Sql } from './statements.ts';
+import type { FinishedRequest, IdempotencyStore } from '../../core/ports.ts';
+import { prepareOnce } from './statements.ts';
 import type { Writer } from './writer.ts';
 
 interface Running {
@@ -46,33 +46,4 @@ export function createIdempotencyStore(db: DatabaseSync, writer: Writer): Idempo
       end(key, runner);
     },
   };
-}
-
-/** Part of the writer's operations. */
-export function rememberRequest(
-  sql: Sql,
-  { client, key }: RequestKey,
-  { fingerprint, result }: FinishedRequest,
-  { expiresAt, perClient }: { expiresAt: number; perClient: number },
-): void {
-  const values = [key, client, fingerprint, result, expiresAt] as const;
-  sql('INSERT OR REPLACE INTO idempotent_requests VALUES (?, ?, ?, ?, ?)').get(...values);
-  sql(`
-    DELETE FROM idempotent_requests WHERE key IN (
-      SELECT key FROM idempotent_requests WHERE client = ? ORDER BY expires_at DESC, key LIMIT -1 OFFSET ?
-    )
-  `).get(client, perClient);
-}
-
-/** Of all clients together. A sweep removes the oldest ones beyond it. */
-const maxResults = 100_000;
-
-/** Part of the writer's operations, for sweeps. */
-export function forgetRequests(sql: Sql, now: number): void {
-  sql('DELETE FROM idempotent_requests WHERE expires_at <= ?').get(now);
-  sql(`
-    DELETE FROM idempotent_requests WHERE key IN (
-      SELECT key FROM idempotent_requests ORDER BY expires_at DESC LIMIT -1 OFFSET ?
-    )
-  `).get(maxResults);
 }

@@ -19,7 +19,7 @@ import type {
 import type { RoomCode } from '../../core/room-code.ts';
 import * as claims from './claim-operations.ts';
 import * as files from './file-operations.ts';
-import { forgetRequests, rememberRequest } from './idempotency.ts';
+import { forgetRequests, rememberRequest } from './idempotency-operations.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import { type UpdatedRoom, updateRoom } from './room-update.ts';
