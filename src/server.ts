@@ -13,6 +13,7 @@ import { createFileSpace } from './core/files/space.ts';
 import { createUploads } from './core/files/uploads.ts';
 import { createZips } from './core/files/zips.ts';
 import { collectWhenQuiet } from './core/garbage.ts';
+import { createIdempotency } from './core/idempotency.ts';
 import { quotas, type RoomLimits } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
 import { answerOperator } from './core/operator-requests.ts';
@@ -165,6 +166,7 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
     clientLog,
     rooms,
     space,
+    idempotency: createIdempotency({ store: store.idempotency, secret, hashClient, clock }),
     files: createFiles(deps, space),
     uploads: createUploads(deps, space),
     claims: createClaims(deps),
@@ -256,6 +258,7 @@ async function createHttp(service: Service): Promise<Server> {
     claims: service.claims,
     zips: service.zips,
     space: service.space,
+    idempotency: service.idempotency,
     limits: service.deps.limits,
     storedBytes: (client) => engine.store.storage.usageOf(service.deps.quota.ownerOf(client).client),
     probes: createProbes({ ...probeSources(service), isStopping }),

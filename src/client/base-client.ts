@@ -3,7 +3,7 @@ import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import { requestRoom } from './create-room.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { receive } from './receive.ts';
-import { createRetry, type RetryOptions } from './retry.ts';
+import { createRetry, newIdempotencyKey, type RetryOptions } from './retry.ts';
 import { createRoomHandle, type RoomBase } from './room.ts';
 import { createRoomPin } from './room-pin.ts';
 import { createTextRequests } from './room-text.ts';
@@ -49,7 +49,11 @@ export function createBaseClient<Room extends RoomBase>(
   { url, apiKey, deviceId, deviceName, retry = false }: ClientOptions,
   toRoom: (room: RoomBase) => Room,
 ): BaseClient<Room> {
-  const transport = createTransport({ url, apiKey, withRetry: createRetry(retry === true ? {} : retry || undefined) });
+  const retries = retry === true ? {} : retry || undefined;
+  const transport = createTransport({
+    ...{ url, apiKey, withRetry: createRetry(retries) },
+    newIdempotencyKey: retries && newIdempotencyKey,
+  });
   const room: BaseClient<Room>['room'] = (code, { pin } = {}) => {
     const access = { code, pin: createRoomPin(pin), deviceId, deviceName };
     const handle = createRoomHandle(transport, access, { upload, receive });

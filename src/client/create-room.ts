@@ -7,4 +7,7 @@ export const requestRoom = (
   transport: Transport,
   request: CreateRoomRequest,
   options?: CallOptions,
-): Promise<RoomCreated> => transport.call('/api/rooms', isRoomCreated, { method: 'POST', json: request, ...options });
+): Promise<RoomCreated> => {
+  const headers = transport.newIdempotencyKey();
+  return transport.call('/api/rooms', isRoomCreated, { method: 'POST', json: request, headers, ...options });
+};

@@ -17,13 +17,16 @@ export function createTextRequests(transport: Transport, access: RoomAccess, roo
     return { content: body.content, version, timestamp: body.timestamp };
   }
 
-  const patch = (json: EditContentRequest, { signal }: CallOptions = {}) =>
-    transport.call(path, isContentEdited, withPin({ method: 'PATCH', json, signal }));
+  const patch = (json: EditContentRequest, { signal }: CallOptions = {}) => {
+    const headers = transport.newIdempotencyKey();
+    return transport.call(path, isContentEdited, withPin({ method: 'PATCH', json, headers, signal }));
+  };
 
   const requests: TextRequests = {
     read: (options = {}) => text(options),
     write: (content, { baseVersion, signal } = {}) => {
-      const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };
+      const ifMatch = baseVersion === undefined ? undefined : `"${baseVersion}"`;
+      const headers = { 'If-Match': ifMatch, ...transport.newIdempotencyKey() };
       return text({ method: 'POST', json: { content }, headers, signal });
     },
     edit: (edits, { baseVersion, ...options } = {}) =>

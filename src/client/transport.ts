@@ -39,6 +39,8 @@ export interface Transport {
   call<T>(path: string, shape: Shape<T>, call?: Call): Promise<T>;
   /** Records the rate limit of a response, also for requests that do not use `send`. */
   recordRateLimit(header: (name: string) => string | null): void;
+  /** A header that makes a change safe to send again. Empty if the client does not retry. */
+  newIdempotencyKey(): Record<string, string>;
   /** Retries temporary failures, if the client is configured to. */
   readonly withRetry: Retry;
 }
@@ -53,15 +55,23 @@ export interface TransportOptions {
   url: string;
   apiKey: string | undefined;
   withRetry: Retry;
+  /** Default: requests have no key. */
+  newIdempotencyKey?: (() => Record<string, string>) | undefined;
 }
 
-export function createTransport({ url, apiKey, withRetry }: TransportOptions): Transport {
+export function createTransport(options: TransportOptions): Transport {
+  const { url, apiKey, withRetry, newIdempotencyKey = () => ({}) } = options;
   let rateLimit: RateLimit | undefined;
+
+  /** A stream can be read only once. */
+  const retried = <T>(call: Call, attempt: () => Promise<T>) =>
+    call.body instanceof ReadableStream ? attempt() : transport.withRetry(attempt, call);
 
   const transport: Transport = {
     url: url.replace(/\/+$/, ''),
     headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
     withRetry,
+    newIdempotencyKey,
 
     get rateLimit() {
       return rateLimit;
@@ -71,18 +81,16 @@ export function createTransport({ url, apiKey, withRetry }: TransportOptions): T
       rateLimit = rateLimitIn(header) ?? rateLimit;
     },
 
-    send(path, call = {}) {
-      const attempt = () => sendOnce(transport, path, call);
-      // A stream can be read only once.
-      return call.body instanceof ReadableStream ? attempt() : transport.withRetry(attempt, call);
-    },
+    send: (path, call = {}) => retried(call, () => sendOnce(transport, path, call)),
 
-    async request(path, shape, call = {}) {
-      const response = await transport.send(path, call);
-      const { status } = response;
-      const body = parseBody(status, await textOf(response, call.signal), shape);
-      return { status, body, header: (name) => response.headers.get(name) };
-    },
+    // The response may be lost in its body, so that a retry includes reading it.
+    request: (path, shape, call = {}) =>
+      retried(call, async () => {
+        const response = await sendOnce(transport, path, call);
+        const { status } = response;
+        const body = parseBody(status, await textOf(response, call.signal), shape);
+        return { status, body, header: (name: string) => response.headers.get(name) };
+      }),
 
     call: async (path, shape, call) => (await transport.request(path, shape, call)).body,
   };

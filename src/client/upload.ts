@@ -95,11 +95,12 @@ function uploadWhole(
     'X-File-Name': encodeURIComponent(name.toWellFormed()),
     'X-Room-Pin': pin,
     'X-Device-Id': deviceId,
+    ...transport.newIdempotencyKey(),
   });
   // In browsers, fetch does not report upload progress.
   if (!hasXhr() || bytes instanceof ReadableStream)
     return transport.call(url, isFileUploaded, { method: 'POST', body: bytes, headers, onProgress, signal });
   const request = { method: 'POST', path: url, body: bytes, headers, onProgress, signal };
   const attempt = () => sendWithXhr(transport, request, ({ status, text }) => parseBody(status, text, isFileUploaded));
-  return transport.withRetry(attempt, { method: 'POST', signal });
+  return transport.withRetry(attempt, { method: 'POST', headers, signal });
 }

@@ -12,6 +12,7 @@ export * from './ports/bus.ts';
 export * from './ports/clients.ts';
 export * from './ports/common.ts';
 export * from './ports/files.ts';
+export * from './ports/idempotency.ts';
 export * from './ports/operators.ts';
 export * from './ports/rooms.ts';
 export * from './ports/storage.ts';

@@ -64,6 +64,15 @@ const device: Parameter = {
   pattern: '^[A-Za-z0-9_-]{1,64}$',
   example: 'my-phone',
 };
+export const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A random value of 16 to 128 characters. If the response is lost, send the same request with the same key again ' +
+    'within 24 hours: it runs only once, and you get the first response.',
+  pattern: '^"?[!#-\\[\\]-~]{16,128}"?$',
+  example: '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
+};
 export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
 
 /** By their names in the OpenAPI document. */

@@ -1,4 +1,5 @@
 /** The schemas of all bodies: the source of validation, types and the OpenAPI document. */
+import { type ErrorCode, errorCodes } from './error-codes.ts';
 import {
   auth,
   compact,
@@ -30,6 +31,7 @@ const fileName = {
 const fileSize = { type: 'integer', minimum: 0, description: 'the size in bytes', examples: [34_567] } as const;
 const fileUrl = {
   type: 'string',
+  format: 'uri',
   description: 'the URL of the file; anyone who knows it can read the file until its room ends',
   examples: ['http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg'],
 } as const;
@@ -135,6 +137,7 @@ export const roomCreated = {
     roomId,
     link: {
       type: 'string',
+      format: 'uri',
       description: 'the URL of the page of the room, to share with people; missing if the Host header is malformed',
       examples: ['http://localhost:8080/r/7KQ2MX'],
     },
@@ -357,6 +360,7 @@ export const fileClaimed = {
     },
     url: {
       type: 'string',
+      format: 'uri',
       description: 'the URL of the file with the claim; it works until the claim ends',
       examples: [`${fileUrl.examples[0]}?claim=4b2ae1f4d7c09a3361f08c5e92d7b6a0`],
     },
@@ -377,6 +381,7 @@ export const ticketIssued = {
     },
     url: {
       type: 'string',
+      format: 'uri',
       description: 'the URL of the zip archive, with the ticket',
       examples: [`http://localhost:8080/api/rooms/7KQ2MX/files.zip?ticket=${exampleTicket}`],
     },
@@ -518,6 +523,14 @@ export const liveDescription = {
   },
 } as const;
 
+/** Later versions may add codes. */
+export const errorCode = {
+  type: 'string',
+  enum: Object.keys(errorCodes) as ErrorCode[],
+  description: 'stable, for programs; later versions may add codes',
+  examples: ['ROOM_NOT_FOUND'],
+} as const;
+
 export const errorBody = {
   type: 'object',
   additionalProperties: false,
@@ -529,7 +542,7 @@ export const errorBody = {
       additionalProperties: false,
       required: ['code', 'message'],
       properties: {
-        code: { type: 'string', description: 'stable, for programs', examples: ['ROOM_NOT_FOUND'] },
+        code: errorCode,
         message: {
           type: 'string',
           description: 'a plain sentence, for people',

@@ -314,8 +314,50 @@ export interface Readiness {
 export interface ErrorBody {
   success: false;
   error: {
-    /** stable, for programs */
-    code: string;
+    /** stable, for programs; later versions may add codes */
+    code:
+      | 'VALIDATION_FAILED'
+      | 'INVALID_JSON'
+      | 'PIN_REQUIRED'
+      | 'KEY_REQUIRED'
+      | 'API_KEY_REQUIRED'
+      | 'INVALID_API_KEY'
+      | 'PIN_INCORRECT'
+      | 'KEY_INCORRECT'
+      | 'INVALID_TICKET'
+      | 'ORIGIN_NOT_ALLOWED'
+      | 'ROOM_NOT_FOUND'
+      | 'FILE_NOT_FOUND'
+      | 'CLAIM_NOT_FOUND'
+      | 'UPLOAD_NOT_FOUND'
+      | 'NOT_FOUND'
+      | 'METHOD_NOT_ALLOWED'
+      | 'ROOM_EXPIRED'
+      | 'ONE_TIME_FILE'
+      | 'FILE_CLAIMED'
+      | 'NOT_ONE_TIME_FILE'
+      | 'UPLOAD_CONFLICT'
+      | 'REQUEST_IN_PROGRESS'
+      | 'IDEMPOTENCY_KEY_REUSED'
+      | 'VERSION_CONFLICT'
+      | 'EDIT_CONFLICT'
+      | 'COMPACTION_REQUIRED'
+      | 'ENCRYPTION_REQUIRED'
+      | 'BASE_VERSION_REQUIRED'
+      | 'CONTENT_TOO_LARGE'
+      | 'FILE_TOO_LARGE'
+      | 'ROOM_FULL'
+      | 'QUOTA_EXCEEDED'
+      | 'CHECKSUM_MISMATCH'
+      | 'UNSUPPORTED_VERSION'
+      | 'UNSUPPORTED_MEDIA_TYPE'
+      | 'UPGRADE_REQUIRED'
+      | 'RATE_LIMITED'
+      | 'PIN_LOCKED'
+      | 'KEY_LOCKED'
+      | 'INTERNAL'
+      | 'UNAVAILABLE'
+      | 'STORAGE_FULL';
     /** a plain sentence, for people */
     message: string;
     /** data for programs, depending on the code */

@@ -7,6 +7,7 @@ import { contentTests } from './store-content.ts';
 import { fileTests } from './store-files.ts';
 import { guardTests } from './store-guard.ts';
 import { historyTests } from './store-history.ts';
+import { idempotencyTests } from './store-idempotency.ts';
 import { keyTests } from './store-keys.ts';
 import { lifetimeTests } from './store-lifetime.ts';
 import { logTests } from './store-log.ts';
@@ -48,6 +49,7 @@ const suites = {
   'storage accounts': storageTests,
   rates: rateTests,
   keys: keyTests,
+  'idempotency keys': idempotencyTests,
   restarts: restartTests,
   'encrypted rooms': sealedTests,
   archive: archiveTests,

@@ -72,7 +72,7 @@ describe('a plain text', () => {
         const { status, headers, text } = await accepting(accept);
         assert.deepEqual([status, text === content], [200, true]);
         assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
-        assert.deepEqual([headers.get('vary'), headers.get('cache-control')], ['Accept', 'no-store']);
+        assert.deepEqual([headers.get('vary'), headers.get('cache-control')], ['Accept, Accept-Encoding', 'no-store']);
       }
     }
     assert.equal((await accepting('text/plain', { 'if-none-match': '"3"' })).status, 304);

@@ -55,6 +55,19 @@ describe('several nodes', () => {
       assert.deepEqual(seqsOf(received), seqsOf(received).toSorted(byNumber));
   });
 
+  it('[IDEM-1] return the response of another to a request with the same key', async () => {
+    const [one, two] = shared.nodes;
+    const request = { json: { name: 'Once' }, headers: { 'idempotency-key': 'of-several-nodes-1' } };
+    const responses = await Promise.all([one, two, one, two].map(({ api }) => api.post('/api/rooms', request)));
+    const created = responses.filter(({ status }) => status === 201).map(({ json }) => json.roomId);
+    assert.equal(new Set(created).size, 1);
+    assert.ok(responses.every(({ status, code }) => status === 201 || code === 'REQUEST_IN_PROGRESS'));
+    for (const { api } of [one, two]) {
+      const again = await api.post('/api/rooms', request);
+      assert.deepEqual([again.json.roomId, again.headers.get('idempotency-replayed')], [created[0], 'true']);
+    }
+  });
+
   it('[LIVE-22] allow a channel of another node to resume, even if all requests are used up', async (t) => {
     const [one, two] = await startTwoNodes(t, installationSettings(stores, { POPROOM_FREE_LIMIT: '1' }));
     const room = await one.api.room({ pin: '0427' }, { from: '10.0.0.9' });

@@ -1,6 +1,7 @@
 /** Everything that an engine keeps, except the bytes of files. */
 import type { Archive } from './archive.ts';
 import type { KeyStore, RateCounter } from './clients.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 import type { OperatorInbox } from './operators.ts';
 import type { RoomStore } from './rooms.ts';
 import type { StorageAccounts } from './storage.ts';
@@ -12,6 +13,7 @@ export interface Store {
   keys: KeyStore;
   archive: Archive;
   storage: StorageAccounts;
+  idempotency: IdempotencyStore;
   /** Set if only the server may change rooms; undefined if the command line can change them directly. */
   inbox: OperatorInbox | undefined;
   /** Rejects if the store does not respond. */

@@ -13,6 +13,8 @@ export interface Observation {
 
 export interface Answered extends Pick<Observation, 'method' | 'route' | 'status'> {
   requestId: string;
+  /** The id of the distributed trace that the request belongs to. */
+  traceId: string | undefined;
   client: ClientId;
   /** Why the request was rejected or failed, if it was. */
   error: unknown;
@@ -52,8 +54,9 @@ export function createRequestLog(lines: ClientLog, observe: (seen: Observation) 
 export const isFailure = ({ status, error }: Pick<Answered, 'status' | 'error'>) =>
   status >= 500 && error !== undefined;
 
-function fieldsOf({ requestId, method, route, status, startedAt }: Answered) {
-  return { requestId, method, route, status, ms: Math.round(secondsSince(startedAt) * 1e4) / 10 };
+function fieldsOf({ requestId, traceId, method, route, status, startedAt }: Answered) {
+  const ids = traceId === undefined ? { requestId } : { requestId, traceId };
+  return { ...ids, method, route, status, ms: Math.round(secondsSince(startedAt) * 1e4) / 10 };
 }
 
 const secondsSince = (startedAt: number) => (performance.now() - startedAt) / 1000;

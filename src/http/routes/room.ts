@@ -16,17 +16,25 @@ import { callerOf } from '../request/request.ts';
 import { findOwnBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
+import { fingerprintOf, runOnce } from './idempotent.ts';
 
 export const createRoom =
-  ({ rooms, limits, links }: Service): Handler =>
+  (service: Service): Handler =>
   async (request) => {
+    const { rooms, limits, links } = service;
     const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
     const { pin, expiresIn, name, history = true, encryption } = body;
-    const room = await rooms.create({ client: request.client, pin, expiresIn, name, history, encryption });
+    const fingerprint = () => fingerprintOf(JSON.stringify([pin, expiresIn, name, history, encryption]));
+    const { result: room, headers } = await runOnce(service, request, 'createRoom', {
+      perform: async () =>
+        describe(await rooms.create({ client: request.client, pin, expiresIn, name, history, encryption })),
+      fingerprint,
+      compare: async () => fingerprint(),
+    });
     const base = findOwnBase(request, links);
-    const link = base === undefined ? {} : { link: `${base}/r/${room.code}` };
-    const location = base === undefined ? {} : { Location: `${base}/api/rooms/${room.code}` };
-    return json(201, { ...describe(room), ...link, limits } satisfies RoomCreated, location);
+    const link = base === undefined ? {} : { link: `${base}/r/${room.roomId}` };
+    const location = base === undefined ? {} : { Location: `${base}/api/rooms/${room.roomId}` };
+    return json(201, { ...room, ...link, limits } satisfies RoomCreated, { ...location, ...headers });
   };
 
 export const getRoom =

@@ -1,8 +1,8 @@
 /** Endpoints of rooms. */
 
-import { roomAccess } from '../parameters.ts';
+import { idempotencyKey, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyBody, anyRequest, anyRoom, type Endpoint } from './endpoint.ts';
+import { anyBody, anyKeyed, anyRequest, anyRoom, type Endpoint } from './endpoint.ts';
 
 export const roomsEndpoints = {
   createRoom: {
@@ -14,11 +14,12 @@ export const roomsEndpoints = {
       'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
       'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}. With `encryption`, the room is encrypted: it stores ' +
       'only sealed data, and every request needs `X-Room-Auth`.',
+    parameters: [idempotencyKey],
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [
       { status: 201, description: 'The room was created.', schema: schemas.roomCreated, headers: ['RoomLocation'] },
     ],
-    errors: [...anyRequest, ...anyBody, 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
+    errors: [...anyRequest, ...anyBody, ...anyKeyed, 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
     counted: true,
   },
   getRoom: {

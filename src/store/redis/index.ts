@@ -2,6 +2,7 @@
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { createArchive } from './archive.ts';
+import { createIdempotencyStore } from './idempotency.ts';
 import { createKeyStore } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createRateCounter } from './rate-counter.ts';
@@ -18,6 +19,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     keys: createKeyStore(redis, keys),
     archive: createArchive(redis, keys, rules, storage),
     storage,
+    idempotency: createIdempotencyStore(redis, keys),
     inbox: undefined,
     ping: redis.ping,
     // Uses no disk of this node. Redis itself reports when it is full.

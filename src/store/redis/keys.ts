@@ -46,6 +46,12 @@ export function createKeys(prefix: string) {
     apiKeys: ['by-id', 'by-hash', 'by-name'].map((what) => `${prefix}:{keys}:${what}`),
     misses: (client: string) => `${prefix}:misses:{${client}}`,
     spending: (client: string) => `${prefix}:spending:{${client}}`,
+    /** Requests of a client with idempotency keys: results, their order by expiry, and the lease of a running one. */
+    requests: (client: string, key: string) => ({
+      results: `${prefix}:requests:{${client}}`,
+      order: `${prefix}:requests:{${client}}:order`,
+      running: `${prefix}:requests:{${client}}:running:${key}`,
+    }),
     /** The room of a file. */
     roomOfFile: (fileId: string) => `${prefix}:file:{${fileId}}`,
     shards: Array.from({ length: shardCount }, (_, i) => ofShard(i)),

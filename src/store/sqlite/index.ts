@@ -16,6 +16,7 @@ import { watchDisk } from './disk-reserve.ts';
 import { createEraser, type DatabaseFile } from './erasure.ts';
 import { lockFolder, sqliteBusy } from './folder-lock.ts';
 import { createGuessGuard } from './guess-guard.ts';
+import { createIdempotencyStore } from './idempotency.ts';
 import { createKeyStore } from './key-store.ts';
 import { createOperatorInbox } from './operator-inbox.ts';
 import { createPrivateFile } from './private-file.ts';
@@ -53,6 +54,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     keys: createKeyStore(db, writer),
     archive: createArchive({ db, snapshot, writer, guard }),
     storage,
+    idempotency: createIdempotencyStore(db, writer),
     inbox: createOperatorInbox(db, writer),
     async ping() {
       ping.get();

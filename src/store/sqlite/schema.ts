@@ -187,6 +187,14 @@ export const steps: readonly string[] = [
   ALTER TABLE edits ADD COLUMN sealed TEXT; -- in an encrypted room; NULL if the entry replaced the whole text
   ALTER TABLE files ADD COLUMN meta TEXT; -- sealed metadata, in an encrypted room
   `,
+  `
+  -- Requests with an idempotency key that succeeded. Key and client are hashes, and the result is sealed.
+  CREATE TABLE idempotent_requests (
+    key TEXT PRIMARY KEY, client TEXT NOT NULL, fingerprint TEXT NOT NULL, result TEXT NOT NULL, expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX idempotent_requests_by_client ON idempotent_requests (client, expires_at);
+  CREATE INDEX idempotent_requests_by_expiry ON idempotent_requests (expires_at);
+  `,
 ];
 
 /** Version numbers used before the first release. */
