@@ -21,7 +21,7 @@ import { createRooms } from './core/rooms.ts';
 import { createStorageQuota } from './core/storage-quota.ts';
 import { createSweeper, type SweepWatch } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
-import { closeToOthers } from './engine/data-folder.ts';
+import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
 import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
 import { createApp } from './http/app.ts';
 import type { PageLimits } from './http/page/html.ts';
@@ -70,6 +70,8 @@ export interface ServerOptions {
   sweepEveryMs: number;
   /** How often deleted text is erased from the files of the embedded engine. */
   eraseEveryMs: number;
+  /** Whether the PINs of stored rooms may become invalid. */
+  acceptNewSecret: boolean;
   page: PageSource;
   /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
@@ -82,6 +84,7 @@ const defaults: ServerOptions = {
   idleTimeoutMs: idleTimeoutSeconds * 1000,
   sweepEveryMs,
   eraseEveryMs,
+  acceptNewSecret: false,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
   lostLogLines: () => 0,
@@ -89,8 +92,9 @@ const defaults: ServerOptions = {
 
 export async function startServer(config: Config, log: Log, given: Partial<ServerOptions> = {}): Promise<Running> {
   const options = { ...defaults, ...given };
+  await assertFolderResponds(config.dataDir);
   warnOfOpenFiles(config.dataDir, log);
-  const engine = await openEngine(config, options.clock, options.eraseEveryMs);
+  const engine = await openEngine(config, options.clock, options);
   const service = createService(config, log, engine, options);
   const server = await createHttp(service).catch(async (error) => {
     await endService(service);

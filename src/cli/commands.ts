@@ -9,10 +9,16 @@ export const serverCommands: readonly Command[] = [
     name: 'serve',
     args: '',
     summary: 'start the server',
-    options: {},
+    details: 'Options override the environment variables PORT, POPROOM_HOST and POPROOM_DATA_DIR.',
+    options: {
+      port: { value: 'PORT', summary: 'port to listen on' },
+      host: { value: 'ADDRESS', summary: 'address to listen on' },
+      data: { value: 'FOLDER', summary: 'folder for the database, the files and the secret', choices: 'file' },
+      'accept-new-secret': { summary: 'start although the secret has changed; PINs of existing rooms become invalid' },
+    },
     examples: [
       ['poproom serve', 'use port 8080, and ./data for data'],
-      ['PORT=80 POPROOM_DATA_DIR=/var/lib/poproom poproom serve', 'use another port and folder'],
+      ['poproom serve --port 80 --data /var/lib/poproom', 'use another port and folder'],
     ],
     load: async () => (await import('./server/serve.ts')).serve,
   },

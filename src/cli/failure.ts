@@ -110,9 +110,6 @@ function explainSystemError({ code, message, path, stack }: NodeJS.ErrnoExceptio
 }
 
 const bySystemCode: Record<string, (what: string) => string> = {
-  EADDRINUSE: () => 'The port is in use; choose another one, such as PORT=8081.',
-  ENOTFOUND: wrongHost,
-  EADDRNOTAVAIL: wrongHost,
   EACCES: noPermission,
   EPERM: noPermission,
   EROFS: noPermission,
@@ -122,10 +119,6 @@ const bySystemCode: Record<string, (what: string) => string> = {
   ENOTDIR: mustBeFolder,
   ENOSPC: () => 'The disk is full.',
 };
-
-function wrongHost(): string {
-  return 'POPROOM_HOST is not an address of this machine.';
-}
 
 function noPermission(what: string): string {
   return `Permission denied: ${what}`;

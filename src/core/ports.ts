@@ -14,6 +14,7 @@ export * from './ports/common.ts';
 export * from './ports/files.ts';
 export * from './ports/operators.ts';
 export * from './ports/rooms.ts';
+export * from './ports/secret.ts';
 export * from './ports/storage.ts';
 export * from './ports/store.ts';
 export * from './ports/text.ts';

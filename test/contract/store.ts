@@ -15,6 +15,7 @@ import { rateTests } from './store-rates.ts';
 import { removalTests } from './store-removal.ts';
 import { restartTests } from './store-restart.ts';
 import { roomTests } from './store-rooms.ts';
+import { secretTests } from './store-secret.ts';
 import { storageTests } from './store-storage.ts';
 import { trashTests } from './store-trash.ts';
 import type { OpenStore } from './store-under-test.ts';
@@ -47,6 +48,7 @@ const suites = {
   'storage accounts': storageTests,
   rates: rateTests,
   keys: keyTests,
+  secret: secretTests,
   restarts: restartTests,
   archive: archiveTests,
   'random operations': modelTests,

@@ -50,7 +50,7 @@ export async function startTestServer(
   t: TestContext,
   env: Record<string, string> = {},
   options: Partial<
-    Pick<ServerOptions, 'heartbeatMs' | 'idleTimeoutMs' | 'sweepEveryMs' | 'eraseEveryMs' | 'page'>
+    Pick<ServerOptions, 'heartbeatMs' | 'idleTimeoutMs' | 'sweepEveryMs' | 'eraseEveryMs' | 'page' | 'acceptNewSecret'>
   > = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));

@@ -6,6 +6,7 @@ import { createKeyStore } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { createRoomStore } from './room-store.ts';
+import { createSecretRecord } from './secret-record.ts';
 import { createStorage } from './storage.ts';
 import { knownBlobs } from './trash.ts';
 
@@ -18,6 +19,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     keys: createKeyStore(redis, keys),
     archive: createArchive(redis, keys, rules, storage),
     storage,
+    secretRecord: createSecretRecord(redis, keys),
     inbox: undefined,
     ping: redis.ping,
     // Uses no disk of this node. Redis itself reports when it is full.

@@ -23,6 +23,7 @@ import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
 import { compact, migrate } from './schema.ts';
+import { createSecretRecord } from './secret-record.ts';
 import { createSnapshot, type ReadSnapshot } from './snapshot.ts';
 import { createStorage } from './storage.ts';
 import { createWriter, sqliteFull, storageFull, eraseEveryMs as usualEraseEveryMs, type Writer } from './writer.ts';
@@ -53,6 +54,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     keys: createKeyStore(db, writer),
     archive: createArchive({ db, snapshot, writer, guard }),
     storage,
+    secretRecord: createSecretRecord(db, writer),
     inbox: createOperatorInbox(db, writer),
     async ping() {
       ping.get();

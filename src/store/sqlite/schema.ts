@@ -182,6 +182,10 @@ export const steps: readonly string[] = [
   `
   ALTER TABLE rooms ADD COLUMN name TEXT; -- NULL if it has none
   `,
+  `
+  -- At most one row: the fingerprint of the secret under which PINs are hashed.
+  CREATE TABLE secret_record (id INTEGER PRIMARY KEY CHECK (id = 1), fingerprint TEXT NOT NULL) STRICT;
+  `,
 ];
 
 /** Version numbers used before the first release. */

@@ -73,7 +73,7 @@ const unboundedClients: RunCheck = ({ clientMaxBytes }) =>
     : [];
 
 const sharedFiles: RunCheck = ({ store, files }) =>
-  store !== 'sqlite:' && files === 'disk:'
+  store !== 'sqlite:' && (files === 'disk:' || 'folder' in files)
     ? [
         warning(
           'Rooms are in Redis but files on this disk: with several servers, each has only its own files.',
