@@ -63,6 +63,24 @@ with a code can read the room. A running server removes a room within seconds.`,
     load: async () => (await import('./server/rooms.ts')).rooms,
   },
   {
+    name: 'backup',
+    args: 'FILE | restore FILE',
+    summary: 'back up the data folder into one file, or restore it',
+    details: `Run it with the settings of the server, as the user of the server. A backup is consistent while the server runs. It is a
+tar file with the database, the files and the secret, and is never overwritten. Restoring needs a stopped server and an
+empty data folder, and checks everything before it takes effect.`,
+    options: {
+      replace: { summary: 'with restore: replace the data in the folder' },
+      json,
+    },
+    examples: [
+      ['poproom backup /backup/poproom.tar', 'back up a running server'],
+      ['POPROOM_DATA_DIR=/var/lib/poproom poproom backup restore /backup/poproom.tar', 'restore it into a new folder'],
+    ],
+    choices: 'file',
+    load: async () => (await import('./server/backup.ts')).backup,
+  },
+  {
     name: 'migrate',
     args: '--from … --to …',
     summary: 'move all data to another engine or folder',

@@ -225,4 +225,11 @@ export const isCompacted = (db: DatabaseSync): boolean =>
 
 const versionOf = (db: DatabaseSync) => Number(db.prepare('PRAGMA user_version').get()?.user_version);
 
+/** Whether a database has the schema of this version. */
+export function schemaStateOf(db: DatabaseSync): 'older' | 'current' | 'newer' {
+  const at = versionOf(db);
+  if (at === newest) return 'current';
+  return at < newest ? 'older' : 'newer';
+}
+
 const otherVersion = (origin: string) => new PoproomError('UNAVAILABLE', `The database was created by ${origin}`);
