@@ -29,6 +29,7 @@ const engineIndependent = new RegExp(
     'page',
     'pipelining',
     'timeouts',
+    'tls',
     'tiny-chunks',
     'upgrades',
     'upload-names',

@@ -45,6 +45,8 @@ export const settings = {
     'true: bucket in the path; false: bucket in the host name; default: true if an endpoint is set',
     yesOrNo,
   ),
+  tlsCert: optional('POPROOM_TLS_CERT', 'PEM file with the certificate and its chain; turns on HTTPS', String),
+  tlsKey: optional('POPROOM_TLS_KEY', 'PEM file with the private key of the certificate', String),
   secret: optional('POPROOM_SECRET', 'key for PIN hashes; default: generated and stored in the data folder', longText),
   publicUrl: optional('POPROOM_PUBLIC_URL', 'base URL for links; default: taken from the request', webAddress),
   filesUrl: optional('POPROOM_FILES_URL', 'base URL for files; default: /files under the public URL', webAddress),
@@ -179,6 +181,9 @@ export const settingNames: readonly string[] = [...Object.values(settings).map((
 function contradictions(config: Partial<Config>): string[] {
   const { roomTtl = 0, roomMaxTtl = roomTtl, fileMax = 0, roomMaxBytes = fileMax, store, secret } = config;
   const problems: string[] = [];
+  if (Boolean(config.tlsCert) !== Boolean(config.tlsKey)) {
+    problems.push('POPROOM_TLS_CERT and POPROOM_TLS_KEY must be set together');
+  }
   if (fileMax > roomMaxBytes) problems.push('POPROOM_FILE_MAX must not exceed POPROOM_ROOM_MAX_BYTES');
   if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL');
   if (store && store !== 'sqlite:' && !secret) {

@@ -24,6 +24,7 @@ import { Turns } from './core/turns.ts';
 import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
 import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
 import { createApp } from './http/app.ts';
+import { type CertificatePair, openCertificate } from './http/certificate.ts';
 import type { PageLimits } from './http/page/html.ts';
 import { lanAddresses } from './http/page/lan-addresses.ts';
 import { serverLimits } from './http/page/server-limits.ts';
@@ -39,7 +40,7 @@ import { createHandlers } from './http/routes/handlers.ts';
 import { createMetrics, type Gauges } from './http/routes/metrics.ts';
 import { createErrorPage, createPageReader } from './http/routes/page.ts';
 import { createProbes } from './http/routes/probes.ts';
-import { createHttpServer, idleTimeoutSeconds } from './http/server.ts';
+import { createHttpServer, idleTimeoutSeconds, replaceCertificate } from './http/server.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { createLive } from './live/index.ts';
 import { eraseEveryMs } from './store/sqlite/writer.ts';
@@ -72,6 +73,8 @@ export interface ServerOptions {
   eraseEveryMs: number;
   /** Whether the PINs of stored rooms may become invalid. */
   acceptNewSecret: boolean;
+  /** How often the files of the certificate are compared. */
+  certificateCheckMs: number;
   page: PageSource;
   /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
@@ -85,6 +88,7 @@ const defaults: ServerOptions = {
   sweepEveryMs,
   eraseEveryMs,
   acceptNewSecret: false,
+  certificateCheckMs: 10_000,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
   lostLogLines: () => 0,
@@ -93,19 +97,26 @@ const defaults: ServerOptions = {
 export async function startServer(config: Config, log: Log, given: Partial<ServerOptions> = {}): Promise<Running> {
   const options = { ...defaults, ...given };
   await assertFolderResponds(config.dataDir);
+  const certificate = openCertificate({ cert: config.tlsCert, key: config.tlsKey });
   warnOfOpenFiles(config.dataDir, log);
   const engine = await openEngine(config, options.clock, options);
   const service = createService(config, log, engine, options);
-  const server = await createHttp(service).catch(async (error) => {
+  const server = await createHttp(service, certificate?.pair).catch(async (error) => {
     await endService(service);
     throw error;
   });
   const closeConnections = trackConnections(server);
   let stopBackgroundWork = () => {};
+  const stopWatching = certificate?.watch({
+    everyMs: options.certificateCheckMs,
+    log,
+    use: (pair) => replaceCertificate(server, pair),
+  });
 
   async function end(): Promise<void> {
     service.stopping.abort();
     stopBackgroundWork();
+    stopWatching?.();
     service.live.stop();
     await closeConnections(finishWithinMs - config.drain * 1000);
     await endService(service);
@@ -127,7 +138,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   try {
     const port = await listen(server, config);
     stopBackgroundWork = startBackgroundWork(service, log);
-    return { port, networkUrls: networkUrls(config.host, port), stop };
+    return { port, networkUrls: networkUrls(config, port), stop };
   } catch (error) {
     await end();
     throw error;
@@ -228,7 +239,7 @@ function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
   };
 }
 
-async function createHttp(service: Service): Promise<Server> {
+async function createHttp(service: Service, certificate: CertificatePair | undefined): Promise<Server> {
   const { config, options, engine, live, clientLog, memory, turns, stopping } = service;
   const { idleTimeoutMs } = options;
   const metrics = config.metrics ? await createMetrics(metricSources(service)) : undefined;
@@ -249,7 +260,7 @@ async function createHttp(service: Service): Promise<Server> {
       source: options.page,
       limits: pageLimits(config),
       serverLimits: serverLimits(config),
-      address: () => config.publicUrl ?? networkUrls(config.host, (server.address() as AddressInfo).port)[0],
+      address: () => config.publicUrl ?? networkUrls(config, (server.address() as AddressInfo).port)[0],
     },
     config,
   );
@@ -288,6 +299,7 @@ async function createHttp(service: Service): Promise<Server> {
     nextRequestId,
     headersFor: authorizer.headersFor,
     idleTimeoutMs,
+    certificate,
   });
   return server;
 }
@@ -317,8 +329,8 @@ function probeSources({ config, options, engine: { store, blobs }, sweeper, maxS
   };
 }
 
-function networkUrls(host: string, port: number): string[] {
-  return lanAddresses(host).map((address) => `http://${address}:${port}`);
+function networkUrls({ host, tlsCert }: Config, port: number): string[] {
+  return lanAddresses(host).map((address) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);
 }
 
 const roomLimits = ({ contentMax, fileMax, roomMaxFiles, roomMaxBytes }: Config): RoomLimits => ({

@@ -50,7 +50,16 @@ export async function startTestServer(
   t: TestContext,
   env: Record<string, string> = {},
   options: Partial<
-    Pick<ServerOptions, 'heartbeatMs' | 'idleTimeoutMs' | 'sweepEveryMs' | 'eraseEveryMs' | 'page' | 'acceptNewSecret'>
+    Pick<
+      ServerOptions,
+      | 'heartbeatMs'
+      | 'idleTimeoutMs'
+      | 'sweepEveryMs'
+      | 'eraseEveryMs'
+      | 'page'
+      | 'acceptNewSecret'
+      | 'certificateCheckMs'
+    >
   > = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));

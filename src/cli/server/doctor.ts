@@ -33,12 +33,12 @@ function createContext(input: Input, { apiKey }: Environment): DoctorContext {
 }
 
 /** Undefined if the server chooses its port. */
-function configuredAddress({ publicUrl, port, host }: Partial<Config>): ServerAddress | undefined {
+function configuredAddress({ publicUrl, port, host, tlsCert }: Partial<Config>): ServerAddress | undefined {
   if (publicUrl) return { url: publicUrl, from: 'POPROOM_PUBLIC_URL' };
   if (!port) return undefined;
   const isWildcard = host === undefined || host === '0.0.0.0' || host === '::';
   const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${name}:${port}`, from: 'PORT' };
+  return { url: `${tlsCert ? 'https' : 'http'}://${name}:${port}`, from: 'PORT' };
 }
 
 /** Runs all checks concurrently, and returns the findings in the order of the checks. */

@@ -116,7 +116,7 @@ function onStopSignals(onFirst: (signal: StopSignal) => void, onRepeated: (signa
 
 /** Shown only on a terminal. */
 async function announcement(config: Config, { port, networkUrls }: Running): Promise<string> {
-  const url = config.publicUrl ?? `http://localhost:${port}`;
+  const url = config.publicUrl ?? `${config.tlsCert ? 'https' : 'http'}://localhost:${port}`;
   const rows = [
     ['open', url],
     ...networkUrls.map((networkUrl) => ['from other devices', networkUrl]),
