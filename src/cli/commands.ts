@@ -115,7 +115,10 @@ differs. For S3, set POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the AWS vari
     args: '',
     summary: 'check the setup of the server, and suggest fixes',
     details: `Run it with the settings of the server, whether or not the server is running. It checks the settings, the stores, the
-disk, the clock and, if a server responds, the effects of a proxy in front of it. For each problem it suggests a fix.`,
+disk, the clock and, if a server responds, the effects of a proxy in front of it. For each problem it suggests a fix.
+
+With --url it checks only that server, from anywhere. The exit code is 1 if something is wrong, and 8 if the server does
+not respond, so that the checks of a running server were skipped.`,
     options: {
       url: {
         value: 'URL',

@@ -32,7 +32,7 @@ const noAccess = 4;
 const conflict = 5;
 const tooLarge = 6;
 const limited = 7;
-const unreachable = 8;
+export const unreachable = 8;
 const localFile = 9;
 export const interrupted = 130;
 

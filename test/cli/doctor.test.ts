@@ -199,6 +199,15 @@ describe('poproom doctor on modes', () => {
 });
 
 describe('the output of poproom doctor', () => {
+  it('[CLI-33] says that checks were skipped if the server does not run, with an exit code of its own', async (t) => {
+    const cli = await createCli(t, { PORT: '1', POPROOM_MIN_FREE_DISK: '0' });
+    const { code, stdout } = await cli.run(['doctor']);
+    assert.equal(code, 8, stdout);
+    assert.match(stdout, /^! server {4}No server is running at http:\/\/localhost:1\.\n {12}Start it/m);
+    assert.match(stdout, /The server is not running; 7 checks were skipped\.\n$/);
+    assert.doesNotMatch(stdout, /No problems found/);
+  });
+
   it('[CLI-8] [CLI-7] is a symbol and a sentence for each finding, in colour only on a terminal that supports it', async (t) => {
     const cli = await createCli(t, { PORT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '900000GiB' });
     const [pipe, screen, plain, dumb] = await Promise.all([
