@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { createClientHash } from './core/client-hash.ts';
 import { createClientLog } from './core/client-log.ts';
 import type { CoreDeps } from './core/deps.ts';
+import { hasCode } from './core/errors.ts';
 import { createClaims } from './core/files/claims.ts';
 import { createFiles } from './core/files/files.ts';
 import { createFileSpace } from './core/files/space.ts';
@@ -16,6 +17,7 @@ import { collectWhenQuiet } from './core/garbage.ts';
 import { quotas, type RoomLimits } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
 import { answerOperator } from './core/operator-requests.ts';
+import { type Outages, watchOutages } from './core/outages.ts';
 import type { Clock, Log } from './core/ports.ts';
 import { createRooms } from './core/rooms.ts';
 import { createStorageQuota } from './core/storage-quota.ts';
@@ -75,6 +77,8 @@ export interface ServerOptions {
   acceptNewSecret: boolean;
   /** How often the files of the certificate are compared. */
   certificateCheckMs: number;
+  /** How often a lost store is asked whether it responds again. */
+  outageCheckMs: number;
   page: PageSource;
   /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
@@ -89,6 +93,7 @@ const defaults: ServerOptions = {
   eraseEveryMs,
   acceptNewSecret: false,
   certificateCheckMs: 10_000,
+  outageCheckMs: 1000,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
   lostLogLines: () => 0,
@@ -172,8 +177,15 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
   const space = createFileSpace(deps);
   const maxMessageBytes = largestContentBody(config.contentMax);
   const turns = new Turns();
+  const outages = watchOutages({
+    stores: { rooms: store.ping, files: blobs.ping },
+    log,
+    monotonic: options.monotonic,
+    everyMs: options.outageCheckMs,
+  });
   return {
     config,
+    outages,
     options,
     engine,
     deps,
@@ -198,26 +210,31 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
       maxMessageBytes,
       validate: async (schema, value) => (await validatorOf(schema))(value),
     }),
-    sweeper: createSweeper(deps, sweepOptions(options, log)),
+    sweeper: createSweeper(deps, sweepOptions(options, log, outages)),
     stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
     stopping: new AbortController(),
   };
 }
 
-function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log): SweepWatch {
+function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log, outages: Outages): SweepWatch {
   return {
     everyMs: sweepEveryMs,
     monotonic,
     done: (swept) => log.info(swept, 'swept'),
-    failed: (err) => log.error({ err }, 'sweep failed'),
+    failed(err) {
+      outages.suspect();
+      // The store is reported as lost; a stack every 15 seconds would add nothing.
+      log.error(hasCode(err, 'UNAVAILABLE') ? { reason: err.message } : { err }, 'sweep failed');
+    },
     doubted: (why) =>
       log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
   };
 }
 
-async function endService({ live, clientLog, sweeper, stopOperatorRequests, engine }: Service): Promise<void> {
+async function endService({ live, clientLog, outages, sweeper, stopOperatorRequests, engine }: Service): Promise<void> {
   live.stop();
   clientLog.stop();
+  outages.stop();
   await sweeper.stop();
   await stopOperatorRequests?.();
   await engine.close();
@@ -253,7 +270,10 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     requireApiKey: config.requireApiKey,
   });
   const resumption = createResumption(engine.secret, options.clock);
-  const requestLog = createRequestLog(clientLog, metrics?.observe ?? (() => undefined));
+  const requestLog = createRequestLog(clientLog, {
+    observe: metrics?.observe ?? (() => undefined),
+    onFailure: service.outages.suspect,
+  });
   const isStopping = () => stopping.signal.aborted;
   const page = createPageReader(
     {

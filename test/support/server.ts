@@ -59,6 +59,7 @@ export async function startTestServer(
       | 'page'
       | 'acceptNewSecret'
       | 'certificateCheckMs'
+      | 'outageCheckMs'
     >
   > = {},
 ): Promise<TestServer> {
