@@ -18,6 +18,7 @@ interface Line {
   count?: number;
   status?: number;
   requestId?: string;
+  reason?: string;
   err?: object;
 }
 
