@@ -35,6 +35,7 @@ const engineIndependent = new RegExp(
     'pipelining',
     'plain-text',
     'timeouts',
+    'tls',
     'tiny-chunks',
     'tus-protocol',
     'upgrades',
@@ -65,6 +66,11 @@ provide(
   'Tests of the distributed engine need redis-server: on Debian, "sudo apt-get install redis-server".',
 );
 provide('haproxy', hasHaproxy(), haproxyMissing);
+provide(
+  'nginx-light',
+  isCommand('nginx', '-v'),
+  'The test of the nginx sample needs nginx: on Debian, "sudo apt-get install nginx-light".',
+);
 provide('python3-nacl', findPython() !== undefined, pyNaClMissing);
 provide(
   'strace',

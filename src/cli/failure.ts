@@ -32,7 +32,7 @@ const noAccess = 4;
 const conflict = 5;
 const tooLarge = 6;
 const limited = 7;
-const unreachable = 8;
+export const unreachable = 8;
 const localFile = 9;
 export const interrupted = 130;
 
@@ -113,9 +113,6 @@ function explainSystemError({ code, message, path, stack }: NodeJS.ErrnoExceptio
 }
 
 const bySystemCode: Record<string, (what: string) => string> = {
-  EADDRINUSE: () => 'The port is in use; choose another one, such as PORT=8081.',
-  ENOTFOUND: wrongHost,
-  EADDRNOTAVAIL: wrongHost,
   EACCES: noPermission,
   EPERM: noPermission,
   EROFS: noPermission,
@@ -125,10 +122,6 @@ const bySystemCode: Record<string, (what: string) => string> = {
   ENOTDIR: mustBeFolder,
   ENOSPC: () => 'The disk is full.',
 };
-
-function wrongHost(): string {
-  return 'POPROOM_HOST is not an address of this machine.';
-}
 
 function noPermission(what: string): string {
   return `Permission denied: ${what}`;

@@ -15,6 +15,7 @@ export * from './ports/files.ts';
 export * from './ports/idempotency.ts';
 export * from './ports/operators.ts';
 export * from './ports/rooms.ts';
+export * from './ports/secret.ts';
 export * from './ports/storage.ts';
 export * from './ports/store.ts';
 export * from './ports/text.ts';

@@ -17,6 +17,7 @@ import { removalTests } from './store-removal.ts';
 import { restartTests } from './store-restart.ts';
 import { roomTests } from './store-rooms.ts';
 import { sealedTests } from './store-sealed.ts';
+import { secretTests } from './store-secret.ts';
 import { storageTests } from './store-storage.ts';
 import { trashTests } from './store-trash.ts';
 import type { OpenStore } from './store-under-test.ts';
@@ -50,6 +51,7 @@ const suites = {
   rates: rateTests,
   keys: keyTests,
   'idempotency keys': idempotencyTests,
+  secret: secretTests,
   restarts: restartTests,
   'encrypted rooms': sealedTests,
   archive: archiveTests,

@@ -105,7 +105,7 @@ async function abandonParts(
 ): Promise<void> {
   const { CreateMultipartUploadCommand, S3Client } = await import('@aws-sdk/client-s3');
   const file = await store.rooms.findFile(first?.id ?? '', Date.now());
-  assert.ok(file && files !== 'disk:');
+  assert.ok(file && files !== 'disk:' && 'bucket' in files);
   const client = new S3Client({ endpoint, forcePathStyle: true });
   await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: files.prefix + file.blob }));
 }

@@ -169,7 +169,7 @@ describe('the secrecy of a PIN', () => {
   });
 
   it('[PIN-6] depends on a secret outside the store: with another, the PIN is rejected', async (t) => {
-    const server = await startTestServer(t);
+    const server = await startTestServer(t, {}, { acceptNewSecret: true });
     const { api, restart } = server;
     const room = await api.room({ pin: right });
     const secret = await secretOf(server);

@@ -47,7 +47,17 @@ const testDefaults = {
 };
 
 type TestServerOptions = Partial<
-  Pick<ServerOptions, 'heartbeatMs' | 'idleTimeoutMs' | 'sweepEveryMs' | 'eraseEveryMs' | 'page'>
+  Pick<
+    ServerOptions,
+    | 'heartbeatMs'
+    | 'idleTimeoutMs'
+    | 'sweepEveryMs'
+    | 'eraseEveryMs'
+    | 'page'
+    | 'acceptNewSecret'
+    | 'certificateCheckMs'
+    | 'outageCheckMs'
+  >
 >;
 
 export async function startTestServer(

@@ -4,6 +4,7 @@ import type { KeyStore, RateCounter } from './clients.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { OperatorInbox } from './operators.ts';
 import type { RoomStore } from './rooms.ts';
+import type { SecretRecord } from './secret.ts';
 import type { StorageAccounts } from './storage.ts';
 
 /** One storage engine. Closing it writes everything that is still in memory. */
@@ -14,6 +15,7 @@ export interface Store {
   archive: Archive;
   storage: StorageAccounts;
   idempotency: IdempotencyStore;
+  secretRecord: SecretRecord;
   /** Set if only the server may change rooms; undefined if the command line can change them directly. */
   inbox: OperatorInbox | undefined;
   /** Rejects if the store does not respond. */

@@ -7,6 +7,7 @@ import { createKeyStore } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { createRoomStore } from './room-store.ts';
+import { createSecretRecord } from './secret-record.ts';
 import { createStorage } from './storage.ts';
 import { knownBlobs } from './trash.ts';
 
@@ -20,6 +21,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     archive: createArchive(redis, keys, rules, storage),
     storage,
     idempotency: createIdempotencyStore(redis, keys),
+    secretRecord: createSecretRecord(redis, keys),
     inbox: undefined,
     ping: redis.ping,
     // Uses no disk of this node. Redis itself reports when it is full.

@@ -24,6 +24,7 @@ import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
 import { compact, migrate } from './schema.ts';
+import { createSecretRecord } from './secret-record.ts';
 import { createSnapshot, type ReadSnapshot } from './snapshot.ts';
 import { createStorage } from './storage.ts';
 import { createWriter, sqliteFull, storageFull, eraseEveryMs as usualEraseEveryMs, type Writer } from './writer.ts';
@@ -55,6 +56,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     archive: createArchive({ db, snapshot, writer, guard }),
     storage,
     idempotency: createIdempotencyStore(db, writer),
+    secretRecord: createSecretRecord(db, writer),
     inbox: createOperatorInbox(db, writer),
     async ping() {
       ping.get();

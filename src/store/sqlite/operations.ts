@@ -149,6 +149,14 @@ export function createOperations(db: DatabaseSync) {
     rememberRequest: (key: RequestKey, request: FinishedRequest, limits: { expiresAt: number; perClient: number }) =>
       rememberRequest(sql, key, request, limits),
 
+    keepSecretRecord(fingerprint: string): void {
+      sql('INSERT OR IGNORE INTO secret_record VALUES (1, ?)').get(fingerprint);
+    },
+
+    replaceSecretRecord(fingerprint: string): void {
+      sql('INSERT OR REPLACE INTO secret_record VALUES (1, ?)').get(fingerprint);
+    },
+
     createKey(key: { id: string; name: string; tier: Tier; hash: string }, now: number): ApiKey | undefined {
       if (has('SELECT 1 FROM api_keys WHERE name = ? AND revoked_at IS NULL', key.name)) return undefined;
       const made = sql(
