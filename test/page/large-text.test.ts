@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, joinRoom, showsStatus, sharedTestSite } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, sharedTestSite, showsStatus } from '../support/page.ts';
 import { putCaret, write } from './support/typing.ts';
 
 const line = 'The quick brown fox jumps over the lazy dog, again and again.\n';
