@@ -123,7 +123,8 @@ function resultsOf({ files, engine }: Job, events: readonly TestEvent[], ending:
     const isCut = !own.some(({ type }) => type === 'file ended') || (isLast && ending.ended !== 0 && !hasFailed);
     const failures = own.flatMap((event) => (event.type === 'failed' ? [event.failure] : []));
     if (isCut) failures.push(abnormalEnd(file, ending, own));
-    const cpuTotal = own.find((event) => event.type === 'file ended')?.cpuSeconds ?? cpuBefore;
+    // The time of a browser that has exited may be missing.
+    const cpuTotal = Math.max(cpuBefore, own.find((event) => event.type === 'file ended')?.cpuSeconds ?? 0);
     const cpuSeconds = cpuTotal - cpuBefore;
     cpuBefore = cpuTotal;
     return resultOf({ file, engine, failures, cpuSeconds, output: ending.output }, own, ending);

@@ -102,7 +102,7 @@ describe('an error of the SDK', () => {
 
 describe('the health of a server', () => {
   it('[SDK-1] is returned without an error, even if the server is unhealthy', async (t) => {
-    const server = await sharedServer(t);
+    const server = await startTestServer(t);
     const client = createClient({ url: server.url });
     assert.equal((await client.health()).status, 'healthy');
     await breakStore(server);

@@ -31,13 +31,13 @@ describe('health', () => {
   });
 
   it('[API-7] is degraded when the files are unavailable', async (t) => {
-    const server = await sharedServer(t);
+    const server = await startTestServer(t);
     await breakFileStore(server);
     await assertDegraded(server);
   });
 
   it('[API-7] is degraded when the database does not respond', async (t) => {
-    const server = await sharedServer(t);
+    const server = await startTestServer(t);
     await breakStore(server);
     await assertDegraded(server);
   });

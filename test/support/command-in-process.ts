@@ -1,6 +1,6 @@
 /**
- * Runs the built command in the process of the tests, which takes a twentieth of the time of a new process. The command
- * gets a `process` of its own: arguments, environment, standard streams, signals and exit code.
+ * Runs the built command in the process of the tests, which saves the start of a process. The command gets a `process`
+ * of its own: arguments, environment, standard streams, signals and exit code.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
