@@ -5,6 +5,7 @@ import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 import { createRetry, type RetryableRequest, type RetryOptions } from './retry.ts';
 import { fetchFromOrigin } from './same-origin.ts';
 import type { Shape } from './shapes.ts';
+import { createSilenceLimit, type SilenceLimit, withinSeconds } from './silence-limit.ts';
 import { type Measured, measure } from './upload-source.ts';
 
 export interface CallOptions {
@@ -29,6 +30,8 @@ export interface Transport {
   /** Without a trailing slash. */
   readonly url: string;
   readonly rateLimit: RateLimit | undefined;
+  /** The longest silence of the server. Undefined means no limit. */
+  readonly timeoutSeconds: number | undefined;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Returns a successful response, and throws otherwise. */
@@ -53,15 +56,17 @@ export interface TransportOptions {
   url: string;
   apiKey: string | undefined;
   retry: RetryOptions | undefined;
+  timeoutSeconds?: number | undefined;
 }
 
-export function createTransport({ url, apiKey, retry }: TransportOptions): Transport {
+export function createTransport({ url, apiKey, retry, timeoutSeconds }: TransportOptions): Transport {
   let rateLimit: RateLimit | undefined;
 
   const transport: Transport = {
     url: url.replace(/\/+$/, ''),
     headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
     withRetry: createRetry(retry),
+    timeoutSeconds,
 
     get rateLimit() {
       return rateLimit;
@@ -80,7 +85,7 @@ export function createTransport({ url, apiKey, retry }: TransportOptions): Trans
     async request(path, shape, call = {}) {
       const response = await transport.send(path, call);
       const { status } = response;
-      const body = parseBody(status, await textOf(response, call.signal), shape);
+      const body = parseBody(status, await textOf(transport, response, call.signal), shape);
       return { status, body, header: (name) => response.headers.get(name) };
     },
 
@@ -90,20 +95,32 @@ export function createTransport({ url, apiKey, retry }: TransportOptions): Trans
 }
 
 async function sendOnce(transport: Transport, path: string, call: Call): Promise<Response> {
-  const body = call.body && streamed(call.body, call.onProgress);
+  const silence = createSilenceLimit(transport.timeoutSeconds, call.signal);
+  const onProgress = (sent: number) => {
+    silence.onBytes();
+    call.onProgress?.(sent);
+  };
+  const body = call.body && streamed(call.body, onProgress);
   try {
-    return await fetchResponse(transport, path, call, body);
+    return await fetchResponse(transport, path, call, { body, silence });
   } catch (error) {
     body?.stop(error);
     throw error;
+  } finally {
+    silence.stop();
   }
+}
+
+interface Sending {
+  body: Measured | undefined;
+  silence: SilenceLimit;
 }
 
 async function fetchResponse(
   transport: Transport,
   path: string,
   call: Call,
-  body: Measured | undefined,
+  { body, silence }: Sending,
 ): Promise<Response> {
   const { method = 'GET', json, headers, omitsApiKey, signal, acceptedStatus } = call;
   const type = json === undefined ? undefined : 'application/json';
@@ -113,34 +130,37 @@ async function fetchResponse(
     body: json === undefined ? (body?.stream ?? null) : JSON.stringify(json),
     // Required for streams where they are supported, ignored elsewhere.
     duplex: 'half',
-    signal: signal ?? null,
+    signal: silence.signal,
   };
   const response = await fetchFromOrigin(transport.url + path, init).catch((cause) => {
-    throw signal?.aborted ? signal.reason : (body?.failure ?? toPoproomError(cause));
+    if (signal?.aborted) throw signal.reason;
+    throw silence.isExceeded ? silence.signal?.reason : (body?.failure ?? toPoproomError(cause));
   });
+  silence.stop();
   const header = (name: string) => response.headers.get(name);
   transport.recordRateLimit(header);
   if (response.ok || response.status === acceptedStatus) return response;
-  throw errorFrom(response.status, await textOf(response, signal), header);
+  throw errorFrom(response.status, await textOf(transport, response, signal), header);
 }
 
 const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
   measure(body instanceof Blob ? body.stream() : body, onProgress);
 
 /** The connection may break within a response, and the call may be aborted. */
-function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
-  return readBounded(response).catch((cause) => {
+function textOf({ timeoutSeconds }: Transport, response: Response, signal: AbortSignal | undefined): Promise<string> {
+  return readBounded(response, timeoutSeconds).catch((cause) => {
     throw signal?.aborted ? signal.reason : toPoproomError(cause);
   });
 }
 
 /** A malicious server may send an endless response. */
-async function readBounded(response: Response): Promise<string> {
+async function readBounded(response: Response, timeoutSeconds: number | undefined): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
+  const read = () => reader && withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel());
   let text = '';
   let bytes = 0;
-  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+  for (let next = await read(); next && !next.done; next = await read()) {
     bytes += next.value.byteLength;
     if (bytes > maxJsonBytes) {
       await reader?.cancel();

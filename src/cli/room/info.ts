@@ -11,8 +11,9 @@ import { formatSize, pathInRoom } from './find-file.ts';
 
 export async function info(input: Input): Promise<void> {
   assertOnlyCode('info', input);
-  await withRoom(input, async (room) => {
+  await withRoom(input, async (room, memory) => {
     const details = await room.info();
+    memory.learn({ expiresAt: details.expiresAt, name: details.name });
     const [text, files] = await Promise.all([room.read(), room.files()]);
     const bytes = Buffer.byteLength(text.content);
     const rows: [string, string][] = [
