@@ -9,6 +9,7 @@ import type {
   FileUploaded,
   HistoryEntry,
   HistoryText,
+  RoomDetails,
   RoomInfo,
   RoomText,
   TextEdit,
@@ -26,6 +27,7 @@ import {
   isFileList,
   isHistoryList,
   isHistoryText,
+  isRoomDetails,
   isRoomInfo,
   isTicketIssued,
   type Shape,
@@ -58,6 +60,8 @@ export interface RoomBase {
   /** URL of the room's page, to share with people. */
   readonly link: string;
   info(options?: CallOptions): Promise<RoomInfo>;
+  /** The same with the version and size of the text, and the files, in one request. Older servers send neither. */
+  details(options?: CallOptions): Promise<RoomDetails>;
   /**
    * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
    * name. This object and its live channels use the new PIN from then on.
@@ -142,6 +146,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     code,
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
     info: (options) => call('', isRoomInfo, options),
+    details: (options) => call('?details=true', isRoomDetails, options),
     async update(changes, options) {
       const info = await call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
       if (changes.pin !== undefined) access.pin = changes.pin ?? undefined;

@@ -135,7 +135,7 @@ describe('the requests of a command', () => {
       [['put', room, 'text'], 1],
       [['put', room, 'text', '--append'], 1],
       [['get', room], 1],
-      [['info', room], infoRequests],
+      [['info', room], 1],
       [['set', room, '--name', 'Kitchen'], 1],
       [['history', room], 1],
       [['history', room, '1'], 1],
@@ -158,8 +158,6 @@ describe('the requests of a command', () => {
     }
   });
 });
-
-const infoRequests = 3;
 
 function countRequests(server: TestServer) {
   let count = 0;
