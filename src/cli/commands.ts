@@ -1,8 +1,9 @@
 /** All commands, in the order of the help. The code of a command is loaded only when it runs. */
 import { type Command, json } from './command.ts';
+import { localCommands } from './local-commands.ts';
 import { roomCommands } from './room-commands.ts';
 
-export { roomCommands };
+export { localCommands, roomCommands };
 
 export const serverCommands: readonly Command[] = [
   {
@@ -144,4 +145,4 @@ not respond, so that the checks of a running server were skipped.`,
   },
 ];
 
-export const commands: readonly Command[] = [...roomCommands, ...serverCommands];
+export const commands: readonly Command[] = [...roomCommands, ...localCommands, ...serverCommands];

@@ -22,6 +22,8 @@ export interface ClientOptions {
   deviceName?: string | undefined;
   /** Retries requests that fail with 429 or 503, unless that could execute them twice. Default: no retries. */
   retry?: boolean | RetryOptions | undefined;
+  /** Fails with `OFFLINE` if the server does not respond to a request for this many seconds. Default: no limit. */
+  timeoutSeconds?: number | undefined;
 }
 
 export interface BaseClient<Room extends RoomBase = RoomBase> {
@@ -46,13 +48,13 @@ export interface Creation {
 
 /** `toRoom` extends each room, for example with its shared text. */
 export function createBaseClient<Room extends RoomBase>(
-  { url, apiKey, deviceId, deviceName, retry = false }: ClientOptions,
+  { url, apiKey, deviceId, deviceName, retry = false, timeoutSeconds }: ClientOptions,
   toRoom: (room: RoomBase) => Room,
 ): BaseClient<Room> {
   const retries = retry === true ? {} : retry || undefined;
   const transport = createTransport({
     ...{ url, apiKey, withRetry: createRetry(retries) },
-    newIdempotencyKey: retries && newIdempotencyKey,
+    ...{ newIdempotencyKey: retries && newIdempotencyKey, timeoutSeconds },
   });
   const room: BaseClient<Room>['room'] = (code, { pin } = {}) => {
     const access = { code, pin: createRoomPin(pin), deviceId, deviceName };

@@ -8,6 +8,7 @@ import type {
   FileUploaded,
   HistoryEntry,
   HistoryText,
+  RoomDetails,
   RoomInfo,
   RoomText,
   TextEdit,
@@ -23,6 +24,7 @@ import {
   isFileList,
   isHistoryList,
   isHistoryText,
+  isRoomDetails,
   isRoomInfo,
   isTicketIssued,
   type Shape,
@@ -57,6 +59,8 @@ export interface RoomBase {
   /** The PIN that requests send. Undefined after someone else has changed it while a live channel was open. */
   pin(): string | undefined;
   info(options?: CallOptions): Promise<RoomInfo>;
+  /** The same with the version and size of the text, and the files, in one request. Older servers send neither. */
+  details(options?: CallOptions): Promise<RoomDetails>;
   /**
    * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
    * name. This object and its live channels use the new PIN from then on.
@@ -144,6 +148,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess, trans
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
     pin: () => access.pin.current,
     info: (options) => call('', isRoomInfo, options),
+    details: (options) => call('?details=true', isRoomDetails, options),
     async update(changes, options) {
       const request = call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
       return changes.pin === undefined ? request : access.pin.change(changes.pin, request);

@@ -6,6 +6,7 @@ import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 import type { Retry } from './retry.ts';
 import { fetchFromOrigin } from './same-origin.ts';
 import type { Shape } from './shapes.ts';
+import { createSilenceLimit, type SilenceLimit, withinSeconds } from './silence-limit.ts';
 
 export interface CallOptions {
   /** Aborts the call. */
@@ -29,6 +30,8 @@ export interface Transport {
   /** Without a trailing slash. */
   readonly url: string;
   readonly rateLimit: RateLimit | undefined;
+  /** The longest silence of the server. Undefined means no limit. */
+  readonly timeoutSeconds: number | undefined;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Returns a successful response, and throws otherwise. */
@@ -57,10 +60,11 @@ export interface TransportOptions {
   withRetry: Retry;
   /** Default: requests have no key. */
   newIdempotencyKey?: (() => Record<string, string>) | undefined;
+  timeoutSeconds?: number | undefined;
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { url, apiKey, withRetry, newIdempotencyKey = () => ({}) } = options;
+  const { url, apiKey, withRetry, newIdempotencyKey = () => ({}), timeoutSeconds } = options;
   let rateLimit: RateLimit | undefined;
 
   /** A stream can be read only once. */
@@ -72,6 +76,7 @@ export function createTransport(options: TransportOptions): Transport {
     headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
     withRetry,
     newIdempotencyKey,
+    timeoutSeconds,
 
     get rateLimit() {
       return rateLimit;
@@ -88,7 +93,7 @@ export function createTransport(options: TransportOptions): Transport {
       retried(call, async () => {
         const response = await sendOnce(transport, path, call);
         const { status } = response;
-        const body = parseBody(status, await textOf(response, call.signal), shape);
+        const body = parseBody(status, await textOf(transport, response, call.signal), shape);
         return { status, body, header: (name: string) => response.headers.get(name) };
       }),
 
@@ -98,20 +103,32 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 async function sendOnce(transport: Transport, path: string, call: Call): Promise<Response> {
-  const body = call.body && streamed(call.body, call.onProgress);
+  const silence = createSilenceLimit(transport.timeoutSeconds, call.signal);
+  const onProgress = (sent: number) => {
+    silence.onBytes();
+    call.onProgress?.(sent);
+  };
+  const body = call.body && streamed(call.body, onProgress);
   try {
-    return await fetchResponse(transport, path, call, body);
+    return await fetchResponse(transport, path, call, { body, silence });
   } catch (error) {
     body?.stop(error);
     throw error;
+  } finally {
+    silence.stop();
   }
+}
+
+interface Sending {
+  body: Measured | undefined;
+  silence: SilenceLimit;
 }
 
 async function fetchResponse(
   transport: Transport,
   path: string,
   call: Call,
-  body: Measured | undefined,
+  { body, silence }: Sending,
 ): Promise<Response> {
   const { method = 'GET', json, headers, omitsApiKey, signal, acceptedStatus } = call;
   const type = json === undefined ? undefined : 'application/json';
@@ -121,34 +138,37 @@ async function fetchResponse(
     body: json === undefined ? (body?.stream ?? null) : JSON.stringify(json),
     // Required for streams where they are supported, ignored elsewhere.
     duplex: 'half',
-    signal: signal ?? null,
+    signal: silence.signal,
   };
   const response = await fetchFromOrigin(transport.url + path, init).catch((cause) => {
-    throw signal?.aborted ? signal.reason : (body?.failure ?? toPoproomError(cause));
+    if (signal?.aborted) throw signal.reason;
+    throw silence.isExceeded ? silence.signal?.reason : (body?.failure ?? toPoproomError(cause));
   });
+  silence.stop();
   const header = (name: string) => response.headers.get(name);
   transport.recordRateLimit(header);
   if (response.ok || response.status === acceptedStatus) return response;
-  throw errorFrom(response.status, await textOf(response, signal), header);
+  throw errorFrom(response.status, await textOf(transport, response, signal), header);
 }
 
 const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
   measure(body instanceof Blob ? body.stream() : body, onProgress);
 
 /** The connection may break within a response, and the call may be aborted. */
-function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
-  return readBounded(response).catch((cause) => {
+function textOf({ timeoutSeconds }: Transport, response: Response, signal: AbortSignal | undefined): Promise<string> {
+  return readBounded(response, timeoutSeconds).catch((cause) => {
     throw signal?.aborted ? signal.reason : toPoproomError(cause);
   });
 }
 
 /** A malicious server may send an endless response. */
-async function readBounded(response: Response): Promise<string> {
+async function readBounded(response: Response, timeoutSeconds: number | undefined): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
+  const read = () => reader && withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel());
   let text = '';
   let bytes = 0;
-  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+  for (let next = await read(); next && !next.done; next = await read()) {
     bytes += next.value.byteLength;
     if (bytes > maxJsonBytes) {
       await reader?.cancel();

@@ -93,6 +93,14 @@ export const listLimit: Parameter = {
   example: '10',
 };
 
+export const details: Parameter = {
+  name: 'details',
+  in: 'query',
+  description: '`true` also returns the version and the size of the text, and the list of files.',
+  pattern: '^(true|false)$',
+  example: 'true',
+};
+
 export const claim: Parameter = {
   name: 'claim',
   in: 'path',

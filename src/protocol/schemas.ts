@@ -422,6 +422,26 @@ export const fileEntry = {
   },
 } as const;
 
+/** Of `?details=true`. Without it, `text` and `files` are missing. */
+export const roomDetails = {
+  ...roomInfo,
+  properties: {
+    ...roomInfo.properties,
+    text: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['version', 'bytes', 'timestamp'],
+      description: 'the version, the size in bytes and the time of the text; only with `details=true`',
+      properties: {
+        version,
+        bytes: natural('the size of the text in bytes', 1234),
+        timestamp: timestamp('when this text was written'),
+      },
+    },
+    files: { type: 'array', items: fileEntry, description: 'the files, oldest first; only with `details=true`' },
+  },
+} as const;
+
 export const fileList = {
   type: 'object',
   additionalProperties: false,

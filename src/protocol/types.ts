@@ -261,6 +261,37 @@ export interface FileList {
   files: FileEntry[];
 }
 
+export interface RoomDetails {
+  /** the room code in canonical form */
+  roomId: string;
+  /** when the room expires */
+  expiresAt: string;
+  /** whether the room requires a PIN */
+  hasPin: boolean;
+  /** for an encrypted room, whose data is sealed; missing for other rooms */
+  encrypted?: true;
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  name?: string;
+  /** the number of devices in the room */
+  deviceCount: number;
+  /** the number of files, with unfinished uploads and files that can be restored */
+  fileCount: number;
+  /** their size in bytes */
+  fileBytes: number;
+  limits: RoomLimits;
+  /** the version, the size in bytes and the time of the text; only with `details=true` */
+  text?: {
+    /** a whole number, the version of the text */
+    version: number;
+    /** the size of the text in bytes */
+    bytes: number;
+    /** when this text was written */
+    timestamp: string;
+  };
+  /** the files, oldest first; only with `details=true` */
+  files?: FileEntry[];
+}
+
 export interface ServerLimits {
   /** the default lifetime of a room */
   roomLifetimeSeconds: number;

@@ -19,7 +19,7 @@ describe('a failure', () => {
     ]);
     server.clock.advance(61_000);
     const cases: [exitCode: number, says: RegExp, ended: Promise<CliResult>][] = [
-      [3, /There is no room with this code/, cli.run(['get', 'ZZZZZZ'])],
+      [3, /There is no room ZZZZZZ on http:\/\/127\.0\.0\.1:\d+\./, cli.run(['get', 'ZZZZZZ'])],
       [3, /This room has expired/, cli.run(['info', expired])],
       [3, /There is no file "x"/, cli.run(['rm', room, 'x'])],
       [4, /protected by a PIN/, cli.run(['put', guarded, 'text'])],
@@ -30,7 +30,11 @@ describe('a failure', () => {
         cli.run(['put', room, 'text', '--base-version', '7']),
       ],
       [6, /1048576|1 MiB/, cli.run(['put', room], { stdin: 'x'.repeat(1024 ** 2 + 1) })],
-      [8, /Cannot connect to http:\/\/127\.0\.0\.1:1;/, cli.run(['get', room, '--url', 'http://127.0.0.1:1'])],
+      [
+        8,
+        /Cannot connect to http:\/\/127\.0\.0\.1:1: port 1 is reserved/,
+        cli.run(['get', room, '--url', 'http://127.0.0.1:1']),
+      ],
     ];
     await Promise.all(
       cases.map(async ([exitCode, says, ended]) => {

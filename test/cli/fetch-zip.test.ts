@@ -63,7 +63,7 @@ describe('poproom fetch --zip', () => {
     };
     assert.deepEqual(await refused('-o', 'mine.zip'), [
       9,
-      'poproom: mine.zip already exists; use --force to overwrite it.\n',
+      'poproom: mine.zip already exists; use --force to overwrite it, or --existing skip or rename.\n',
     ]);
     assert.deepEqual(await refused(), [3, 'poproom: There are no files in this room.\n']);
     assert.equal((await refused('a.txt'))[0], 2);

@@ -1,6 +1,6 @@
 /** Reports names that are not settings, with the one that was probably meant. */
 import { settingNames } from '../../config.ts';
-import { nearestName } from './doctor/nearest-name.ts';
+import { nearestName } from '../nearest-name.ts';
 
 export function describeUnknown(name: string): string {
   const meant = nearestName(name, settingNames);

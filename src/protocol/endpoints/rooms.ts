@@ -1,8 +1,19 @@
 /** Endpoints of rooms. */
 
-import { idempotencyKey, roomAccess } from '../parameters.ts';
+import { details, idempotencyKey, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
 import { anyBody, anyKeyed, anyRequest, anyRoom, type Endpoint } from './endpoint.ts';
+
+const withoutDetails = {
+  roomId: '7KQ2MX',
+  expiresAt: '2026-11-15T10:30:00.000Z',
+  hasPin: true,
+  name: 'Kitchen table',
+  deviceCount: 2,
+  fileCount: 3,
+  fileBytes: 34_567,
+  limits: { textBytes: 1_048_576, fileBytes: 10_485_760, filesPerRoom: 100, fileBytesPerRoom: 104_857_600 },
+};
 
 export const roomsEndpoints = {
   createRoom: {
@@ -27,9 +38,11 @@ export const roomsEndpoints = {
     path: '/api/rooms/:roomId',
     tag: 'Rooms',
     summary: 'Get room information',
-    description: 'Returns when the room expires, whether it has a PIN, and how many devices are in it.',
-    parameters: roomAccess,
-    successes: [{ status: 200, description: 'The room.', schema: schemas.roomInfo }],
+    description:
+      'Returns when the room expires, whether it has a PIN, and how many devices are in it. With `details=true`, a single ' +
+      'request also returns the version and the size of the text, and the list of files.',
+    parameters: [...roomAccess, details],
+    successes: [{ status: 200, description: 'The room.', schema: schemas.roomDetails, example: withoutDetails }],
     errors: anyRoom,
     counted: true,
   },

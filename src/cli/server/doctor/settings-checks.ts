@@ -2,9 +2,9 @@
 import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
 import { describeCertificate, loadCertificate } from '../../../http/certificate.ts';
+import { nearestName } from '../../nearest-name.ts';
 import type { Check, RunCheck } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
-import { nearestName } from './nearest-name.ts';
 
 const values: RunCheck = (_config, { settings }) => {
   if (settings.problems.length === 0) return [ok('All settings are valid.')];
