@@ -3,6 +3,7 @@ import { type PoproomErrorCode, PoproomError as RemoteError } from '../client/in
 import { ConfigError } from '../config.ts';
 import { PoproomError as LocalError } from '../core/errors.ts';
 import { ClipboardError } from './clipboard-error.ts';
+import { formatBytes } from './counts.ts';
 import { FileError } from './file-error.ts';
 import { formatJson } from './output.ts';
 import { printable } from './printable.ts';
@@ -111,10 +112,14 @@ export const failureJson = ({ exitCode, code, message, requestId, details }: Fai
   formatJson({ error: { code, message, requestId, details, exitCode } });
 
 function explainRemote(error: RemoteError): Failure {
-  const message = printable(error.message.slice(0, maxMessageLength));
+  const message = withUnits(printable(error.message.slice(0, maxMessageLength)));
   const details = Object.keys(error.details).length > 0 ? error.details : undefined;
   return { exitCode: exitCodeOf(error), code: error.code, message, requestId: error.requestId, details };
 }
+
+/** Some limits of a server are in bytes: "1048576 bytes of UTF-8" becomes "1 MiB". */
+const withUnits = (message: string) =>
+  message.replaceAll(/\b(\d{4,15}) bytes(?: of UTF-8)?/g, (_, bytes) => formatBytes(Number(bytes)));
 
 /** A `NOT_FOUND` that is not about a version means that the URL is not that of a Poproom server. */
 function exitCodeOf({ code, details }: RemoteError): number {
