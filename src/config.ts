@@ -173,7 +173,9 @@ export function inspectConfig(env: Env = process.env, options: ServeOptions = {}
 }
 
 /** The command line reads these variables, or sets them for the command of `watch --exec`. */
-const clientVariables = ['URL', 'API_KEY', 'PIN', 'NEW_PIN', 'CODE', 'VERSION'].map((name) => `POPROOM_${name}`);
+const clientVariables = [
+  ...['URL', 'API_KEY', 'PIN', 'NEW_PIN', 'ROOM_KEY', 'CODE', 'VERSION', 'TIMEOUT', 'LAN_LINK', 'RECENT'],
+].map((name) => `POPROOM_${name}`);
 
 /** Includes the variables of the command line, which are in the same environment. */
 export const settingNames: readonly string[] = [...Object.values(settings).map(({ name }) => name), ...clientVariables];

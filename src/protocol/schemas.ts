@@ -93,7 +93,7 @@ const encryption = {
   type: 'object',
   additionalProperties: false,
   required: ['scheme', 'salt', 'verifier'],
-  description: 'makes an encrypted room; not together with a PIN',
+  description: 'an object with `scheme`, `salt` and `verifier`, for an encrypted room; not together with a PIN',
   examples: [{ scheme: 'pop1', salt: salt.examples[0], verifier: 'v5aOiKUkrCssGCZSCRV8j1ytgfkj5BeuPCyO76WdPQg' }],
   properties: {
     scheme: { type: 'string', const: 'pop1', description: 'the scheme, "pop1"' },

@@ -45,7 +45,7 @@ export interface CreateRoomRequest {
   name?: string | null;
   /** true or false; with false, the room keeps no earlier texts */
   history?: boolean;
-  /** makes an encrypted room; not together with a PIN */
+  /** an object with `scheme`, `salt` and `verifier`, for an encrypted room; not together with a PIN */
   encryption?: {
     /** the scheme, "pop1" */
     scheme: 'pop1';

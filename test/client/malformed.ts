@@ -22,7 +22,7 @@ export function validExample(schema: Schema): unknown {
   if (type === 'object')
     return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, validExample(field)]));
   if (items) return [validExample(items)];
-  return schema.const ?? schema.enum?.[0] ?? schema.examples?.[0] ?? true;
+  return schema.const ?? schema.enum?.[0] ?? schema.examples?.[0] ?? (type === 'string' ? 'x' : true);
 }
 
 /** Older servers do not send them. */

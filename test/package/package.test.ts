@@ -69,7 +69,10 @@ describe('the package', () => {
   };
 
   it('[PACK-1] contains what is run and read, and nothing else', () => {
-    const kinds = [/^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/poproom\.js)$/, /^dist\/[\w-]+\.js$/];
+    const kinds = [
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/poproom\.js|man\/poproom\.1)$/,
+      /^dist\/[\w-]+\.js$/,
+    ];
     kinds.push(/^dist\/client\/index\.js$/, /^dist\/(client|protocol)\/(text\/)?[\w-]+\.d\.ts$/);
     kinds.push(/^dist\/web\/((index|docs)\.html|assets\/[\w.-]+\.(js|css|svg|png|ico|webmanifest|md)(\.(br|gz))?)$/);
     assert.deepEqual(

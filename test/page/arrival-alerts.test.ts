@@ -9,7 +9,7 @@ import { arrived, pickFiles } from './support/files.ts';
 const sound = (page: Page) => page.getByRole('switch', { name: 'Play a sound when files arrive' });
 const notifications = (page: Page) =>
   page.getByRole('switch', { name: 'Notify me while this page is in the background' });
-const openSettings = (page: Page) => page.getByRole('button', { name: 'Settings' }).click();
+const openSettings = (page: Page) => page.getByRole('button', { name: 'Settings', exact: true }).click();
 
 describe('the page, alerts for new files', () => {
   it('[PAGE-75] are off until they are turned on, and are only for files of other devices', async (t) => {

@@ -102,7 +102,7 @@ describe('the page, devices in a room', () => {
 });
 
 async function rename({ page }: BrowserDevice, name: string): Promise<void> {
-  await page.getByRole('button', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('textbox', { name: 'Device name' }).fill(name);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Escape');

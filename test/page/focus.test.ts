@@ -71,7 +71,7 @@ describe('the page, focus', () => {
   it('[PAGE-59] is on the heading of a dialog, without a ring on its close button', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
-    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await focused(page, 'Settings');
     assert.equal(await page.locator('dialog :focus-visible:not(h2)').count(), 0);
   });

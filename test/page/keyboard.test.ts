@@ -36,7 +36,7 @@ describe('the page, by keyboard', () => {
 
   it('[PAGE-21] a dialog is open before the next key event', async (t) => {
     const { page } = await atHome(t);
-    const settings = page.getByRole('button', { name: 'Settings' });
+    const settings = page.getByRole('button', { name: 'Settings', exact: true });
     await settings.click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
@@ -59,7 +59,7 @@ describe('the page, by keyboard', () => {
     const { page } = device;
     await tabTo(page, 'Settings');
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Settings' });
+    const dialog = page.getByRole('dialog', { name: 'Settings', exact: true });
     await dialog.waitFor();
     for (let presses = 0; presses < 12; presses++) {
       await page.keyboard.press('Tab');

@@ -32,9 +32,9 @@ describe('poproom', () => {
   });
 
   it('[RUN-1] rejects an unknown command', async () => {
-    const { code, stdout, stderr } = await run(['server']);
+    const { code, stdout, stderr } = await run(['unicorn']);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.equal(stderr, 'poproom: Unknown command "server"; see poproom --help.\n');
+    assert.equal(stderr, 'poproom: Unknown command "unicorn"; see poproom --help.\n');
   });
 });
 

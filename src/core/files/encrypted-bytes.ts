@@ -13,17 +13,19 @@ export const headerBytes = header.length;
 export function encryptedBytes(bytes: Readable, offset = 0, mayEndWithinHeader = false): Readable {
   const expected = header.subarray(offset);
   let held = Buffer.alloc(0);
-  const isComplete = () => held.length >= expected.length;
+  // Not the length of what was held: the blob store frees buffers that it has stored.
+  let hasPassed = expected.length === 0;
   const matches = () => expected.subarray(0, held.length).equals(held.subarray(0, expected.length));
   const checked = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      if (isComplete()) return done(null, chunk);
+      if (hasPassed) return done(null, chunk);
       held = Buffer.concat([held, chunk]);
       if (!matches()) return done(notEncryptedFile());
-      done(null, isComplete() ? held : undefined);
+      hasPassed = held.length >= expected.length;
+      done(null, hasPassed ? held : undefined);
     },
     flush(done) {
-      if (isComplete()) return done();
+      if (hasPassed) return done();
       done(mayEndWithinHeader ? null : notEncryptedFile(), held);
     },
   });
