@@ -5,6 +5,7 @@ import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 import { sharedServer, type TestServer } from '../support/server.ts';
 import { type LimitedProxy, startLimitedProxy } from './limited-proxy.ts';
 
@@ -35,6 +36,7 @@ async function interrupt({ cli, line }: Setup, args: string[], signal: NodeJS.Si
   sending.signal(signal);
   const result = await sending.result;
   line.resume();
+  await eventually('the server has everything that was sent', () => line.isClosed);
   return result;
 }
 

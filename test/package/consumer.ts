@@ -72,7 +72,7 @@ export async function useEverything(url: string): Promise<string[]> {
     status,
     `limit ${limit !== undefined && limit.remaining < limit.limit && limit.resetAt > new Date()}`,
     `code ${code === room.code && room.link === `${client.url}/r/${room.code}`}`,
-    `pin ${hasPin && made.hasPin && listed.length === 0 && Date.parse(made.expiresAt) > Date.now()}`,
+    `pin ${hasPin && made.hasPin && listed?.length === 0 && Date.parse(made.expiresAt) > Date.now()}`,
     await useText(room),
     await useFiles(room, call),
     await useArchive(room, call),
